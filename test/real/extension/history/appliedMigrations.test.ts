@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readApplied } from '../../../../src/extension/history/appliedMigrations.ts';
 import { requireDatabaseUrl } from '../../../../src/api/addresses/databaseUrl.ts';
-import { connectTo, query } from '../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../service/postgres/controlPlane.ts';
+import { query, runStatements } from '../../service/postgres/clients.ts';
+import { useBranch } from '../../service/postgres/useBranch.ts';
 
 /** As the programs create them, with a migration. */
 const PROGRAMS: readonly (readonly [program: string, sql: string, name: string])[] = [
@@ -87,28 +87,16 @@ const PROGRAMS: readonly (readonly [program: string, sql: string, name: string])
 ];
 
 describe('The applied migrations of a database', () => {
-  let service: ControlPlane;
-  let uri: string;
-  before(async () => {
-    service = await startControlPlane();
-    uri = await service.uri(await service.create());
-  });
+  const branch = useBranch();
   beforeEach(() =>
     run(
       'drop schema if exists drizzle, supabase_migrations, graphile_migrate, public cascade; create schema public',
     ),
   );
 
-  const run = async (sql: string) => {
-    const client = await connectTo(uri);
-    try {
-      await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
+  const run = (sql: string) => runStatements(branch.uri, sql);
   const read = () => {
-    const { password = '', ...login } = requireDatabaseUrl(uri);
+    const { password = '', ...login } = requireDatabaseUrl(branch.uri);
     return readApplied({ ...login, password }, new AbortController().signal);
   };
 
@@ -127,12 +115,12 @@ describe('The applied migrations of a database', () => {
 
   it('have the transaction that wrote the row, and whether it has failed', async () => {
     await run(PROGRAMS[0]?.[1] ?? '');
-    await query(uri, `insert into _prisma_migrations (id, migration_name) values ('2', 'failed')`);
+    await query(branch.uri, `insert into _prisma_migrations (id, migration_name) values ('2', 'failed')`);
     await query(
-      uri,
+      branch.uri,
       `insert into _prisma_migrations (id, migration_name, finished_at, rolled_back_at) values ('3', 'undone', now(), now())`,
     );
-    const ids = await query(uri, 'select xmin::text::int from _prisma_migrations order by id');
+    const ids = await query(branch.uri, 'select xmin::text::int from _prisma_migrations order by id');
     assert.deepEqual((await read())?.[0]?.rows, [
       { name: '20260101120000_init', transaction: ids[0], isApplied: true },
       { name: 'failed', transaction: ids[1], isApplied: false },
@@ -142,15 +130,16 @@ describe('The applied migrations of a database', () => {
 
   it('are empty without such a table, under any name, and are not known with too many', async () => {
     assert.deepEqual(await read(), []);
-    await query(uri, 'create table migrations (id serial primary key, name text, batch int)');
-    await query(uri, 'create table schema_migrations (version text, note text)');
+    await query(branch.uri, 'create table migrations (id serial primary key, name text, batch int)');
+    await query(branch.uri, 'create table schema_migrations (version text, note text)');
     assert.deepEqual(await read(), []);
-    for (const name of ['a', 'b', 'c', 'd']) await query(uri, `create table ${name} (version varchar)`);
+    for (const name of ['a', 'b', 'c', 'd'])
+      await query(branch.uri, `create table ${name} (version varchar)`);
     assert.deepEqual(
       (await read())?.map(({ rows }) => rows),
       [[], [], [], []],
     );
-    await query(uri, 'create table e (version varchar)');
+    await query(branch.uri, 'create table e (version varchar)');
     assert.equal(await read(), undefined);
   });
 });

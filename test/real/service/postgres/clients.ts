@@ -14,6 +14,16 @@ export async function connectTo(uri: string, options: pg.ClientConfig = {}): Pro
   return client;
 }
 
+/** Connects, runs statements one after the other and closes. */
+export async function runStatements(uri: string, ...statements: readonly string[]): Promise<void> {
+  const client = await connectTo(uri);
+  try {
+    for (const sql of statements) await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
 /** Connects, runs one statement and closes. @returns all values of all rows */
 export async function query(uri: string, sql: string): Promise<unknown[]> {
   const client = await connectTo(uri);

@@ -1,5 +1,5 @@
 /** A minimal control plane for an engine. It wakes computes and records events. */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec, RecordedIds } from '../../../../src/service/core/computeEngine.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
@@ -109,6 +109,13 @@ export async function startControlPlane(
     },
     close,
   };
+}
+
+/** The connection string of a branch as the superuser. */
+export function superuserUri({ dataDir }: ControlPlane, uri: string): string {
+  const file = path.join(storageOf({ dataDir }), 'logins.json');
+  const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
+  return uri.replace(/\/\/.*@/, `//postgres:${superuser}@`);
 }
 
 /** What an earlier run left is all recorded. */

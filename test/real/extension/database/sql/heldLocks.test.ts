@@ -5,36 +5,24 @@ import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts
 import { tableSource } from '../../../../../src/extension/database/rows/statements.ts';
 import { EngineError } from '../../../../../src/service/core/computeEngine.ts';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
-import { connectTo, query } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { connectTo, query, runStatements } from '../../../service/postgres/clients.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 
 const ID = 'br-locks';
 const never = new AbortController().signal;
 
 describe('A lock that a transaction holds', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch({ branchId: ID, pgSettings: { max_prepared_transactions: '4' } });
   let login: BranchLogin;
 
   before(async () => {
-    service = await startControlPlane();
-    await service.engine.createBranch({ id: ID });
-    const pgSettings = { max_prepared_transactions: '4' };
-    uri = await service.uri(await service.create({ id: 'ep-locks', branchId: ID, pgSettings }));
-    await query(uri, 'create database other');
+    await query(branch.uri, 'create database other');
     await run('create table item (id int primary key); insert into item values (1)');
-    const { host, username: role, password } = new URL(uri);
+    const { host, username: role, password } = new URL(branch.uri);
     login = { host, role, password, database: 'app' };
   });
 
-  const run = async (sql: string, database = 'app') => {
-    const client = await connectTo(uri.replace(/app$/, database));
-    try {
-      await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
+  const run = (sql: string, database = 'app') => runStatements(branch.uri.replace(/app$/, database), sql);
   const withPrepared = async (work: () => Promise<void>) => {
     await run(
       `begin; alter table item add name text; insert into item values (2); prepare transaction 'it''s open'`,
@@ -53,16 +41,16 @@ describe('A lock that a transaction holds', () => {
     const columns = `select string_agg(attname, ',') from pg_attribute where attrelid = 'item'::regclass and attnum > 0`;
     await run(`begin; create table a (); prepare transaction 'other'`, 'other');
     await withPrepared(async () => {
-      await service.engine.createBranch({ id, parentId: ID, isSchemaOnly: true });
+      await branch.service.engine.createBranch({ id, parentId: ID, isSchemaOnly: true });
     });
     await run(`rollback prepared 'other'`, 'other');
-    const copy = await service.uri(await service.create({ branchId: id }));
+    const copy = await branch.service.uri(await branch.service.create({ branchId: id }));
     assert.deepEqual(await query(copy, `${columns} union all select gid from pg_prepared_xacts`), ['id']);
   });
 
   it('of a prepared transaction is named if the schema can’t be read', async () => {
     await withPrepared(async () => {
-      await assert.rejects(service.engine.schema(ID, 'app', 'sql'), PREPARED);
+      await assert.rejects(branch.service.engine.schema(ID, 'app', 'sql'), PREPARED);
     });
   });
 
@@ -74,7 +62,7 @@ describe('A lock that a transaction holds', () => {
       await run(`create ${kind.slice(2)} ${name} as select 1 as id`);
       await run(`begin; ${change}; prepare transaction 'it''s open'`);
       try {
-        await assert.rejects(service.engine.schema(ID, 'app', 'sql'), ({ message }: Error) =>
+        await assert.rejects(branch.service.engine.schema(ID, 'app', 'sql'), ({ message }: Error) =>
           PREPARED.test(message.replace(`public.${name}`, 'public.item')),
         );
       } finally {
@@ -84,10 +72,10 @@ describe('A lock that a transaction holds', () => {
     });
 
   it('of a session is named if the schema can’t be read', async () => {
-    const client = await connectTo(uri, { application_name: 'migrator' });
+    const client = await connectTo(branch.uri, { application_name: 'migrator' });
     await client.query('begin; lock table item');
     const [pid] = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows;
-    const error = await service.engine.schema(ID, 'app', 'sql').catch((failure: unknown) => failure);
+    const error = await branch.service.engine.schema(ID, 'app', 'sql').catch((failure: unknown) => failure);
     await client.end();
     assert.ok(error instanceof EngineError);
     assert.match(error.message, /timeout/);

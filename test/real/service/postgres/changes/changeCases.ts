@@ -2,6 +2,19 @@ import type { TableChange } from '../../../../../src/service/core/branchHistory.
 
 export type Expected = Pick<TableChange, 'name'> & Partial<TableChange>;
 
+type Entry = Omit<TableChange, 'database'>;
+/** What is compared. */
+export const entryOf = ({ schema, name, change, added, changed, deleted }: Entry): Entry => ({
+  schema,
+  name,
+  change,
+  added,
+  changed,
+  deleted,
+});
+export const complete = (expected: Expected): Entry =>
+  entryOf({ schema: 'public', added: 0, changed: 0, deleted: 0, ...expected });
+
 /** Statements, each committed by itself, and what they have changed. */
 export const CASES: readonly (readonly [
   what: string,

@@ -4,64 +4,38 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Moment, PastMoment } from '../../../../../src/service/core/branchHistory.ts';
-import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
-import { CASES, type Expected } from './changeCases.ts';
-import { connectTo, eventually, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { CASES, complete } from './changeCases.ts';
+import { connectTo, eventually, query, runStatements } from '../clients.ts';
+import { DAY, keepHistory, serverTime } from '../keepHistory.ts';
+import { useBranch } from '../useBranch.ts';
 
 const ID = 'br-changes';
-const DAY = 86_400;
-const NO_LIMIT = 2 ** 40;
 
 describe('What has changed since a moment', () => {
-  let service: ControlPlane;
-  let compute: ComputeSpec;
-  let uri: string;
+  const branch = useBranch({ branchId: ID, pgSettings: { max_prepared_transactions: '2' } });
   let start: string;
 
-  const now = async (): Promise<string> => {
-    const [text] = await query(
-      uri,
-      `select to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
-    );
-    return String(text);
-  };
+  const now = () => serverTime(branch.uri);
   const since = async (timestamp: string, branchId = ID) => {
-    const [found] = await service.engine.changesSince(ID, [{ branchId, timestamp }]);
+    const [found] = await branch.service.engine.changesSince(ID, [{ branchId, timestamp }]);
     return found;
   };
-  const run = async (statements: readonly string[]) => {
-    const client = await connectTo(uri);
-    try {
-      for (const sql of statements) await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
-  const complete = (changes: readonly Expected[]) =>
-    changes.map(({ schema = 'public', name, change, added = 0, changed = 0, deleted = 0 }) => ({
-      schema,
-      name,
-      change,
-      added,
-      changed,
-      deleted,
-    }));
+  const run = (statements: readonly string[]) => runStatements(branch.uri, ...statements);
   const restart = async () => {
-    await service.engine.suspend(compute.id);
-    await query(uri, 'select 1');
+    await branch.service.engine.suspend(branch.compute.id);
+    await query(branch.uri, 'select 1');
   };
   const kill = async () => {
-    const { crashed, dataDir } = service;
+    const { crashed, dataDir } = branch.service;
     const file = path.join(dataDir, 'postgres/branches', ID, 'data/postmaster.pid');
     const before = crashed.length;
     process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL');
     await eventually(() => crashed.length > before);
-    await query(uri, 'select 1');
+    await query(branch.uri, 'select 1');
   };
   /** DROP DATABASE waits for all sessions after it has marked the database: one that is stopped makes it wait. */
   const interruptDrop = async (database: string) => {
-    const [stopped, dropping] = [await connectTo(uri), await connectTo(uri)];
+    const [stopped, dropping] = [await connectTo(branch.uri), await connectTo(branch.uri)];
     const pidOf = async (client: pg.Client) =>
       (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid ?? assert.fail();
     const [stoppedPid, pid] = [await pidOf(stopped), await pidOf(dropping)];
@@ -69,8 +43,8 @@ describe('What has changed since a moment', () => {
     try {
       const dropped = assert.rejects(dropping.query(`drop database ${database}`), { code: '57014' });
       const waits = `select 1 from pg_stat_activity where pid = ${pid} and wait_event = 'ProcSignalBarrier'`;
-      await eventually(async () => (await query(uri, waits)).length > 0);
-      await query(uri, `select pg_cancel_backend(${pid})`);
+      await eventually(async () => (await query(branch.uri, waits)).length > 0);
+      await query(branch.uri, `select pg_cancel_backend(${pid})`);
       await dropped;
     } finally {
       process.kill(stoppedPid, 'SIGCONT');
@@ -78,15 +52,11 @@ describe('What has changed since a moment', () => {
     }
   };
   /** Makes a base, which begins with a checkpoint. */
-  const makeBase = () =>
-    service.engine.keepHistory([{ id: ID, seconds: DAY }], {
-      isAll: true,
-      limits: { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 },
-    });
-  const insertOrder = () => query(uri, 'insert into orders select max(id) + 1 from orders');
+  const makeBase = () => keepHistory(branch.service, ID);
+  const insertOrder = () => query(branch.uri, 'insert into orders select max(id) + 1 from orders');
   /** Returns the numbers of changed rows since the moments. */
   const ordersSince = async (moments: readonly PastMoment[]) => {
-    const found = await service.engine.changesSince(ID, moments);
+    const found = await branch.service.engine.changesSince(ID, moments);
     return found.map((tables) => {
       const orders = tables?.find(({ schema, name }) => schema === 'public' && name === 'orders');
       return tables && [orders?.added ?? 0, orders?.changed ?? 0, orders?.deleted ?? 0];
@@ -95,11 +65,6 @@ describe('What has changed since a moment', () => {
   const own = (timestamp: string): PastMoment => ({ branchId: ID, timestamp });
 
   before(async () => {
-    service = await startControlPlane();
-    await service.engine.createBranch({ id: ID, keepsHistory: true });
-    const pgSettings = { max_prepared_transactions: '2' };
-    compute = await service.create({ id: 'ep-changes', branchId: ID, pgSettings });
-    uri = await service.uri(compute);
     start = await now();
     await run([
       'create table orders (id int primary key, name text)',
@@ -121,7 +86,7 @@ describe('What has changed since a moment', () => {
       await run(statements);
       const found = await since(moment);
       assert.ok(found);
-      assert.deepEqual(complete(found), complete(expected));
+      assert.deepEqual(found.map(complete), expected.map(complete));
       assert.ok(found.every(({ database }) => database === 'app'));
     });
 
@@ -168,11 +133,11 @@ describe('What has changed since a moment', () => {
   });
 
   it('doesn’t know it without an active primary, and starts none', async () => {
-    await service.engine.suspend(compute.id);
-    const { length } = service.woken;
+    await branch.service.engine.suspend(branch.compute.id);
+    const { length } = branch.service.woken;
     assert.equal(await since(moments[0] ?? ''), undefined);
-    assert.equal(service.woken.length, length);
-    await query(uri, 'select 1');
+    assert.equal(branch.service.woken.length, length);
+    await query(branch.uri, 'select 1');
   });
 
   it('doesn’t know it since a time before the history', async () => {
@@ -182,8 +147,8 @@ describe('What has changed since a moment', () => {
 
   it('names other databases', async () => {
     const moment = await now();
-    await query(uri, 'create database other');
-    const other = uri.replace(/\/app$/, '/other');
+    await query(branch.uri, 'create database other');
+    const other = branch.uri.replace(/\/app$/, '/other');
     await query(other, 'create table notes ()');
     const created = await since(moment);
     assert.deepEqual(
@@ -196,7 +161,7 @@ describe('What has changed since a moment', () => {
       (await since(later))?.map(({ database, name, added }) => [database, name, added]),
       [['other', 'notes', 1]],
     );
-    await query(uri, 'drop database other');
+    await query(branch.uri, 'drop database other');
     assert.deepEqual(
       (await since(later))?.map(({ name, change }) => [name, change]),
       [['other', 'dropped']],
@@ -206,19 +171,19 @@ describe('What has changed since a moment', () => {
 
   it('knows it after DROP DATABASE was interrupted, which leaves an invalid database', async () => {
     const before = await now();
-    await query(uri, 'create database half');
-    await query(uri.replace(/\/app$/, '/half'), 'create table notes as select 1');
+    await query(branch.uri, 'create database half');
+    await query(branch.uri.replace(/\/app$/, '/half'), 'create table notes as select 1');
     const moment = await now();
     await interruptDrop('half');
     const invalid = 'select datname::text from pg_database where datconnlimit = -2';
-    assert.deepEqual(await query(uri, invalid), ['half']);
+    assert.deepEqual(await query(branch.uri, invalid), ['half']);
     assert.deepEqual(
       (await since(moment))?.map(({ name, change }) => [name, change]),
       [['half', 'dropped']],
     );
     assert.deepEqual(await since(before), []);
-    assert.ok('sql' in (await service.engine.schema(ID, 'app', 'sql')));
-    await query(uri, 'drop database half');
+    assert.ok('sql' in (await branch.service.engine.schema(ID, 'app', 'sql')));
+    await query(branch.uri, 'drop database half');
     assert.deepEqual(await since(before), []);
   });
 
@@ -230,9 +195,9 @@ describe('What has changed since a moment', () => {
     const undone = await now();
     await insertOrder();
     const restore = async (moment?: Moment, sourceId = ID, preservedId = 'br-old') => {
-      await service.engine.suspend(compute.id);
-      await service.engine.restoreBranch({ id: ID, sourceId, moment, preservedId });
-      await query(uri, 'select 1');
+      await branch.service.engine.suspend(branch.compute.id);
+      await branch.service.engine.restoreBranch({ id: ID, sourceId, moment, preservedId });
+      await query(branch.uri, 'select 1');
     };
     await restore({ timestamp: target });
     const old = (timestamp: string): PastMoment => ({ branchId: 'br-old', timestamp });

@@ -1,14 +1,12 @@
 /** What has changed, where the log says it in an unusual way, or only part of it. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import type { TableChange } from '../../../../../src/service/core/branchHistory.ts';
-import { connectTo, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { complete, entryOf, type Expected } from './changeCases.ts';
+import { connectTo, query, runStatements } from '../clients.ts';
+import { superuserUri } from '../controlPlane.ts';
+import { keepHistory, serverTime } from '../keepHistory.ts';
+import { useBranch } from '../useBranch.ts';
 
 const ID = 'br-exact';
-const NO_LIMIT = 2 ** 40;
-type Expected = Pick<TableChange, 'name'> & Partial<TableChange>;
 
 /** Statements before the moment, those after it, and what these have changed. */
 const CASES: readonly (readonly [
@@ -134,62 +132,19 @@ const CASES: readonly (readonly [
 ];
 
 describe('What has changed, exactly', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch({
+    branchId: ID,
+    pgSettings: { wal_compression: 'pglz', max_wal_size: '4096' },
+  });
 
-  const now = async (): Promise<string> => {
-    const [text] = await query(
-      uri,
-      `select to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
-    );
-    return String(text);
-  };
-  const run = async (...statements: readonly string[]) => {
-    const client = await connectTo(uri);
-    try {
-      for (const sql of statements) await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
+  const now = () => serverTime(branch.uri);
+  const run = (...statements: readonly string[]) => runStatements(branch.uri, ...statements);
   const since = async (timestamp: string) => {
-    const [found] = await service.engine.changesSince(ID, [{ branchId: ID, timestamp }]);
-    return found?.map(({ schema, name, change, added, changed, deleted }) => ({
-      schema,
-      name,
-      change,
-      added,
-      changed,
-      deleted,
-    }));
+    const [found] = await branch.service.engine.changesSince(ID, [{ branchId: ID, timestamp }]);
+    return found?.map(entryOf);
   };
-  const complete = ({ schema = 'public', name, change, added = 0, changed = 0, deleted = 0 }: Expected) => ({
-    schema,
-    name,
-    change,
-    added,
-    changed,
-    deleted,
-  });
   /** Makes a base, which begins with a checkpoint. */
-  const makeBase = () =>
-    service.engine.keepHistory([{ id: ID, seconds: 86_400 }], {
-      isAll: true,
-      limits: { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 },
-    });
-
-  const superuserUri = () => {
-    const file = path.join(service.dataDir, 'postgres/logins.json');
-    const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
-    return uri.replace(/\/\/.*@/, `//postgres:${superuser}@`);
-  };
-
-  before(async () => {
-    service = await startControlPlane();
-    await service.engine.createBranch({ id: ID, keepsHistory: true });
-    const pgSettings = { wal_compression: 'pglz', max_wal_size: '4096' };
-    uri = await service.uri(await service.create({ id: 'ep-exact', branchId: ID, pgSettings }));
-  });
+  const makeBase = () => keepHistory(branch.service, ID);
 
   for (const [what, before, after, expected] of CASES)
     it(`has ${what}`, async () => {
@@ -200,13 +155,13 @@ describe('What has changed, exactly', () => {
     });
 
   it('has a database that is renamed', async () => {
-    await query(uri, 'create database early');
+    await query(branch.uri, 'create database early');
     const moment = await now();
-    await query(uri, 'alter database early rename to late');
+    await query(branch.uri, 'alter database early rename to late');
     assert.deepEqual(await since(moment), [
       { ...complete({ name: 'late', change: 'altered' }), schema: undefined },
     ]);
-    await query(uri, 'drop database late');
+    await query(branch.uri, 'drop database late');
     assert.deepEqual(
       (await since(moment))?.map(({ name, change }) => [name, change]),
       [['early', 'dropped']],
@@ -214,7 +169,7 @@ describe('What has changed, exactly', () => {
   });
 
   it('has commits that are not on the disk yet', async () => {
-    const client = await connectTo(uri);
+    const client = await connectTo(branch.uri);
     await client.query('create table async (id int); set synchronous_commit = off');
     for (let round = 1; round <= 20; round += 1) {
       const moment = await now();
@@ -239,8 +194,8 @@ describe('What has changed, exactly', () => {
     // The rest of the pages of the catalogs is before what is read.
     await run(`insert into filler select repeat('x', 900) from generate_series(1, 75000)`);
     // From then on, it is known which transactions are complete.
-    await query(superuserUri(), 'select pg_log_standby_snapshot()');
-    const client = await connectTo(uri);
+    await query(superuserUri(branch.service, branch.uri), 'select pg_log_standby_snapshot()');
+    const client = await connectTo(branch.uri);
     await client.query('begin; drop table gone');
     await run("insert into filler values ('before the commit')");
     const moment = await now();

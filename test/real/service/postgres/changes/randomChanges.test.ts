@@ -1,17 +1,16 @@
 /** Compares the list of changes with what random transactions have changed. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import type pg from 'pg';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
-import { connectTo } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { connectTo, query } from '../clients.ts';
+import { superuserUri } from '../controlPlane.ts';
+import { keepHistory } from '../keepHistory.ts';
+import { useBranch } from '../useBranch.ts';
 import { RandomChanges, type State } from './randomChanges.ts';
 import { differenceOf } from './stateDifference.ts';
 
 const ID = 'br-random';
-const NO_LIMIT = 2 ** 40;
 /** Each has this many transactions, and asks for the changes since each of them at once. */
 const TRANSACTIONS = 10;
 const ROUNDS = roundsOf(15, 200);
@@ -19,24 +18,17 @@ const ROUNDS = roundsOf(15, 200);
 const ROUNDS_UNTIL_FULL = 40;
 
 describe('What random transactions have changed', () => {
-  let service: ControlPlane;
+  const branch = useBranch({
+    branchId: ID,
+    pgSettings: { max_prepared_transactions: '4', max_wal_size: '4096' },
+  });
   let client: pg.Client;
 
   before(async () => {
-    service = await startControlPlane();
-    await service.engine.createBranch({ id: ID, keepsHistory: true });
-    const pgSettings = { max_prepared_transactions: '4', max_wal_size: '4096' };
-    const uri = await service.uri(await service.create({ id: 'ep-random', branchId: ID, pgSettings }));
-    await service.engine.changesSince(ID, []);
-    const file = path.join(service.dataDir, 'postgres/logins.json');
-    const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
-    client = await connectTo(uri);
-    await client.end();
-    client = await connectTo(uri.replace(/\/\/.*@/, `//postgres:${superuser}@`));
-    await service.engine.keepHistory([{ id: ID, seconds: 86_400 }], {
-      isAll: true,
-      limits: { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 },
-    });
+    await branch.service.engine.changesSince(ID, []);
+    await query(branch.uri, 'select 1');
+    client = await connectTo(superuserUri(branch.service, branch.uri));
+    await keepHistory(branch.service, ID);
   });
 
   it('is in the list as it is, or said to be unknown', async () => {
@@ -52,7 +44,7 @@ describe('What random transactions have changed', () => {
         states.push(await changes.state());
       }
       const moments = states.map(({ moment: timestamp }) => ({ branchId: ID, timestamp }));
-      const found = await service.engine.changesSince(ID, moments);
+      const found = await branch.service.engine.changesSince(ID, moments);
       for (const [index, list] of found.entries()) {
         if (list === undefined) unknown += 1;
         else {

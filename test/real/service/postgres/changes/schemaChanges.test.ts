@@ -1,9 +1,9 @@
 /** When the schema was changed, from the write-ahead log: no matter which program has done it. */
 import assert from 'node:assert/strict';
-import { connectTo, query } from '../clients.ts';
+import { query, runStatements } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { keepHistory } from '../keepHistory.ts';
 
-const NO_LIMIT = 2 ** 40;
 const NONE = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0, before: '', lsn: '' };
 
 describe('The changes of the schema of a branch', () => {
@@ -19,22 +19,12 @@ describe('The changes of the schema of a branch', () => {
     id = `br-schema-${(branches += 1)}`;
     await service.engine.createBranch({ id, keepsHistory: true });
     uri = await service.uri(await service.create({ id: `ep-schema-${branches}`, branchId: id }));
-    await beginHistory(86_400);
+    await beginHistory();
   });
   /** Begins a history with a copy of the data as it is now, and without older ones if they aren't kept for so long. */
-  const beginHistory = async (seconds: number) => {
-    const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
-    await service.engine.keepHistory([{ id, seconds }], { isAll: true, limits });
-  };
+  const beginHistory = (seconds?: number) => keepHistory(service, id, seconds);
 
-  const run = async (...statements: readonly string[]) => {
-    const client = await connectTo(uri);
-    try {
-      for (const sql of statements) await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
+  const run = (...statements: readonly string[]) => runStatements(uri, ...statements);
   const counts = async () =>
     (await service.engine.schemaChanges(id)).map((each) => ({ ...each, before: '', lsn: '' }));
   /** What a query returns at the moment before the last change. */

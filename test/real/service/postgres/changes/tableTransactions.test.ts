@@ -1,57 +1,42 @@
 /** Which transactions have changed a table, from the write-ahead log. */
 import assert from 'node:assert/strict';
-import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import type { TableFile } from '../../../../../src/service/core/branchHistory.ts';
-import { connectTo, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { query, runStatements } from '../clients.ts';
+import { keepHistory } from '../keepHistory.ts';
+import { useBranch } from '../useBranch.ts';
 
 const ID = 'br-commits';
-const NO_LIMIT = 2 ** 40;
 
 describe('The transactions that have changed a table', () => {
-  let service: ControlPlane;
-  let compute: ComputeSpec;
-  let uri: string;
+  const branch = useBranch({ branchId: ID });
   let branches = 0;
 
   before(async () => {
-    service = await startControlPlane();
-    await service.engine.createBranch({ id: ID, keepsHistory: true });
-    compute = await service.create({ id: 'ep-commits', branchId: ID });
-    uri = await service.uri(compute);
-    await query(uri, 'create table orders (id int)');
-    await service.engine.keepHistory([{ id: ID, seconds: 86_400 }], {
-      isAll: true,
-      limits: { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 },
-    });
+    await query(branch.uri, 'create table orders (id int)');
+    await keepHistory(branch.service, ID);
   });
   beforeEach(async () => run('drop table if exists notes', 'create table notes (name text)'));
 
-  const run = async (...statements: readonly string[]) => {
-    const client = await connectTo(uri);
-    try {
-      for (const sql of statements) await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
+  const run = (...statements: readonly string[]) => runStatements(branch.uri, ...statements);
   const file = async (): Promise<TableFile> => {
     const [database, table, number] = await query(
-      uri,
+      branch.uri,
       `select d.oid::int, t.oid::int, pg_relation_filenode(t.oid)::int from pg_class t, pg_database d
       where t.oid = 'notes'::regclass and datname = current_database()`,
     );
     return { database: Number(database), table: Number(table), file: Number(number) };
   };
-  const commits = async () => service.engine.tableTransactions(ID, await file());
+  const commits = async () => branch.service.engine.tableTransactions(ID, await file());
   const counts = async () =>
     (await commits())?.map(({ added, changed, deleted }) => [added, changed, deleted]);
   /** Whether the table `later` was there at the moment before the last of them, and what the table of notes had. */
   const pastOfLast = async () => {
     const { before = '' } = (await commits())?.at(-1) ?? {};
     const id = `br-past-${(branches += 1)}`;
-    await service.engine.createBranch({ id, parentId: ID, moment: { timestamp: before } });
-    const past = await service.uri(await service.create({ id: `ep-past-${branches}`, branchId: id }));
+    await branch.service.engine.createBranch({ id, parentId: ID, moment: { timestamp: before } });
+    const past = await branch.service.uri(
+      await branch.service.create({ id: `ep-past-${branches}`, branchId: id }),
+    );
     return await query(
       past,
       "select to_regclass('later')::text, (select string_agg(name, ' ' order by name) from notes)",
@@ -81,7 +66,7 @@ describe('The transactions that have changed a table', () => {
       [0, 1, 0],
       [0, 0, 1],
     ]);
-    const ids = await query(uri, 'select xmin::text::int from notes order by name');
+    const ids = await query(branch.uri, 'select xmin::text::int from notes order by name');
     assert.deepEqual((await commits())?.[1]?.ids, ids);
   });
 
@@ -142,10 +127,13 @@ describe('The transactions that have changed a table', () => {
   it('are not known while the branch is idle, or of another table', async () => {
     await run("insert into notes values ('a')");
     const found = await file();
-    assert.equal(await service.engine.tableTransactions(ID, { ...found, file: found.file + 1 }), undefined);
-    assert.equal(await service.engine.tableTransactions(ID, { ...found, database: 1 }), undefined);
-    await service.engine.suspend(compute.id);
-    assert.equal(await service.engine.tableTransactions(ID, found), undefined);
+    assert.equal(
+      await branch.service.engine.tableTransactions(ID, { ...found, file: found.file + 1 }),
+      undefined,
+    );
+    assert.equal(await branch.service.engine.tableTransactions(ID, { ...found, database: 1 }), undefined);
+    await branch.service.engine.suspend(branch.compute.id);
+    assert.equal(await branch.service.engine.tableTransactions(ID, found), undefined);
     assert.deepEqual(await counts(), [[1, 0, 0]]);
   });
 });

@@ -11,12 +11,9 @@ import type { ProjectState } from '../../../../../src/service/state/accountState
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { DAY, keepHistory, LIMITS, NO_LIMIT } from '../keepHistory.ts';
 
-const DAY = 86_400;
-const NO_LIMIT = 2 ** 40;
 const MEGABYTE = 1024 ** 2;
-/** Each check makes a base. */
-const LIMITS = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0, leastFree: 0 };
 
 describe('The history of a branch', () => {
   const id = 'br-history';
@@ -24,7 +21,7 @@ describe('The history of a branch', () => {
   let uri: string;
 
   const keep = (seconds: number, limits: Partial<typeof LIMITS> = {}) =>
-    service.engine.keepHistory([{ id, seconds }], { isAll: true, limits: { ...LIMITS, ...limits } });
+    keepHistory(service, id, seconds, limits);
   const start = async () => (await service.engine.history(id))?.startLsn;
   /** A base after some rows. */
   const addBase = async () => {

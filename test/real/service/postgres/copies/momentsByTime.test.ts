@@ -1,55 +1,47 @@
 /** Branches of a time have what was committed until then, and nothing of the transaction that was open. */
 import assert from 'node:assert/strict';
 import type { Moment } from '../../../../../src/service/core/branchHistory.ts';
-import { connectTo, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { connectTo, query, runStatements } from '../clients.ts';
+import { keepHistory, serverTime } from '../keepHistory.ts';
+import { useBranch } from '../useBranch.ts';
 
 const ID = 'br-times';
 const SETTINGS = { max_prepared_transactions: '5' };
 
 describe('A branch of a time', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch({ branchId: ID, pgSettings: SETTINGS });
   before(async () => {
-    service = await startControlPlane();
-    await service.engine.createBranch({ id: ID, keepsHistory: true });
-    uri = await service.uri(await service.create({ id: 'ep-times', branchId: ID, pgSettings: SETTINGS }));
-    await query(uri, 'create table item (id serial primary key)');
+    await query(branch.uri, 'create table item (id serial primary key)');
   });
 
   const now = async (): Promise<Moment> => {
-    const text = `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-    return { timestamp: String((await query(uri, text))[0]) };
+    return { timestamp: await serverTime(branch.uri) };
   };
-  /** Several statements, in one session. */
-  const run = async (sql: string) => {
-    const client = await connectTo(uri);
-    try {
-      await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
+  const run = (sql: string) => runStatements(branch.uri, sql);
   let created = 0;
   /** @returns what `read` returns with a connection string of a branch of the moment */
   const at = async <T>(moment: Moment, read: (past: string) => Promise<T>, parentId = ID): Promise<T> => {
     const id = `br-past${(created += 1)}`;
-    await service.engine.createBranch({ id, parentId, moment });
-    const compute = await service.create({ id: `ep-past${created}`, branchId: id, pgSettings: SETTINGS });
+    await branch.service.engine.createBranch({ id, parentId, moment });
+    const compute = await branch.service.create({
+      id: `ep-past${created}`,
+      branchId: id,
+      pgSettings: SETTINGS,
+    });
     try {
-      return await read(await service.uri(compute));
+      return await read(await branch.service.uri(compute));
     } finally {
-      await service.engine.remove(compute.id);
-      await service.engine.deleteBranch(id);
+      await branch.service.engine.remove(compute.id);
+      await branch.service.engine.deleteBranch(id);
     }
   };
 
   it('just before a database was dropped has the database', async () => {
-    await query(uri, 'create database dropped');
-    const dropped = uri.replace(/app$/, 'dropped');
+    await query(branch.uri, 'create database dropped');
+    const dropped = branch.uri.replace(/app$/, 'dropped');
     await query(dropped, 'create table kept as select 7 as id');
     const before = await now();
-    await query(uri, 'drop database dropped');
+    await query(branch.uri, 'drop database dropped');
     const after = await now();
     const read = async (past: string) => query(past.replace(/app$/, 'dropped'), 'select id from kept');
     assert.deepEqual(await at(before, read), [7]);
@@ -60,7 +52,7 @@ describe('A branch of a time', () => {
   });
 
   it('just before a transaction has the sequences from then', async () => {
-    await query(uri, 'insert into item select from generate_series(1, 40)');
+    await query(branch.uri, 'insert into item select from generate_series(1, 40)');
     const before = await now();
     await run(`begin; truncate item; select setval('item_id_seq', 1, false); commit`);
     await at(before, async (past) => {
@@ -70,20 +62,20 @@ describe('A branch of a time', () => {
 
   it('has nothing of a transaction that was open, however it ended', async () => {
     for (const end of ['commit', 'rollback', `prepare transaction 'later'`]) {
-      await query(uri, `select setval('item_id_seq', 1000)`);
+      await query(branch.uri, `select setval('item_id_seq', 1000)`);
       const before = await now();
       await run(`begin; savepoint s; select setval('item_id_seq', 1, false); release s; ${end}`);
       await at(before, async (past) => {
         assert.deepEqual(await query(past, `select nextval('item_id_seq') > 1`), [true], end);
       });
     }
-    await query(uri, `rollback prepared 'later'`);
+    await query(branch.uri, `rollback prepared 'later'`);
   });
 
   it('has a prepared transaction until it is committed', async () => {
     await run(`begin; create table promised (); prepare transaction 'promised'`);
     const prepared = await now();
-    await query(uri, `commit prepared 'promised'`);
+    await query(branch.uri, `commit prepared 'promised'`);
     const committed = await now();
     const read = async (past: string) =>
       query(past, `select gid from pg_prepared_xacts union all select to_regclass('promised')::text`);
@@ -100,10 +92,9 @@ describe('A branch of a time', () => {
   });
 
   it('just after a base is as the base, although a transaction was open', async () => {
-    const client = await connectTo(uri);
+    const client = await connectTo(branch.uri);
     await client.query(`begin; select setval('item_id_seq', 2000)`);
-    const limits = { branch: 2 ** 40, total: 2 ** 40, leastWritten: 0, mostWritten: 0 };
-    await service.engine.keepHistory([{ id: ID, seconds: 86_400 }], { isAll: true, limits });
+    await keepHistory(branch.service, ID);
     const moment = await now();
     await client.query(`select setval('item_id_seq', 1, false); commit`);
     await client.end();

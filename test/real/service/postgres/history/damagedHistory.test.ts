@@ -6,10 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { DAY, keepHistory } from '../keepHistory.ts';
 
-const DAY = 86_400;
-const NO_LIMIT = 2 ** 40;
-const EACH_TIME = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
 const MEGABYTE = 1024 ** 2;
 const ID = 'br-history';
 
@@ -48,7 +46,7 @@ class Subject {
   }
 
   async keep(): Promise<void> {
-    await this.service.engine.keepHistory([{ id: ID, seconds: DAY }], { isAll: true, limits: EACH_TIME });
+    await keepHistory(this.service, ID);
   }
 
   /** Creates a branch of a moment. @returns its rows */
@@ -89,7 +87,6 @@ class Subject {
 describe('Damaged history', () => {
   let subject: Subject;
   beforeEach(async () => (subject = await Subject.create()));
-  afterEach(() => subject.service.close());
 
   const damages: Readonly<Record<string, (file: string) => void>> = {
     'is cut': (file) => truncateSync(file, 1000),

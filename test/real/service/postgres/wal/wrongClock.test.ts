@@ -5,6 +5,7 @@ import type { Moment } from '../../../../../src/service/core/branchHistory.ts';
 import { parseLsn } from '../../../../../src/service/core/lsn.ts';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { SERVER_TIME } from '../keepHistory.ts';
 import { setClock } from './setClock.ts';
 
 const ID = 'br-clock';
@@ -21,8 +22,7 @@ describe('After the clock was wrong for a while', () => {
     return query(await service.uri(compute), text);
   };
   const now = async () => {
-    const time = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-    const [lsn, timestamp] = await sql(`select pg_current_wal_insert_lsn()::text, ${time}`);
+    const [lsn, timestamp] = await sql(`select pg_current_wal_insert_lsn()::text, ${SERVER_TIME}`);
     return { lsn: String(lsn), timestamp: String(timestamp) };
   };
   const pastOf = async (moment: Moment): Promise<string> => {
