@@ -7,25 +7,21 @@ import { runSql } from '../../../../src/extension/agents/runSql.ts';
 import type { SqlRequest } from '../../../../src/extension/database/sql/sqlStatement.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';
 import { connectTo, eventually, query } from '../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../service/postgres/controlPlane.ts';
+import { useBranch } from '../../service/postgres/useBranch.ts';
 import { readerOf } from '../database/sql/readerOf.ts';
 
 const never = new AbortController().signal;
 
 describe('runSql', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch();
   let login: BranchLogin;
   let reader: BranchLogin;
   let user: pg.Client | undefined;
   before(async () => {
-    service = await startControlPlane();
-    const compute = await service.create();
-    uri = await service.uri(compute);
-    reader = await readerOf(service, compute);
-    const { host, username, password, pathname } = new URL(uri);
+    reader = await readerOf(branch.service, branch.compute);
+    const { host, username, password, pathname } = new URL(branch.uri);
     login = { host, role: username, password, database: pathname.slice(1) };
-    user = await connectTo(uri, { application_name: 'the user' });
+    user = await connectTo(branch.uri, { application_name: 'the user' });
     await user.query(SETUP);
   });
 
@@ -36,15 +32,15 @@ describe('runSql', () => {
   describe('without write', () => {
     for (const [what, statements] of Object.entries(HOSTILE))
       it(`changes nothing by ${what}`, async () => {
-        const before = await query(uri, STATE);
+        const before = await query(branch.uri, STATE);
         for (const sql of statements) await assert.rejects(run(sql), Error, sql);
-        assert.deepEqual(await query(uri, STATE), before);
+        assert.deepEqual(await query(branch.uri, STATE), before);
       });
 
     it('rolls back what Postgres allows in a read-only transaction', async () => {
-      const before = await query(uri, STATE);
+      const before = await query(branch.uri, STATE);
       for (const sql of ALLOWED) await run(sql).catch(() => undefined);
-      assert.deepEqual(await query(uri, STATE), before);
+      assert.deepEqual(await query(branch.uri, STATE), before);
     });
 
     it('reads with EXPLAIN, SHOW, TABLE, VALUES and WITH', async () => {
@@ -178,10 +174,10 @@ describe('runSql', () => {
       const marker = `select pg_sleep(100), ${String(write)}`;
       const running = `select count(*)::int from pg_stat_activity where state = 'active' and query like '${marker}%'`;
       const canceled = assert.rejects(run(marker, { write }, controller.signal), { message: 'Canceled.' });
-      await eventually(async () => (await query(uri, running))[0] === 1);
+      await eventually(async () => (await query(branch.uri, running))[0] === 1);
       controller.abort();
       await canceled;
-      await eventually(async () => (await query(uri, running))[0] === 0);
+      await eventually(async () => (await query(branch.uri, running))[0] === 0);
     }
     await assert.rejects(run('select 1', {}, AbortSignal.abort()), { message: 'Canceled.' });
   });
@@ -190,7 +186,7 @@ describe('runSql', () => {
     await run('select 1');
     const sessions =
       "select count(*)::int from pg_stat_activity where application_name like 'Hosted Postgres%'";
-    await eventually(async () => (await query(uri, sessions))[0] === 0);
+    await eventually(async () => (await query(branch.uri, sessions))[0] === 0);
   });
 
   it('requires a certificate that the system trusts where the service requires TLS', async () => {
@@ -200,21 +196,21 @@ describe('runSql', () => {
 
   describe('with write', () => {
     const write = (sql: string, options: Partial<SqlRequest> = {}) => run(sql, { write: true, ...options });
-    before(() => query(uri, 'create table written (id int)'));
+    before(() => query(branch.uri, 'create table written (id int)'));
 
     it('commits one statement, and says what it did', async () => {
       assert.equal((await write('insert into written values (1), (2)')).command, 'INSERT 0 2');
       assert.equal((await write('create database another')).command, 'CREATE DATABASE');
       assert.equal((await write('vacuum written')).command, 'VACUUM');
       await write('do $$ begin insert into written values (3); end $$');
-      assert.deepEqual(await query(uri, 'select id from written order by 1'), [1, 2, 3]);
+      assert.deepEqual(await query(branch.uri, 'select id from written order by 1'), [1, 2, 3]);
     });
 
     it('completes a change that returns more rows than wanted', async () => {
       const sql = 'insert into written select generate_series(10, 509) returning id';
       const { rows, truncated, command } = await write(sql, { maxRows: 2 });
       assert.deepEqual([rows, truncated, command], [[['10'], ['11']], true, 'INSERT 0 500']);
-      assert.deepEqual(await query(uri, 'select count(*)::int from written where id >= 10'), [500]);
+      assert.deepEqual(await query(branch.uri, 'select count(*)::int from written where id >= 10'), [500]);
     });
 
     it('rejects several statements, and COPY from and to the client', async () => {
@@ -223,7 +219,7 @@ describe('runSql', () => {
       await assert.rejects(write('copy written to stdout'), /COPY TO STDOUT is not supported/);
       await assert.rejects(write("copy written from program 'id'"), /permission denied/);
       await assert.rejects(write("copy written to '/tmp/x'"), /permission denied/);
-      assert.deepEqual(await query(uri, 'select count(*)::int from written'), [503]);
+      assert.deepEqual(await query(branch.uri, 'select count(*)::int from written'), [503]);
     });
 
     it('says how to get an extension that is missing', async () => {
@@ -234,7 +230,7 @@ describe('runSql', () => {
     it('leaves no open transaction', async () => {
       await write('begin');
       await write('select 1');
-      assert.deepEqual(await query(uri, 'select count(*)::int from written'), [503]);
+      assert.deepEqual(await query(branch.uri, 'select count(*)::int from written'), [503]);
     });
   });
 });

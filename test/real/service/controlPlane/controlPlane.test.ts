@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../../helpers/call.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
@@ -150,7 +150,6 @@ describe('The history of branches', () => {
 
 describe('Computes after a restart of the service', () => {
   const folder = temporaryFolder();
-  after(() => rmSync(folder, { recursive: true }));
 
   it('are idle and attached, and those that never suspend are active again', async () => {
     const first = await startInProcess({ folder });

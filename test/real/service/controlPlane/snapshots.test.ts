@@ -1,6 +1,5 @@
 /** Timers: service/controlPlane/branches/snapshots.ts. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { withEnding } from '../../../../src/service/controlPlane/records/branchRecord.ts';
 import { branchCalls, type Api, type Branch, type Created } from '../../../helpers/branchCalls.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
@@ -293,6 +292,5 @@ describe('Snapshots', () => {
     await send('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 0 } });
     await send('DELETE', `/${PROJECT}`);
     await until('its data is gone', async () => test.engine.calls.includes(`deleteBranch ${kept.id}`));
-    after(() => rmSync(folder, { recursive: true, force: true }));
   });
 });

@@ -4,22 +4,23 @@ import type pg from 'pg';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { compareRows } from '../../../../../src/extension/database/rows/compareRows.ts';
 import { connectTo, query } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 
 const never = new AbortController().signal;
 
 describe('compareRows of tables that differ', () => {
-  let service: ControlPlane;
+  const branch = useBranch();
   let sides: { before: pg.Client; after: pg.Client };
   let logins: { before: BranchLogin; after: BranchLogin };
   before(async () => {
-    service = await startControlPlane();
-    const uri = await service.uri(await service.create());
-    await query(uri, 'create database other');
-    const { host, username: role, password } = new URL(uri);
+    await query(branch.uri, 'create database other');
+    const { host, username: role, password } = new URL(branch.uri);
     const login = (database: string): BranchLogin => ({ host, role, password, database });
     logins = { before: login('app'), after: login('other') };
-    sides = { before: await connectTo(uri), after: await connectTo(uri.replace(/app$/, 'other')) };
+    sides = {
+      before: await connectTo(branch.uri),
+      after: await connectTo(branch.uri.replace(/app$/, 'other')),
+    };
   });
 
   const compareTable = (table: string) =>

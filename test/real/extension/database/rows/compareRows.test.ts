@@ -9,7 +9,7 @@ import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../../helpers/hostileSql.t
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../../helpers/seed.ts';
 import { connectTo, eventually, query } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 import { readerOf } from '../sql/readerOf.ts';
 
 const never = new AbortController().signal;
@@ -42,21 +42,18 @@ const KEYS: Readonly<
 const at = (random: () => number, below: number): number => Math.floor(random() * below);
 
 describe('compareRows', () => {
-  let service: ControlPlane;
+  const branch = useBranch();
   let sides: { before: pg.Client; after: pg.Client };
   let logins: { before: BranchLogin; after: BranchLogin };
   before(async () => {
-    service = await startControlPlane();
-    const compute = await service.create();
-    const uri = await service.uri(compute);
-    await query(uri, 'create database other');
+    await query(branch.uri, 'create database other');
     logins = {
-      before: await readerOf(service, compute),
-      after: await readerOf(service, compute, 'other'),
+      before: await readerOf(branch.service, branch.compute),
+      after: await readerOf(branch.service, branch.compute, 'other'),
     };
     sides = {
-      before: await connectTo(uri, { application_name: 'the user' }),
-      after: await connectTo(uri.replace(/app$/, 'other')),
+      before: await connectTo(branch.uri, { application_name: 'the user' }),
+      after: await connectTo(branch.uri.replace(/app$/, 'other')),
     };
   });
 

@@ -10,23 +10,19 @@ import { listTables, peekRows } from '../../../../../src/extension/database/rows
 import { NotOneQueryError } from '../../../../../src/extension/database/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../../helpers/hostileSql.ts';
 import { connectTo, query } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 import { readerOf } from '../sql/readerOf.ts';
 import type pg from 'pg';
 
 const never = new AbortController().signal;
 
 describe('peekRows', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch();
   let login: BranchLogin;
   let user: pg.Client | undefined;
   before(async () => {
-    service = await startControlPlane();
-    const compute = await service.create();
-    uri = await service.uri(compute);
-    login = await readerOf(service, compute);
-    user = await connectTo(uri, { application_name: 'the user' });
+    login = await readerOf(branch.service, branch.compute);
+    user = await connectTo(branch.uri, { application_name: 'the user' });
     await user.query(SETUP);
   });
 
@@ -38,18 +34,18 @@ describe('peekRows', () => {
 
   for (const [what, statements] of Object.entries(HOSTILE))
     it(`changes nothing by ${what}`, async () => {
-      const before = await query(uri, STATE);
+      const before = await query(branch.uri, STATE);
       for (const sql of statements) {
         await assert.rejects(peek(sql), Error, sql);
         await assert.rejects(peek(`select 1) as "peeked rows"; ${sql}; select * from (select 1`), Error, sql);
       }
-      assert.deepEqual(await query(uri, STATE), before);
+      assert.deepEqual(await query(branch.uri, STATE), before);
     });
 
   it('rolls back what Postgres allows in a read-only transaction', async () => {
-    const before = await query(uri, STATE);
+    const before = await query(branch.uri, STATE);
     for (const sql of ALLOWED) await peek(sql).catch(() => undefined);
-    assert.deepEqual(await query(uri, STATE), before);
+    assert.deepEqual(await query(branch.uri, STATE), before);
   });
 
   it('shows two hundred rows in aligned columns, and says that there are more', async () => {
@@ -116,7 +112,7 @@ describe('peekRows', () => {
     const isRunning = async () =>
       (
         await query(
-          uri,
+          branch.uri,
           "select count(*)::int from pg_stat_activity where query ~ 'peeked' and state = 'active' and pid <> pg_backend_pid()",
         )
       )[0];
@@ -146,7 +142,7 @@ describe('peekRows', () => {
   });
 
   it('reads databases in other encodings, and bytes that are no text', async () => {
-    const admin = await connectTo(uri);
+    const admin = await connectTo(branch.uri);
     try {
       await admin.query("create database latin encoding 'LATIN1' locale 'C' template template0");
       await admin.query("create database bytes encoding 'SQL_ASCII' locale 'C' template template0");

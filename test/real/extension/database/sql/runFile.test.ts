@@ -14,18 +14,15 @@ import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { withVariables } from '../../../../helpers/withVariables.ts';
 import { until } from '../../../../workbench/until.ts';
 import { query } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 
 const never = new AbortController().signal;
 
 describe('A SQL file', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch();
   let login: BranchLogin;
   before(async () => {
-    service = await startControlPlane();
-    uri = await service.uri(await service.create());
-    const { host, username, password, pathname } = new URL(uri);
+    const { host, username, password, pathname } = new URL(branch.uri);
     login = { host, role: username, password, database: pathname.slice(1) };
   });
 
@@ -58,7 +55,7 @@ describe('A SQL file', () => {
   const isRunning = (sql: string) =>
     until(sql, async () => {
       const rows = await query(
-        uri,
+        branch.uri,
         `select 1 as one from pg_stat_activity where query like '${sql}%' and state = 'active'`,
       );
       return rows.length > 0;
@@ -84,8 +81,8 @@ select id, name from item order by id;
     assert.match(text, /CREATE TABLE\nCOPY 2\nCREATE FUNCTION\n[^]*1\ttea;\n[^]*\(2 rows\)/);
     // psql writes it to another stream.
     assert.match(text, /half; done/);
-    await query(uri, 'drop function one');
-    await query(uri, 'drop table item');
+    await query(branch.uri, 'drop function one');
+    await query(branch.uri, 'drop table item');
   });
 
   it('is run by the driver, statement by statement', async () => {
@@ -99,8 +96,8 @@ select id, name from item order by id;
       ['1', 'tea;'],
       ['2', 'cup'],
     ]);
-    await query(uri, 'drop function one');
-    await query(uri, 'drop table item');
+    await query(branch.uri, 'drop function one');
+    await query(branch.uri, 'drop table item');
   });
 
   it('ends with its first error, whose line is named', async () => {
@@ -114,12 +111,12 @@ select id, name from item order by id;
       return true;
     });
     if (program !== undefined) {
-      await query(uri, 'drop table kept');
+      await query(branch.uri, 'drop table kept');
       const { code, text } = await byPsql(file);
       assert.equal(code, 3);
       assert.match(text, /it is\.sql:\d: ERROR: {2}column "nothing" does not exist/);
     }
-    await query(uri, 'drop table kept');
+    await query(branch.uri, 'drop table kept');
   });
 
   it('says how to get an extension that is missing', async () => {
@@ -163,11 +160,11 @@ select id, name from item order by id;
       if (how === 'psql') assert.partialDeepStrictEqual(result, { code: 3 });
       else assert.match(String(result), /Canceled\./);
       const left = await query(
-        uri,
+        branch.uri,
         `select 1 as one from pg_stat_activity where query like '${sql}%' and state = 'active'`,
       );
       assert.deepEqual(left, []);
-      await assert.rejects(query(uri, 'select 1 from never'));
+      await assert.rejects(query(branch.uri, 'select 1 from never'));
     });
 
   it('connects only where it should, with any libpq variables in the environment', async function () {

@@ -9,26 +9,24 @@ import { rowSourceOf } from '../../../../../src/extension/database/rows/statemen
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { SHADOWED_OPERATORS } from '../../../../helpers/shadowedOperators.ts';
 import { connectTo, query } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 
 const never = new AbortController().signal;
 const PATH = 'trap, shop, pg_catalog';
 
 describe('The search path of the statements of the extension', () => {
-  let service: ControlPlane;
+  const branch = useBranch();
   let login: BranchLogin;
   before(async () => {
-    service = await startControlPlane();
-    const uri = await service.uri(await service.create());
-    const { host, username: role, password } = new URL(uri);
+    const { host, username: role, password } = new URL(branch.uri);
     login = { host, role, password, database: 'app' };
-    const user = await connectTo(uri);
+    const user = await connectTo(branch.uri);
     await user.query(`create schema shop; create table shop.products (id int primary key, name text);
       insert into shop.products select n, repeat('x', 100) from generate_series(1, 40000) n; analyze shop.products;
       create table shop.knex_migrations (id serial primary key, name varchar(255), batch int, migration_time timestamptz)`);
     await user.query(SHADOWED_OPERATORS);
     await user.end();
-    await assert.rejects(query(uri, 'select 1 = 1'), /a stranger's operator = ran/);
+    await assert.rejects(query(branch.uri, 'select 1 = 1'), /a stranger's operator = ran/);
   });
 
   const run = async (sql: string, write = false) =>

@@ -3,54 +3,51 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { runSql } from '../../../../../src/extension/agents/runSql.ts';
-import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { SUPERUSER } from '../../../../../src/service/core/systemNames.ts';
 import { storageOf } from '../../../../helpers/branchCalls.ts';
 import { connectTo, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { useBranch } from '../useBranch.ts';
 import { readerOf } from '../../../extension/database/sql/readerOf.ts';
 
 const never = new AbortController().signal;
 
 describe('The role that reads', () => {
-  let service: ControlPlane;
-  let compute: ComputeSpec;
-  let uri: string;
-  before(async () => {
-    service = await startControlPlane();
-    compute = await service.create();
-    uri = await service.uri(compute);
-  });
+  const branch = useBranch();
 
-  const read = async (sql: string, of = compute, database = 'app') => {
-    const login = await readerOf(service, of, database);
+  const read = async (sql: string, of = branch.compute, database = 'app') => {
+    const login = await readerOf(branch.service, of, database);
     return (await runSql(login, { sql, write: false, maxRows: 10 }, never)).rows.flat();
   };
   const asSuperuser = async (sql: string): Promise<void> => {
-    const file = path.join(storageOf(service), 'logins.json');
+    const file = path.join(storageOf(branch.service), 'logins.json');
     const { superuser: password } = JSON.parse(readFileSync(file, 'utf8'));
-    const client = await connectTo(uri, {
-      connectionString: `postgresql://${SUPERUSER}:${password}@127.0.0.1:${compute.address.port}/app`,
+    const client = await connectTo(branch.uri, {
+      connectionString: `postgresql://${SUPERUSER}:${password}@127.0.0.1:${branch.compute.address.port}/app`,
     });
     await client.query(sql);
     await client.end();
   };
   const restart = async () => {
-    await service.engine.suspend(compute.id);
-    await query(uri, 'select 1');
+    await branch.service.engine.suspend(branch.compute.id);
+    await query(branch.uri, 'select 1');
   };
 
   it('starts the compute, has limits, and is in no list, dump or count of changes', async () => {
-    await service.engine.suspend(compute.id);
+    await branch.service.engine.suspend(branch.compute.id);
     const timestamp = new Date().toISOString();
     assert.deepEqual(await read('show temp_file_limit'), ['2GB']);
     assert.deepEqual(await read('select rolconnlimit from pg_roles where rolname = current_user'), ['20']);
     assert.deepEqual(
-      (await service.engine.catalog('br-main')).roles.map(({ name }) => name),
+      (await branch.service.engine.catalog('br-main')).roles.map(({ name }) => name),
       ['app_owner'],
     );
-    assert.doesNotMatch((await service.engine.schema('br-main', 'app', 'sql')).sql ?? '', /service_reader/);
-    const [changes] = await service.engine.changesSince('br-main', [{ branchId: 'br-main', timestamp }]);
+    assert.doesNotMatch(
+      (await branch.service.engine.schema('br-main', 'app', 'sql')).sql ?? '',
+      /service_reader/,
+    );
+    const [changes] = await branch.service.engine.changesSince('br-main', [
+      { branchId: 'br-main', timestamp },
+    ]);
     assert.deepEqual(changes ?? [], []);
   });
 
@@ -61,27 +58,27 @@ describe('The role that reads', () => {
   });
 
   it('reads from copies of a branch, and after the branch was restored', async () => {
-    await query(uri, 'create table kept (id int)');
-    await service.engine.createBranch({ id: 'br-child', parentId: 'br-main' });
-    const child = await service.create({ branchId: 'br-child' });
+    await query(branch.uri, 'create table kept (id int)');
+    await branch.service.engine.createBranch({ id: 'br-child', parentId: 'br-main' });
+    const child = await branch.service.create({ branchId: 'br-child' });
     assert.deepEqual(await read('select count(*) from kept', child), ['0']);
-    await service.engine.suspend(child.id);
-    await service.engine.restoreBranch({ id: 'br-child', sourceId: 'br-main' });
+    await branch.service.engine.suspend(child.id);
+    await branch.service.engine.restoreBranch({ id: 'br-child', sourceId: 'br-main' });
     assert.deepEqual(await read('select count(*) from kept', child), ['0']);
-    await service.engine.suspend(child.id);
+    await branch.service.engine.suspend(child.id);
   });
 
   it('has the name of no role of a user, and is a member of none', async () => {
     await asSuperuser('drop owned by service_reader; drop role service_reader');
-    await query(uri, 'create role service_reader');
+    await query(branch.uri, 'create role service_reader');
     await restart();
     await assert.rejects(read('select 1'), /reserved\. Rename your role: ALTER ROLE service_reader RENAME/);
-    await query(uri, 'alter role service_reader rename to mine');
+    await query(branch.uri, 'alter role service_reader rename to mine');
     assert.deepEqual(await read('select 1'), ['1']);
-    await query(uri, 'grant mine to service_reader');
+    await query(branch.uri, 'grant mine to service_reader');
     await restart();
     await assert.rejects(read('select 1'), /Run: REVOKE "mine" FROM service_reader/);
-    await query(uri, 'revoke mine from service_reader');
+    await query(branch.uri, 'revoke mine from service_reader');
     assert.deepEqual(await read('select 1'), ['1']);
     for (const sql of [
       'alter role service_reader superuser',
@@ -92,14 +89,14 @@ describe('The role that reads', () => {
       'grant pg_signal_backend to service_reader',
       'grant app_owner to service_reader',
     ])
-      await assert.rejects(query(uri, sql), { code: '42501' }, sql);
+      await assert.rejects(query(branch.uri, sql), { code: '42501' }, sql);
   });
 
   it('may connect to a database that is closed to others', async () => {
-    await query(uri, 'create database closed');
-    await query(uri, 'revoke connect on database closed from public');
+    await query(branch.uri, 'create database closed');
+    await query(branch.uri, 'revoke connect on database closed from public');
     await restart();
-    assert.deepEqual(await read('select current_database()', compute, 'closed'), ['closed']);
+    assert.deepEqual(await read('select current_database()', branch.compute, 'closed'), ['closed']);
   });
 
   it('finds names where the owner finds them', async () => {
@@ -112,13 +109,13 @@ describe('The role that reads', () => {
       ['alter database app set search_path = e', 'alter database app reset search_path'],
       ['select 1', 'select 1'],
     ] as const) {
-      await query(uri, setting);
-      const [expected] = await query(uri, 'show search_path');
+      await query(branch.uri, setting);
+      const [expected] = await query(branch.uri, 'show search_path');
       assert.deepEqual(await read('show search_path'), [String(expected).replace('"$user"', 'app_owner')]);
-      await query(uri, reset);
+      await query(branch.uri, reset);
     }
-    await query(uri, 'create schema app_owner');
-    await query(uri, 'create table app_owner.own (id int)');
+    await query(branch.uri, 'create schema app_owner');
+    await query(branch.uri, 'create table app_owner.own (id int)');
     assert.deepEqual(await read('select count(*) from own'), ['0']);
   });
 });

@@ -10,7 +10,7 @@ import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../../helpers/seed.ts';
 import { connectTo } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { useBranch } from '../useBranch.ts';
 
 const DEFINITIONS = [
   'create function f() returns int language sql as $$ select trap() $$',
@@ -71,11 +71,10 @@ const QUOTES = [
 const NOISE = [...COMMENTS, ...QUOTES];
 
 describe('A script of only definitions', () => {
-  let service: ControlPlane;
+  const branch = useBranch();
   let client: Client;
   before(async () => {
-    service = await startControlPlane();
-    client = await connectTo(await service.uri(await service.create()));
+    client = await connectTo(branch.uri);
     await client.query(
       "create function trap() returns int language plpgsql as $$ begin raise exception 'trap'; end $$",
     );

@@ -1,17 +1,8 @@
 /** A folder of extensions that the user has chosen: a packaged one, moved there under another name. */
 import assert from 'node:assert/strict';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import os from 'node:os';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
 import {
   findMoreExtensions,
   moreExtensions,
@@ -34,7 +25,7 @@ describe('extensions in a folder of the user', function () {
   let folder: string;
   let library: string;
   beforeEach(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'more-extensions-'));
+    folder = temporaryFolder();
     chmodSync(folder, 0o755);
     for (const name of ['extension', 'lib']) mkdirSync(path.join(folder, name), { mode: 0o755 });
     library = path.join(folder, 'lib', 'moved.so');
@@ -61,7 +52,6 @@ describe('extensions in a folder of the user', function () {
     // The folder must not replace what is in the package.
     put('citext.control', "default_version = '666'\ntrusted = true\n");
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const problem = () => moreExtensions(folder, binaries).problem ?? '';
 
   it('are created by owners if they are trusted, and named once in the log', async () => {

@@ -5,7 +5,8 @@ import { connectTo, runStatements } from '../clients.ts';
 import { useBranch } from '../useBranch.ts';
 
 /**
- * Starts a branch with the tables `things` and `others` before the tests of the surrounding `describe`, until they end. Returns the session of its owner.
+ * Starts a branch with the tables `things` and `others` before the tests of the surrounding `describe`. Returns the session
+ * of its owner.
  */
 export function useOwner() {
   const branch = useBranch();

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { describeFailure } from '../../../../../src/service/postgres/server/cannotRun.ts';
 import {
   chooseBinaries,
@@ -24,13 +24,12 @@ describe(`findPrograms${why}`, () => {
     if (why !== '') this.skip();
   });
   beforeEach(() => {
-    parent = mkdtempSync(path.join(os.tmpdir(), 'programs-'));
+    parent = temporaryFolder();
     chmodSync(parent, 0o755);
     folder = path.join(parent, 'pg', 'bin');
     mkdirSync(folder, { recursive: true });
     for (const name of ['postgres', 'initdb']) script(path.join(folder, name));
   });
-  afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
   /** A program that prints a version, by default a high one, and leaves a mark that it was run. */
   const script = (file: string, version = '99.0') => {

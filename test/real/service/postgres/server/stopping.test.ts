@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, globSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, globSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CLUSTER_IN_CLONE } from '../../../../../src/service/postgres/server/programs.ts';
 import { builtService } from '../../../../helpers/builtService.ts';
@@ -17,7 +17,6 @@ describe('service that is stopped while it creates its first data directories', 
   before(() => {
     dataDir = temporaryFolder();
   });
-  after(() => rmSync(dataDir, { recursive: true, force: true }));
 
   const files = (pattern: string) => globSync(pattern, { cwd: path.join(dataDir, 'postgres') });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { findPooler } from '../../../../../src/service/postgres/server/programs.ts';
 import { openStorage } from '../../../../../src/service/postgres/storage/storage.ts';
 import { query } from '../clients.ts';
@@ -10,11 +10,10 @@ import { startControlPlane } from '../controlPlane.ts';
 describe('data directory', () => {
   let parent: string;
   before(() => {
-    parent = mkdtempSync(path.join(os.tmpdir(), 'names-'));
+    parent = temporaryFolder();
     // If `nobody` couldn't enter the folder, a service of root would store its data in another one, with a simple name.
     chmodSync(parent, 0o755);
   });
-  after(() => rmSync(parent, { recursive: true, force: true }));
 
   // Characters with a meaning for Postgres, its clients or PgBouncer, and characters of several bytes.
   for (const name of [`a b'c ä#b"c`, `a,b ${'é'.repeat(40)}`]) {
