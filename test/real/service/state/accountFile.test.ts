@@ -40,6 +40,7 @@ describe('The account file', () => {
     snapshots = 0;
     account.snapshot = () => ((snapshots += 1), snapshot());
   });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const stored = () => {
     const read = new AccountState();

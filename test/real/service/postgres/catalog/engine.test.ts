@@ -1,12 +1,12 @@
 /** What the calls for databases and roles do when operations run, an engine fails or Postgres was killed. */
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../../../helpers/call.ts';
 import { readPostmasterPid } from '../../../../../src/service/postgres/server/postmaster.ts';
 import { startInProcess, type InProcess } from '../../inProcess.ts';
 import { connectTo, eventually, query } from '../clients.ts';
-import { startControlPlane, superuserUri, type ControlPlane } from '../controlPlane.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 import { BRANCH, PROJECT } from './branchApi.ts';
 
 const DATABASES = `/projects/${PROJECT}/branches/${BRANCH}/databases`;
@@ -85,10 +85,10 @@ describe('databases and roles', () => {
       const branchId = 'br-killed';
       const uri = await service.uri(await service.create({ branchId }));
       await query(uri, 'create database half');
-      await query(
-        superuserUri(service, uri),
-        "update pg_database set datconnlimit = -2 where datname = 'half'",
-      );
+      const file = path.join(service.dataDir, 'postgres/logins.json');
+      const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
+      const asSuperuser = uri.replace(/\/\/.*@/, `//postgres:${superuser}@`);
+      await query(asSuperuser, "update pg_database set datconnlimit = -2 where datname = 'half'");
       const names = async () => (await engine.catalog(branchId)).databases.map(({ name }) => name);
       assert.deepEqual(await names(), ['app']);
       await engine.changeCatalog(branchId, { kind: 'createDatabase', name: 'half', owner: 'app_owner' });

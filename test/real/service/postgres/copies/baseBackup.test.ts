@@ -3,38 +3,43 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { connectTo, query } from '../clients.ts';
-import { keepHistory } from '../keepHistory.ts';
-import { useBranch } from '../useBranch.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
+const LIMITS = { branch: 2 ** 40, total: 2 ** 40, leastWritten: 0, mostWritten: 0, leastFree: 0 };
 const COUNT = 'select count(*)::int from item';
 
 describe('A branch of a running source with history', () => {
   const id = 'br-source';
-  const branch = useBranch({ branchId: id });
+  let service: ControlPlane;
+  let uri: string;
   let created = 0;
 
-  const makeBase = () => keepHistory(branch.service, id);
+  const makeBase = () =>
+    service.engine.keepHistory([{ id, seconds: 86_400 }], { isAll: true, limits: LIMITS });
   const walFiles = () =>
-    readdirSync(path.join(branch.service.dataDir, 'postgres/branches', id, 'data/pg_wal')).filter(
+    readdirSync(path.join(service.dataDir, 'postgres/branches', id, 'data/pg_wal')).filter(
       (name) => name.length === 24,
     ).length;
 
   /** @returns what a query returns on a new branch, which is then deleted */
   async function onBranch(sql: string): Promise<unknown[]> {
     const [branchId, computeId] = [`br-copy-${(created += 1)}`, `ep-copy-${created}`];
-    await branch.service.engine.createBranch({ id: branchId, parentId: id, keepsHistory: true });
-    const compute = await branch.service.create({ id: computeId, branchId });
-    const result = await query(await branch.service.uri(compute), sql);
-    await branch.service.engine.remove(computeId);
-    await branch.service.engine.deleteBranch(branchId);
+    await service.engine.createBranch({ id: branchId, parentId: id, keepsHistory: true });
+    const compute = await service.create({ id: computeId, branchId });
+    const result = await query(await service.uri(compute), sql);
+    await service.engine.remove(computeId);
+    await service.engine.deleteBranch(branchId);
     return result;
   }
 
   before(async () => {
-    await query(branch.uri, 'create table item (id int)');
+    service = await startControlPlane();
+    await service.engine.createBranch({ id, keepsHistory: true });
+    uri = await service.uri(await service.create({ id: 'ep-source', branchId: id }));
+    await query(uri, 'create table item (id int)');
     await makeBase();
   });
-  beforeEach(() => query(branch.uri, 'truncate item'));
+  beforeEach(() => query(uri, 'truncate item'));
 
   it('leaves the history of the source as it is', async () => {
     const before = walFiles();
@@ -43,7 +48,7 @@ describe('A branch of a running source with history', () => {
   });
 
   it('has all that was committed before, also if its client did not wait for the disk', async () => {
-    const client = await connectTo(branch.uri);
+    const client = await connectTo(uri);
     await client.query('set synchronous_commit to off');
     for (let rows = 1; rows <= 5; rows += 1) {
       await client.query('insert into item values (1)');
@@ -52,7 +57,7 @@ describe('A branch of a running source with history', () => {
   });
 
   it('has whole transactions while much is written, with a base that is new or older', async () => {
-    const client = await connectTo(branch.uri);
+    const client = await connectTo(uri);
     let [confirmed, isDone] = [0, false];
     const writing = (async () => {
       while (!isDone) {
@@ -73,16 +78,11 @@ describe('A branch of a running source with history', () => {
   });
 
   it('has the state to which the source was restored, and what followed', async () => {
-    const { endLsn = '' } = (await branch.service.engine.history(id)) ?? {};
-    await query(branch.uri, 'insert into item values (1), (2)');
-    await branch.service.engine.suspend('ep-source');
-    await branch.service.engine.restoreBranch({
-      id,
-      sourceId: id,
-      moment: { lsn: endLsn },
-      preservedId: 'br-kept',
-    });
-    await query(branch.uri, 'insert into item values (3)');
+    const { endLsn = '' } = (await service.engine.history(id)) ?? {};
+    await query(uri, 'insert into item values (1), (2)');
+    await service.engine.suspend('ep-source');
+    await service.engine.restoreBranch({ id, sourceId: id, moment: { lsn: endLsn }, preservedId: 'br-kept' });
+    await query(uri, 'insert into item values (3)');
     for (let round = 0; round < 2; round += 1) {
       assert.deepEqual(await onBranch('select id from item'), [3]);
       await makeBase();

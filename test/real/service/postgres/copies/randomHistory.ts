@@ -10,7 +10,6 @@ import { microseconds, timestampOf } from '../../../../../src/service/postgres/c
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
 import { connectTo, eventually } from '../clients.ts';
 import type { ControlPlane } from '../controlPlane.ts';
-import { keepHistory } from '../keepHistory.ts';
 import { contentOf, differences, type Content } from './databaseContent.ts';
 import { RandomSessions } from '../changes/randomSessions.ts';
 import { RandomStatements } from '../changes/randomStatements.ts';
@@ -35,6 +34,7 @@ interface ChosenMark {
 type Act = readonly [name: string, act: () => Promise<unknown>];
 
 const KEEP_FOR = 86_400;
+const NO_LIMIT = 2 ** 40;
 /** Nothing is changed by these. */
 const QUIET = ['suspend', 'base', 'look back', 'look back suspended', 'clock'];
 
@@ -136,7 +136,8 @@ export class RandomHistory {
 
   async #makeBase(): Promise<void> {
     await this.#inSession('select 1');
-    await keepHistory(this.#service, this.#id, KEEP_FOR);
+    const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
+    await this.#service.engine.keepHistory([{ id: this.#id, seconds: KEEP_FOR }], { isAll: true, limits });
   }
 
   /** The clock was wrong for some of the last steps, by up to a minute. */

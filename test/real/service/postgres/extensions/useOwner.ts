@@ -1,21 +1,36 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import type pg from 'pg';
-import { temporaryFolder } from '../../../../helpers/localService.ts';
-import { connectTo, runStatements } from '../clients.ts';
-import { useBranch } from '../useBranch.ts';
+import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
+import { connectTo } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 /**
- * Starts a branch with the tables `things` and `others` before the tests of the surrounding `describe`. Returns the session
- * of its owner.
+ * Starts a branch with the tables `things` and `others` before the tests of the surrounding `describe` and stops it after
+ * them. Returns the session of its owner.
  */
 export function useOwner() {
-  const branch = useBranch();
+  let service: ControlPlane;
+  let compute: ComputeSpec;
+  let uri: string;
   let client: pg.Client;
+  let scratch: string;
   before(async () => {
-    client = await connectTo(branch.uri);
+    scratch = await mkdtemp(path.join(os.tmpdir(), 'extensions-'));
+    service = await startControlPlane();
+    compute = await service.create();
+    uri = await service.uri(compute);
+    client = await connectTo(uri);
     await client.query(
       'create table things (n int primary key, word text, changed timestamp); create table others (n int)',
     );
+  });
+  after(async () => {
+    await client?.end();
+    await service?.close();
+    await rm(scratch, { recursive: true, force: true });
   });
 
   const query = async (sql: string, parameters?: readonly unknown[]) =>
@@ -47,12 +62,32 @@ export function useOwner() {
     );
     return rows;
   };
-  return Object.assign(branch, {
+  /** Several statements at another address. */
+  const run = async (at: string, sql: string) => {
+    const other = await connectTo(at);
+    try {
+      await other.query(sql);
+    } finally {
+      await other.end();
+    }
+  };
+  return {
+    get service() {
+      return service;
+    },
+    get compute() {
+      return compute;
+    },
+    get uri() {
+      return uri;
+    },
     /** A folder of the machine. */
-    scratch: temporaryFolder(),
+    get scratch() {
+      return scratch;
+    },
     /** After a change that ends the session. */
     async reconnect() {
-      client = await connectTo(branch.uri);
+      client = await connectTo(uri);
     },
     query,
     values,
@@ -60,6 +95,6 @@ export function useOwner() {
     rejects,
     create,
     functionsOf,
-    run: runStatements,
-  });
+    run,
+  };
 }
