@@ -135,6 +135,20 @@ describe("The public service's command line, unmodified, with snapshots", () => 
     assert.deepEqual(await orders(main), [1, 2, 3]);
   });
 
+  it('says what is wrong', async () => {
+    for (const [args, reason] of [
+      [['create', '--timestamp', '2020-01-01T00:00:00Z'], /history/],
+      [['restore', 'none'], /not found/],
+      [['finalize', 'main'], /not the restore/],
+      [['schedule', 'get'], /not available in the local service/],
+    ] as const)
+      await assert.rejects(neon('snapshots', ...args), (error: Error) => {
+        assert(error instanceof NeonCliError);
+        assert.match(error.message, reason);
+        return true;
+      });
+  });
+
   it('keeps them when their branch is deleted and its history is gone, and after a restart', async () => {
     for (const id of [WITHOUT_COMPUTE, BRANCH]) {
       await neon('branches', 'delete', id);
@@ -158,19 +172,5 @@ describe("The public service's command line, unmodified, with snapshots", () => 
     for (const { id } of snapshots) await neon('snapshots', 'delete', id);
     await settle();
     assert.deepEqual(await orders(main), [1, 2]);
-  });
-
-  it('says what is wrong', async () => {
-    for (const [args, reason] of [
-      [['create', '--timestamp', '2020-01-01T00:00:00Z'], /history/],
-      [['restore', 'none'], /not found/],
-      [['finalize', 'main'], /not the restore/],
-      [['schedule', 'get'], /not available in the local service/],
-    ] as const)
-      await assert.rejects(neon('snapshots', ...args), (error: Error) => {
-        assert(error instanceof NeonCliError);
-        assert.match(error.message, reason);
-        return true;
-      });
   });
 });
