@@ -42,7 +42,13 @@ export class GatewayTls {
     const answer = (await answered(server, SSL_REQUEST)).read() as Buffer;
     // More bytes would be an attempt to have them read as if they were encrypted.
     if (answer.length !== 1 || answer[0] !== ACCEPTED) throw new Error('the server did not accept TLS');
-    const secured: TLSSocket = tls().connect({ socket: server, secureContext, host: 'localhost' });
+    // Not left to Node's default, which NODE_TLS_REJECT_UNAUTHORIZED turns off.
+    const secured: TLSSocket = tls().connect({
+      socket: server,
+      secureContext,
+      host: 'localhost',
+      rejectUnauthorized: true,
+    });
     await once(secured, 'secureConnect');
     return secured;
   }

@@ -18,6 +18,7 @@ import pg from 'pg';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { findProgram } from '../../../../../src/base/findProgram.ts';
 import { ensureCertificate } from '../../../../../src/service/postgres/server/certificate.ts';
+import { withVariables } from '../../../../helpers/withVariables.ts';
 import { projectRoot } from '../../../../workbench/folders.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
@@ -111,7 +112,7 @@ describe('TLS of a compute', () => {
     }
   });
 
-  it('does not vouch for a server with another certificate', async () => {
+  async function rejectsOtherCertificate(): Promise<void> {
     const other = ensureCertificate(await mkdtemp(path.join(dataDir, 'other-')));
     const secureContext = tls.createSecureContext({
       cert: readFileSync(other.certFile),
@@ -134,7 +135,12 @@ describe('TLS of a compute', () => {
     );
     assert.deepEqual(reached, []);
     await close();
-  });
+  }
+
+  it('does not vouch for a server with another certificate', rejectsOtherCertificate);
+
+  it('does not either if a variable of Node turns the check of certificates off for what is theirs', () =>
+    withVariables({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, rejectsOtherCertificate));
 
   it('sends the reason through TLS if a compute cannot be started', async () => {
     const disabled = await service.create({ disabled: true });
