@@ -21,7 +21,7 @@ export const displayName = (record: {
   readonly name?: string | null | undefined;
 }): string => nameOrId(record.name, String(record.id));
 
-/** Escapes text for Markdown, including table cells. */
+/** Makes text one line of limited length, and escapes it for Markdown, including table cells. */
 export const escapeMarkdown = (text: string): string =>
   cut(lineOf(text), MAX_LENGTH)
     .replace(/&/g, '&amp;')

@@ -146,10 +146,15 @@ const SECURITY = /(?<=[?&])(?:ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&
 export const tlsParameters = (text: string): string[] =>
   [...text.matchAll(SECURITY)].map(([each]) => each.replace('&', ''));
 
+/** What is left in front of the end of a query whose parameters are gone. */
+const DANGLING = /[?&](?=$|[#\s\\])/;
+/** A URL, its query, and the rest. In a file, white space or a backslash can follow the URL. */
+const QUERY = /^([^?#\s\\]*)\??([^#\s\\]*)(.*)$/s;
+
 /** Replaces the parameters for TLS. @param text a URL, or its end */
 export function withTls(text: string, parameters: readonly string[]): string {
-  const kept = text.replace(SECURITY, '').replace(/[?&](?=$|[#\s\\])/, '');
+  const kept = text.replace(SECURITY, '').replace(DANGLING, '');
   if (parameters.length === 0) return kept;
-  const [start = '', query = '', end = ''] = /^([^?#\s\\]*)\??([^#\s\\]*)(.*)$/s.exec(kept)?.slice(1) ?? [];
+  const [start = '', query = '', end = ''] = QUERY.exec(kept)?.slice(1) ?? [];
   return `${start}?${[...parameters, ...(query === '' ? [] : [query])].join('&')}${end}`;
 }

@@ -30,7 +30,7 @@ const INSTALLERS: Readonly<
 const POSTGIS = { debian: 'postgis-3', homebrew: 'postgis' };
 
 /** The extensions that the public service offers and our package lacks, with their packages for Postgres 18. */
-export const OFFERED: Readonly<Record<string, Packages>> = {
+export const NOT_PACKAGED: Readonly<Record<string, Packages>> = {
   address_standardizer: POSTGIS,
   address_standardizer_data_us: POSTGIS,
   anon: {},
@@ -94,7 +94,7 @@ const thisMachine = (): string =>
 
 /** @param name of an extension that the local Postgres lacks @returns the command that installs it, if it is known */
 export function installCommand(name: string, machine = thisMachine()): string | undefined {
-  const packages = (Object.hasOwn(OFFERED, name) && OFFERED[name]) || {};
+  const packages = (Object.hasOwn(NOT_PACKAGED, name) && NOT_PACKAGED[name]) || {};
   const installer = INSTALLERS[machine];
   const found = installer && packages[installer.from];
   return found && installer.command + found;
@@ -105,7 +105,7 @@ export function extensionAdvice(name: string, machine = thisMachine()): string {
   if (PRELOADED.includes(name))
     return `The local service can't run "${name}", which must be loaded when Postgres starts. Use a branch of the public service.`;
   if (name === 'pgvector') return 'The extension of pgvector is called "vector".';
-  if (!Object.hasOwn(OFFERED, name))
+  if (!Object.hasOwn(NOT_PACKAGED, name))
     return `The local Postgres doesn't have the extension "${name}", and the public service isn't known to offer it.`;
   const command = installCommand(name, machine);
   if (command === undefined)
@@ -156,7 +156,7 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
   const refused = NOT_PERMITTED.exec(text)?.[1];
   if (refused === undefined) return libraryAdvice(text, machine);
   // Extensions of the package itself are refused for a reason, so there is no advice for them.
-  return Object.hasOwn(OFFERED, refused)
+  return Object.hasOwn(NOT_PACKAGED, refused)
     ? `Postgres would run the script of "${refused}" as superuser. If only you use your databases, add the name to hostedPostgres.localService.trustedExtensions (--trust-extension), and start the local service again.`
     : undefined;
 }

@@ -170,7 +170,7 @@ export class SqlScript {
       this.#statement.parts.push(this.#text.slice(this.#statement.partStart, start).replace(/\n+$/, ''));
       this.#statement.partStart = end;
     }
-    return { kind: 'command', text, start, copies: copiesOf(text) };
+    return { kind: 'command', text, start, copies: countCopiesFromStdin(text) };
   }
 
   #endOfCommand(start: number): number {
@@ -234,7 +234,7 @@ export class SqlScript {
   }
 }
 
-function copiesOf(command: string): number {
+function countCopiesFromStdin(command: string): number {
   const copy = /^\\copy\s/.test(command) ? new SqlScript(command.slice(1)).next() : undefined;
   return copy?.copies ?? 0;
 }

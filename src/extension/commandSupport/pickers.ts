@@ -63,7 +63,7 @@ export function projectQuestion(context: CommandContext): Question<string> {
   });
 }
 
-/** Uses the preferred or else the current project without asking. The user can go back to choose another one. */
+/** Asks for a project, unless one is preferred or current. The user can go back to choose another one. */
 export const askForProject = (
   context: CommandContext,
   ask: Ask,
@@ -219,7 +219,10 @@ interface PickedCompute extends ComputeNode {
   readonly name: string;
 }
 
-/** The argument's compute or its branch's primary, or else the compute that the user picks. @returns undefined if the user canceled */
+/**
+ * The argument's compute or its branch's primary, or else the compute that the user picks, which the palette offers next.
+ * @returns undefined if the user canceled
+ */
 export async function pickCompute(
   context: PickerContext,
   title: string,

@@ -117,10 +117,11 @@ export class ComputeActions {
     { verb, send, wasMade }: ComputeRequest,
   ): Promise<SendResult> {
     const compute = () => this.#inventory.compute(projectId, computeId);
+    // A found change has no record to return: the inventory has it.
     const find = () => (wasMade(compute()) ? {} : undefined);
     const targetStillExists = () => compute() !== undefined;
-    const isOptional = verb === 'start' || verb === 'suspend';
-    const optional = isOptional ? ({ feature: 'startAndSuspend', targetStillExists } as const) : {};
+    const mayNotBeOffered = verb === 'start' || verb === 'suspend';
+    const optional = mayNotBeOffered ? ({ feature: 'startAndSuspend', targetStillExists } as const) : {};
     return this.#sender.send({ verb, projectId, send, find, ...optional }, options);
   }
 }

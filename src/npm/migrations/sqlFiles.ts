@@ -56,12 +56,12 @@ export async function sqlFiles(name: string): Promise<SqlFiles> {
   for (const each of names) texts.set(each, await readText(path.join(folder, each)));
   const found: FoundMigrations = { folder, texts, shown, refuse };
   const { tool, rules, forward } = isSingle ? recognizeFile(found) : await recognizeFolder(found);
-  const refuseByTool: Refuse = (where, reason) => refuse(where, reason, tool?.command);
-  const ordered = isSingle ? forward : await sortFiles(folder, forward, rules, refuseByTool);
+  const refuseNamingTool: Refuse = (where, reason) => refuse(where, reason, tool?.command);
+  const ordered = isSingle ? forward : await sortFiles(folder, forward, rules, refuseNamingTool);
   const files = ordered.map((each) =>
-    readPart(path.join(folder, each), texts.get(each), rules, refuseByTool),
+    readPart(path.join(folder, each), texts.get(each), rules, refuseNamingTool),
   );
-  return { files, rules, refuse: refuseByTool };
+  return { files, rules, refuse: refuseNamingTool };
 }
 
 /** All files in and below a folder, or the file itself. A link to a folder isn't followed, because it can lead back. */

@@ -15,7 +15,7 @@ import {
   canBeTrusted,
   controlFiles,
   extensionSettings,
-  packagedExtensions,
+  packagedExtensionsFolder,
 } from './extensions/ownerExtensions.ts';
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './extensions/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './server/programs.ts';
@@ -94,7 +94,7 @@ function settingsOfAll(binaries: Binaries, root: string, options: PostgresEngine
 export function availableExtensions(programs: Programs, choice: ExtensionChoice): AvailableExtensions {
   const binaries = chooseBinaries(programs);
   if (typeof binaries === 'string') return { included: [], found: [] };
-  const folder = packagedExtensions(binaries.folder, binaries.major);
+  const folder = packagedExtensionsFolder(binaries.folder, binaries.major);
   return {
     included: folder === undefined ? [] : controlFiles(folder),
     found: findMoreExtensions(choice, binaries).map(({ share, names, problem }) => ({

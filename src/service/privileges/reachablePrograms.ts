@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { packedCluster, pgDumpModule, type Programs } from '../postgres/server/programs.ts';
+import { packedClusterFile, pgDumpModule, type Programs } from '../postgres/server/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
   ownerWithoutService,
@@ -58,7 +58,7 @@ function copyOf(folder: string): string {
     }
   }
   // The cluster may be missing in the copy: not each program that uses these binaries has it, and the first one made the copy.
-  const cluster = packedCluster(folder);
+  const cluster = packedClusterFile(folder);
   if (cluster !== undefined) addFile(cluster, path.join(copy, path.basename(cluster)));
   recordOwner(copy, folder);
   return path.join(copy, path.basename(folder));

@@ -93,7 +93,7 @@ describe('The state of a window of version 0.3.0', () => {
     const memory = sharedMemory(path.join(fsPath, 'agents'));
     const agents = new AgentBranches(memory, () => NOW);
     const own = { account: 'local', projectId: PROJECT, branchId: 'br-agent-000001' };
-    const caller = { agent: 'claude', worktree: '/work/shop' };
+    const caller = { agent: 'claude', worktree: '/projects/shop' };
     assert.equal(agents.isMadeBy(own, caller), true);
     assert.deepEqual(agents.find(own)?.ownPasswords, true);
     assert.equal(agents.wasMade({ ...own, branchId: 'br-gone-000001' }), true);

@@ -18,7 +18,7 @@ import {
   INTERRUPTS,
   projectIdSchema,
   READS,
-  shortened,
+  truncationFields,
   skipNote,
   skipSchema,
 } from './tool.ts';
@@ -60,7 +60,7 @@ export const branchTools = {
         }),
       ),
       branchesLeftOut: z.optional(z.number()),
-      ...shortened,
+      ...truncationFields,
     }),
     async run(call) {
       const { account, input } = call;

@@ -16,7 +16,7 @@ import {
   maxBytesSchema,
   projectIdSchema,
   READS,
-  shortened,
+  truncationFields,
 } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -44,7 +44,7 @@ export const compareTools = {
       differs: z.boolean(),
       diff: z.string(),
       rows: z.optional(z.string()),
-      ...shortened,
+      ...truncationFields,
     }),
     async run(call) {
       const { deps, input, signal } = call;

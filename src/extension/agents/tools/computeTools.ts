@@ -23,7 +23,7 @@ import {
   INTERRUPTS,
   projectIdSchema,
   READS,
-  shortened,
+  truncationFields,
   skipNote,
   skipSchema,
   type ToolWords,
@@ -83,7 +83,7 @@ export const computeTools = {
         }),
       ),
       projectsLeftOut: z.optional(z.number()),
-      ...shortened,
+      ...truncationFields,
     }),
     async run({ deps, input }) {
       const { inventory } = deps;

@@ -107,8 +107,8 @@ export const maxBytesSchema = described(wholeNumber(1000, 200_000), 'Of the resu
 /** The parameter that continues a list. */
 export const skipSchema = described(wholeNumber(0, 1_000_000), 'How many to leave out first.');
 
-/** Fields of an output that doesn't have all. */
-export const shortened = { truncated: z.optional(z.boolean()), note: z.optional(z.string()) };
+/** Fields of an output that may leave something out. */
+export const truncationFields = { truncated: z.optional(z.boolean()), note: z.optional(z.string()) };
 
 /** @param left how many come after the `shown` ones */
 export const skipNote = (left: number | undefined, shown: number) =>

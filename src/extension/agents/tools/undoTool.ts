@@ -35,7 +35,7 @@ import {
   described,
   INTERRUPTS,
   projectIdSchema,
-  shortened,
+  truncationFields,
 } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -59,7 +59,7 @@ export const undoTools = {
       moments: z.optional(z.array(z.object({ to: z.string(), before: z.string() }))),
       keptAs: z.optional(z.string()),
       pending: z.optional(z.boolean()),
-      ...shortened,
+      ...truncationFields,
     }),
     async run(call) {
       const found = await findGatedBranch(call, call.input);

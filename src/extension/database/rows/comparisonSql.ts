@@ -26,7 +26,7 @@ export interface ComparedSource {
 }
 
 const BYTEA = 17;
-/** Types with an order: numbers, texts, booleans, times and uuid. */
+/** The OIDs of types with an order: booleans, bytea, texts, numbers, oid, times and uuid. */
 const SORTABLE: ReadonlySet<number> = new Set([
   16, 17, 18, 19, 20, 21, 23, 25, 26, 700, 701, 790, 1042, 1043, 1082, 1083, 1114, 1184, 1700, 2950,
 ]);

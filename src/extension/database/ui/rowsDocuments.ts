@@ -12,7 +12,7 @@ export const forgetClosedRows = (documents: RowDocuments): Disposable =>
     for (const uri of closed.flatMap(urisOf)) documents.forget(uri);
   });
 
-/** A diff shows the rows of its right side last. */
+/** The documents that a tab shows, of a diff first the left one. */
 export function urisOf({ input }: Pick<Tab, 'input'>): readonly Uri[] {
   if (input instanceof TabInputTextDiff) return [input.original, input.modified];
   return input instanceof TabInputText ? [input.uri] : [];

@@ -66,7 +66,7 @@ function placeholderOf(state: WorkFolderState | undefined, file: string): string
     : l10n.t('{0} points to {1}', file, name);
 }
 
-/** What is done with the branch in the file most often. */
+/** The usual actions for the branch that the env file points to. @param open the actions that open the file */
 async function branchActions(
   { session, inventory, workFolders, config }: CommandContext,
   folder: WorkspaceFolder,

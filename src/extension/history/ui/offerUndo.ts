@@ -35,8 +35,8 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   const watchers = new Map<WorkFolder, Disposable>();
   /** The folders in which git did something since the last check. */
   const pending = new Set<WorkFolder>();
-  /** What a message offers. */
-  const open = new Set<string>();
+  /** The offers whose message is still open, as JSON. */
+  const shownOffers = new Set<string>();
   let timer: Disposable | undefined;
   const check = async (work: WorkFolder) => {
     // The folder may first follow git, and so point the env file to another branch.
@@ -44,12 +44,12 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
     const find = () => offerAfterCheckout({ ...deps, runGit }, work);
     const offer = await find();
     const key = JSON.stringify(offer);
-    if (offer === undefined || open.has(key)) return;
-    open.add(key);
+    if (offer === undefined || shownOffers.has(key)) return;
+    shownOffers.add(key);
     try {
       await show(deps, offer, async () => JSON.stringify(await find()) === key);
     } finally {
-      open.delete(key);
+      shownOffers.delete(key);
     }
   };
   // If several windows have the folder, the one with the focus asks.

@@ -5,7 +5,7 @@
 import { autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
 import { toTimestamp } from '../../core/serviceClock.ts';
 import type { StoredCompute } from '../../state/storedRecords.ts';
-import { copyOf } from '../records/branchRecord.ts';
+import { unfinishedCopyFrom } from '../records/branchRecord.ts';
 import { suspendCompute } from './computes.ts';
 import type { Plane } from '../operations/operations.ts';
 
@@ -60,7 +60,7 @@ export class Autosuspend {
       if (seconds === undefined || clock.now() - this.#lastUse(compute) < seconds * 1000) continue;
       const project = store.account.project(record.project_id);
       // It would wait for the end of the copy, and then disconnect all clients that have connected by then.
-      if (copyOf(project, record.branch_id) !== undefined) continue;
+      if (unfinishedCopyFrom(project, record.branch_id) !== undefined) continue;
       this.#updateLastActive(compute, 0);
       suspendCompute(this.#plane, project, record.id, 'inactivity');
     }

@@ -87,8 +87,8 @@ export function sourceOfCopy(project: ProjectState, { id }: BranchRecord): Branc
   return undefined;
 }
 
-/** The operation that copies the data of the branch or snapshot. */
-export const copyOf = (project: ProjectState, id: string): StoredOperation | undefined =>
+/** The unfinished operation that copies the data of the branch or snapshot. */
+export const unfinishedCopyFrom = (project: ProjectState, id: string): StoredOperation | undefined =>
   unfinishedOperations(project).find(
     ({ step, record }) =>
       (step.kind === 'createBranch' && step.parentId === id) ||
@@ -98,7 +98,7 @@ export const copyOf = (project: ProjectState, id: string): StoredOperation | und
 
 /** @throws {HttpError} 423 while the data of the branch or snapshot is being copied */
 export function requireNotCopied(project: ProjectState, id: string): void {
-  const copy = copyOf(project, id);
+  const copy = unfinishedCopyFrom(project, id);
   if (copy !== undefined) throw locked(copy);
 }
 

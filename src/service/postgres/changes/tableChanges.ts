@@ -19,6 +19,7 @@ export function changedDatabases(counted: readonly (Changes | undefined)[]): Rea
 }
 
 /**
+ * Returns the changes by table and database. A database that was dropped and created again under its name counts as replaced.
  * @param names of the databases that still exist
  * @param oldFiles the tables of files that were dropped or replaced
  * @returns what matters most first
@@ -165,7 +166,7 @@ class Drafts {
 
   addRows(table: TableNameInDatabase, { added, changed, deleted }: RowCounts): void {
     const draft = this.#draft(table);
-    // They are those of the other table.
+    // The rows are those of the table that was replaced, or of the one that replaced it.
     if (draft.change === 'replaced') return;
     draft.added += added;
     draft.changed += changed;

@@ -2,7 +2,7 @@
 import type Client from 'pg/lib/client.js';
 import { asSuperuser, connectableDatabases } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { isMoved } from '../wal/catalogChanges.ts';
+import { isRewrittenCatalog } from '../wal/catalogChanges.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 
 interface TableName {
@@ -79,7 +79,7 @@ export async function readTableNames(
 
 async function readNames(client: Client, database: string): Promise<TableNames | undefined> {
   const catalogs = await client.query<{ id: number; file: number }>(CATALOGS);
-  if (catalogs.rows.some(({ id, file }) => isMoved(id, file))) return undefined;
+  if (catalogs.rows.some(({ id, file }) => isRewrittenCatalog(id, file))) return undefined;
   const schemas = await client.query<NamedId>(SCHEMAS);
   const { rows } = await client.query<TableRow>(TABLES);
   return {

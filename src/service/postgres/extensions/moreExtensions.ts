@@ -4,7 +4,12 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { controlFiles, FIRST_WITH_PATHS, MODULE_SUFFIXES, packagedExtensions } from './ownerExtensions.ts';
+import {
+  controlFiles,
+  FIRST_WITH_PATHS,
+  MODULE_SUFFIXES,
+  packagedExtensionsFolder,
+} from './ownerExtensions.ts';
 import type { Binaries } from '../server/programs.ts';
 import type { Settings } from '../server/settings.ts';
 import { changeableAmong, realPath } from '../server/trustedPath.ts';
@@ -68,7 +73,7 @@ export function findMoreExtensions(
 ): MoreExtensions[] {
   if (extensionsDir !== undefined) return [moreExtensions(extensionsDir, binaries)];
   if (!installedExtensions || binaries.major !== FIRST_WITH_PATHS) return [];
-  const own = packagedExtensions(binaries.folder, binaries.major);
+  const own = packagedExtensionsFolder(binaries.folder, binaries.major);
   return places
     .filter(hasExtensions)
     .filter(({ share }) => realPath(path.join(share, 'extension')) !== own)
@@ -95,7 +100,7 @@ function readFolder(
     const scripts = filesIn(path.join(share, 'extension'));
     const libraries = filesIn(lib);
     const all = controlFiles(path.join(share, 'extension'));
-    const packaged = packagedExtensions(folder, major) ?? '';
+    const packaged = packagedExtensionsFolder(folder, major) ?? '';
     const names = all.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).toSorted();
     const problem =
       (major < FIRST_WITH_PATHS && `Postgres ${major} can't read them, only ${FIRST_WITH_PATHS} and newer`) ||

@@ -94,7 +94,7 @@ function ownerExtensionsFolder(
   more: readonly string[] = [],
   trusted: readonly string[] = [],
 ): string | undefined {
-  const source = major >= FIRST_WITH_PATHS ? packagedExtensions(folder, major) : undefined;
+  const source = major >= FIRST_WITH_PATHS ? packagedExtensionsFolder(folder, major) : undefined;
   if (source === undefined) return undefined;
   const { size, mtimeMs } = statSync(postgres);
   const found = more.flatMap((share) =>
@@ -181,8 +181,11 @@ function hasModule({ folder, major }: Binaries, name: string): boolean {
 
 export const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
 
-/** Returns the folder of Postgres's own extensions, which npm, Windows, Debian and Homebrew have in different places. */
-export function packagedExtensions(folder: string, major: number): string | undefined {
+/**
+ * Returns the folder of Postgres's own extensions, which npm, Windows, Debian and Homebrew have in different places.
+ * @returns undefined if there is none, or if another user could change it
+ */
+export function packagedExtensionsFolder(folder: string, major: number): string | undefined {
   const above = path.dirname(folder);
   const shares = [
     path.join(above, 'share', 'postgresql'),

@@ -179,8 +179,8 @@ const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
 /** Its path in a clone. */
 export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'template', CLUSTER);
 
-/** What initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. */
-export const packedCluster = (folder: string): string | undefined =>
+/** The file with what initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. @returns undefined if none is shipped */
+export const packedClusterFile = (folder: string): string | undefined =>
   shippedWith(folder, CLUSTER, CLUSTER_IN_CLONE);
 
 /** Finds a file that ships with Postgres: next to the folder of its programs, in our npm package, or in a clone. */

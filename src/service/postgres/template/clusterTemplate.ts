@@ -7,7 +7,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
 import { isUnreadable } from '../server/asciiPath.ts';
-import { packedCluster, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
+import { packedClusterFile, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
 import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
@@ -72,7 +72,7 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
 /** @returns false if there is no packed cluster for this Postgres, or if it doesn't fit its build, for example its block size */
 async function initializeFromPacked(deps: EngineDependencies, folder: string): Promise<boolean> {
   const { binaries, logins, shutdownSignal } = deps;
-  const packed = binaries.major === PACKED_MAJOR ? packedCluster(binaries.folder) : undefined;
+  const packed = binaries.major === PACKED_MAJOR ? packedClusterFile(binaries.folder) : undefined;
   if (packed === undefined) return false;
   try {
     unpackCluster(packed, folder);

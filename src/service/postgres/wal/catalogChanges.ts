@@ -142,7 +142,7 @@ export class CatalogChanges {
     if (before.isUnlogged !== after.isUnlogged)
       changes.push({ ...of, kind: 'altered' }, { ...of, kind: 'unlogged' });
     if (before.file === file) return { changes };
-    if (isMoved(table, file)) throw new UnknownRow();
+    if (isRewrittenCatalog(table, file)) throw new UnknownRow();
     this.#addFile(database, table, before.file);
     const files = [...(this.#filesOf.get(fileKey(database, table)) ?? [])];
     this.#addFile(database, table, file);
@@ -216,8 +216,9 @@ export class CatalogChanges {
   }
 }
 
-/** Whether a catalog was rewritten, so that its changes aren't seen. */
-export const isMoved = (catalog: number, file: number): boolean => CATALOGS.has(catalog) && file !== catalog;
+/** Whether a catalog was rewritten, which gives it a new file, so that its changes aren't seen. */
+export const isRewrittenCatalog = (catalog: number, file: number): boolean =>
+  CATALOGS.has(catalog) && file !== catalog;
 
 export const fileKey = (database: number, file: number): string => `${database}/${file}`;
 export const databaseOf = (key: string): number => Number(key.split('/')[0]);

@@ -3,7 +3,13 @@
  * A moment is a position, with all records before it, as for a recovery. The formats are those of src/include/access/
  * {heapam_xlog,xact}.h, catalog/pg_control.h and storage/standbydefs.h.
  */
-import { CatalogChanges, fileKey, isMoved, UnknownRow, type CatalogChange } from './catalogChanges.ts';
+import {
+  CatalogChanges,
+  fileKey,
+  isRewrittenCatalog,
+  UnknownRow,
+  type CatalogChange,
+} from './catalogChanges.ts';
 import { committedIn } from './commitContent.ts';
 import { readContent, type Block } from './recordContent.ts';
 import {
@@ -148,7 +154,7 @@ export class ChangeCounter {
       this.#changeRows(record, [block, ...blocks.slice(1)], main);
     } catch (error) {
       if (!(error instanceof UnknownRow)) throw error;
-      // It matters only if it is committed.
+      // An unknown row matters only if its transaction is committed.
       if (record.xid !== 0) this.#transaction(record.xid).isUnknown = true;
     }
   }
@@ -248,7 +254,8 @@ export class ChangeCounter {
   #readMap({ bytes }: WalRecord): void {
     const { main } = readContent(bytes);
     for (let index = 0; index < main.readInt32LE(16); index += 1)
-      if (isMoved(main.readUInt32LE(20 + index * 8), main.readUInt32LE(24 + index * 8))) this.#forget();
+      if (isRewrittenCatalog(main.readUInt32LE(20 + index * 8), main.readUInt32LE(24 + index * 8)))
+        this.#forget();
   }
 
   /** A table that was created or rewritten in the same transaction is truncated without a new file. */

@@ -5,7 +5,7 @@ import {
   adviseOnExtension,
   extensionAdvice,
   installCommand,
-  OFFERED,
+  NOT_PACKAGED,
   PRELOADED,
 } from '../../../../src/base/sql/missingExtension.ts';
 import { MORE_OWNER_EXTENSIONS } from '../../../../src/service/postgres/extensions/ownerExtensions.ts';
@@ -19,7 +19,7 @@ describe('missing extensions', () => {
     const text = readText('docs/extensions.md');
     const row = /^\| `([^`]+)` *\| *\| not in the package; from another Postgres: (.+?) *\|$/gm;
     const rows = new Map([...text.matchAll(row)].map(([, name = '', status = '']) => [name, status]));
-    assert.deepEqual([...rows.keys()].toSorted(), [...Object.keys(OFFERED), ...PRELOADED].toSorted());
+    assert.deepEqual([...rows.keys()].toSorted(), [...Object.keys(NOT_PACKAGED), ...PRELOADED].toSorted());
     for (const name of PRELOADED) assert.equal(rows.get(name), 'refused, it needs to be preloaded');
     const working = [...rows].filter(([, status]) => status === 'works').map(([name]) => name);
     // The control file of the last one says that it needs no superuser.

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync, chmodSync } from '
 import path from 'node:path';
 import {
   OWNER_EXTENSIONS,
-  packagedExtensions,
+  packagedExtensionsFolder,
 } from '../../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { readText } from '../../../../helpers/projectFiles.ts';
 import { useOwner } from './useOwner.ts';
@@ -110,7 +110,7 @@ describe('the extensions that owners create, attacked by an owner', () => {
 
   it('are all that work for owners, according to docs/extensions.md, except for those that Postgres trusts', () => {
     const found = usualPostgres();
-    const folder = packagedExtensions(found.folder, found.major) ?? '';
+    const folder = packagedExtensionsFolder(found.folder, found.major) ?? '';
     const isTrusted = (name: string) =>
       /^trusted *= *true/m.test(readFileSync(path.join(folder, `${name}.control`), 'utf8'));
     const rows = [...readText('docs/extensions.md').matchAll(/^\| `([^`]+)` *\| *\S+ *\| works *\|$/gm)];

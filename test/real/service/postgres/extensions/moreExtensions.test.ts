@@ -9,7 +9,7 @@ import {
 } from '../../../../../src/service/postgres/extensions/moreExtensions.ts';
 import {
   MORE_OWNER_EXTENSIONS,
-  packagedExtensions,
+  packagedExtensionsFolder,
 } from '../../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { chooseBinaries, findPrograms } from '../../../../../src/service/postgres/server/programs.ts';
 import { connectTo, query } from '../clients.ts';
@@ -21,7 +21,7 @@ describe('extensions in a folder of the user', function () {
     it('need Postgres 18 on Linux here');
     return;
   }
-  const share = packagedExtensions(binaries.folder, binaries.major) ?? '';
+  const share = packagedExtensionsFolder(binaries.folder, binaries.major) ?? '';
   let folder: string;
   let library: string;
   beforeEach(() => {

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { packedCluster } from '../../../../../src/service/postgres/server/programs.ts';
+import { packedClusterFile } from '../../../../../src/service/postgres/server/programs.ts';
 import {
   COMPLETION,
   unpackCluster,
@@ -34,7 +34,7 @@ const idOf = (dataDir: string) => readFileSync(path.join(dataDir, 'global/pg_con
 describe('the packed cluster', () => {
   const folder = temporaryFolder();
   const [account, binaries] = [serviceAccount(), usualPostgres()];
-  const cluster = packedCluster(binaries.folder);
+  const cluster = packedClusterFile(binaries.folder);
   if (cluster === undefined) assert.fail('It is missing');
 
   const run = (program: string, args: readonly string[], input = '') =>
