@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bundleFile, manifestTextsFile, readTexts } from '../../helpers/l10nTexts.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
@@ -42,7 +42,6 @@ async function translatedCopy(folder: string): Promise<void> {
 describe('In a pseudo-language, every text is translated', () => {
   const extension = temporaryFolder();
   before(() => translatedCopy(extension));
-  after(() => rm(extension, { recursive: true }));
   const ui = useWorkbench({
     extension,
     // The display language as VS Code reads it; its own texts stay as they are without a language pack.
@@ -89,7 +88,7 @@ describe('In a pseudo-language, every text is translated', () => {
   });
 
   it('of rows, their tooltips and menus', async () => {
-    await tree().expand(/shop/);
+    await tree().waitForFirstProject();
     await tree().waitFor(/ep-little-smoke/);
     // The names of branches come last and replace the rows.
     await tree().waitFor(/br-aged.*main/);

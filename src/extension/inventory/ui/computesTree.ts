@@ -10,16 +10,7 @@ import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import { isGuarded, markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
-import {
-  childrenOf,
-  findNode,
-  firstNode,
-  hostsOf,
-  nodeId,
-  parentOf,
-  roots,
-  type TreeNode,
-} from './treeNodes.ts';
+import { childrenOf, findNode, hostsOf, nodeId, parentOf, roots, type TreeNode } from './treeNodes.ts';
 import { showMessage, type MessageDependencies } from './viewMessage.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 import type { Compute } from '../../../api/records/records.ts';
@@ -61,6 +52,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** The descriptions of branches that expire as last drawn. */
   readonly #drawnTimes = new Map<TreeNode, TreeItem['description']>();
   #shownRoots = PAGE_SIZE;
+  /** The project that is expanded without a click. */
+  #first: string | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<TreeNode>;
@@ -157,14 +150,17 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node !== undefined) await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
   }
 
-  /** For a new account: shows its first compute. Selects nothing: commands don't ask for the project of a selected row. */
+  /**
+   * For a new account: shows the view, with its first project expanded. Selects nothing: commands don't ask for the project of a
+   * selected row.
+   */
   async revealFirst(): Promise<void> {
     const [projectId] = (await this.#inventory.ensureProjects())?.entries.keys() ?? [];
     if (projectId === undefined) return;
-    const names = this.#inventory.branches.ensureLoaded(projectId);
-    await Promise.all([this.#inventory.ensureComputes(projectId), names]);
-    const node = this.#nodes.get(firstNode(this.#inventory, projectId));
-    const revealed = this.view.reveal(node, { select: false, focus: false, expand: true });
+    this.#first = projectId;
+    this.#changed.fire(undefined);
+    const node = this.#nodes.get({ kind: 'project', projectId });
+    const revealed = this.view.reveal(node, { select: false, focus: false });
     const failed = (error: unknown) => this.#deps.log.error('Showing the first project', error);
     await revealed.then(undefined, failed);
   }
@@ -204,7 +200,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #factsOf(node: TreeNode) {
-    return { agent: this.#agentOf(node), isInUse: this.#inUse.has(node) };
+    const isFirst = node.kind === 'project' && node.projectId === this.#first;
+    return { agent: this.#agentOf(node), isInUse: this.#inUse.has(node), isFirst };
   }
 
   /** What is known of a branch that an agent has created, which always expires. */
@@ -255,6 +252,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       this.#databaseRows.clear();
       this.#drawn.clear();
       this.#expanded.clear();
+      this.#first = undefined;
       this.#shownRoots = PAGE_SIZE;
       return this.#changed.fire(undefined);
     }

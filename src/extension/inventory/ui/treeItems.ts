@@ -38,6 +38,8 @@ interface RowFacts {
   readonly agent?: AgentBranch | undefined;
   /** Whether an env file of the window points to the branch. */
   readonly isInUse?: boolean;
+  /** Whether it is the project that is expanded without a click. */
+  readonly isFirst?: boolean;
 }
 
 export function treeItem(inventory: Inventory, node: TreeNode, facts: RowFacts = {}): TreeItem {
@@ -49,7 +51,7 @@ export function treeItem(inventory: Inventory, node: TreeNode, facts: RowFacts =
 function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem {
   switch (node.kind) {
     case 'project':
-      return projectItem(inventory, node);
+      return projectItem(inventory, node, facts);
     case 'branch':
       return branchItem(inventory, node, facts);
     case 'compute':
@@ -80,10 +82,14 @@ function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem
   }
 }
 
-function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem {
+function projectItem(inventory: Inventory, node: ProjectNode, { isFirst = false }: RowFacts): TreeItem {
+  const { projectId } = node;
   const project = inventory.project(projectId);
   const label = nameOrId(project?.name, projectId);
-  const item = new TreeItem(label, TreeItemCollapsibleState.Collapsed);
+  const { Collapsed, Expanded } = TreeItemCollapsibleState;
+  const item = new TreeItem(label, isFirst ? Expanded : Collapsed);
+  // VS Code expands only a row that it doesn't know yet. It may silently not expand one that is revealed while rows are redrawn.
+  if (isFirst) item.id = `${nodeId(node)} first`;
   item.iconPath = new ThemeIcon('project');
   item.contextValue = inventory.branches.isOffered ? 'project branches' : 'project';
   const name = l10n.t('Project {0}', label);

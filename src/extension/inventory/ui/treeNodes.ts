@@ -111,13 +111,6 @@ export function hostsOf(inventory: Inventory, nodes: readonly TreeNode[]): strin
   return hosts.length === 0 ? undefined : hosts.join('\n');
 }
 
-/** The primary of the default branch; the project if that branch has no compute. */
-export function firstNode(inventory: Inventory, projectId: string): TreeNode {
-  const [branchId = ''] = branchIdsOf(inventory, projectId);
-  const [primary] = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
-  return primary === undefined ? { kind: 'project', projectId } : computeNodeOf(primary);
-}
-
 /** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */
 export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
   const list = inventory.projects;

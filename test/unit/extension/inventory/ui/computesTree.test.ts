@@ -13,7 +13,7 @@ import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { ComputesTree } = await import('../../../../../src/extension/inventory/ui/computesTree.ts');
 const { WhyActiveSentences } = await import('../../../../../src/extension/computes/ui/whyActiveSentences.ts');
-const { ThemeIcon } = await import('vscode');
+const { ThemeIcon, TreeItemCollapsibleState } = await import('vscode');
 const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
 
 const ignored = () => ({ dispose: () => undefined });
@@ -75,35 +75,40 @@ describe('ComputesTree', () => {
     tree.dispose();
   });
 
-  it('shows the primary of the default branch in the first project of a new account', async () => {
+  it('expands the first project of a new account by itself, until the account changes', async () => {
     const revealed: unknown[] = [];
     const view = {
       onDidExpandElement: ignored,
       onDidCollapseElement: ignored,
       reveal: async (...args: unknown[]) => void revealed.push(args),
     } as unknown as TreeView<TreeNode>;
-    model.service.script = (call) => {
-      if (call.endsWith('/branches'))
-        return {
-          branches: [
-            { id: 'br-a', name: 'a' },
-            { ...main, default: true },
-          ],
-        };
-      const replica = computeRecord('ep-a', { branch_id: 'br-main', type: 'read_only' });
-      return { endpoints: [replica, computeRecord('ep-b', { branch_id: 'br-a' }), computeRecord('ep-main')] };
-    };
     const tree = createTree(view);
+    const row = async () => {
+      const [project] = await tree.getChildren();
+      assert.ok(project);
+      const { collapsibleState, id } = tree.getTreeItem(project);
+      return { collapsibleState, id };
+    };
+    const { Collapsed, Expanded } = TreeItemCollapsibleState;
+    const collapsed = await row();
+    assert.equal(collapsed.collapsibleState, Collapsed);
     await tree.revealFirst();
-    model.service.script = () => ({ endpoints: [] });
-    await model.inventory.refreshComputes('shop');
-    await tree.revealFirst();
-    tree.dispose();
-    const options = { select: false, focus: false, expand: true };
+    const expanded = await row();
+    assert.equal(expanded.collapsibleState, Expanded);
+    assert.notEqual(expanded.id, collapsed.id, 'VS Code expands only a row that it does not know yet');
     assert.deepEqual(revealed, [
-      [{ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' }, options],
-      [{ kind: 'project', projectId: 'shop' }, options],
+      [
+        { kind: 'project', projectId: 'shop' },
+        { select: false, focus: false },
+      ],
     ]);
+    const account = model.session.connection?.account;
+    await model.accounts.choose(undefined);
+    await model.session.reread();
+    await model.accounts.choose(account);
+    await model.session.reread();
+    assert.deepEqual(await row(), collapsed);
+    tree.dispose();
   });
 
   it('loads the computes and the branches before VS Code reveals a row, which a later redraw would stop', async () => {
