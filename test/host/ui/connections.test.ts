@@ -1,7 +1,7 @@
 /** Connections for other programs: formats, services, SQL clients, tasks, and new passwords. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findProgram } from '../../../src/base/findProgram.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
@@ -74,7 +74,6 @@ describe('a connection', () => {
     [host, pooledHost] = [compute?.host ?? '', compute?.pooler_host ?? ''];
     await connect(ui(), service(), 'shop');
   });
-  after(() => rm(folder, { recursive: true }));
 
   it('is opened in psql with one click, which wakes the compute, and the password is in a private file', async function () {
     if (findProgram('psql') === undefined) return this.skip();

@@ -1,7 +1,6 @@
 /** What works in an untrusted folder, and which of its settings and commands are disabled. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { primary } from '../../helpers/shopAccount.ts';
@@ -24,7 +23,6 @@ describe('restricted mode', () => {
   writeFileSync(path.join(workspace, '.vscode', 'settings.json'), JSON.stringify(folderSettings));
 
   const ui = useWorkbench({ folder: workspace, asksForTrust: true });
-  after(() => rm(folder, { recursive: true }));
 
   /** Returns the role that “Copy Connection String…” proposes. */
   async function proposedRole(): Promise<string> {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findPrograms } from '../../../src/service/postgres/server/programs.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const compute = 'ep-little-smoke-851426';
 const row = /^Set Up Postgres…/;
 
 describe('the universal package without Postgres', () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'no-postgres-'));
+  const folder = temporaryFolder();
   mkdirSync(path.join(folder, 'empty'));
   const more = path.join(folder, 'more');
   for (const part of ['extension', 'lib']) mkdirSync(path.join(more, part), { recursive: true });
@@ -30,7 +30,6 @@ describe('the universal package without Postgres', () => {
     await ui().quickInput.openFolder('Folder with postgres and initdb', chosen);
     await ui().quickInput.pressButton('Use This Folder');
   };
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('shows its projects with the reason above them, and no compute as active', async () => {
     await ui().openView('Hosted Postgres');
@@ -39,7 +38,9 @@ describe('the universal package without Postgres', () => {
     await ui().computes.waitFor(row);
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(new RegExp(`^Compute ${compute}`));
-    await ui().waitForMessage(/^Computes can't start\. No Postgres \d+ or newer .* in \/.*no-postgres-/);
+    await ui().waitForMessage(
+      /^Computes can't start\. No Postgres \d+ or newer .* in \/.*hosted-postgres-test-/,
+    );
     assert.deepEqual(new Set(await states()), new Set(['idle']));
   });
 

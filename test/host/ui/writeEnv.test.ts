@@ -50,7 +50,6 @@ describe('A connection string without a password from the service', () => {
     await ui().runCommand('View: Close All Editors');
     for (const name of await readdir(ui().folder)) await rm(file(name), { recursive: true });
   });
-  after(() => rm(outside, { recursive: true }));
 
   it('creates a file that only the user can read, leaves no copy of it, and removes it on Undo', async () => {
     const { dataFolder } = ui();

@@ -3,7 +3,6 @@
  * restart. Those of branches and projects are in `postgres/branchKills.test.ts`.
  */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { faultOf, isRejected } from '../../../src/api/transport/errors.ts';
 import { call } from '../../helpers/call.ts';
@@ -133,7 +132,6 @@ const isGone = (error: unknown): boolean => faultOf(error)?.kind === 'network';
 
 describe(`The service killed ${KILLS} times under load`, () => {
   const folder = temporaryFolder();
-  after(() => rmSync(folder, { recursive: true }));
 
   it('has every confirmed change after the restart', async () => {
     const options = { postgres: false, key: 'k', dataDir: path.join(folder, 'data') };

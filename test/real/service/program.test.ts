@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -42,7 +42,6 @@ describe('The program', () => {
   beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const quick = (...args: string[]) => ['--no-postgres', '--port', '0', '--data-dir', folder, ...args];
   const start = (more: Parameters<typeof startLocalService>[0] = {}): Promise<LocalService> =>
     startLocalService({ postgres: false, dataDir: folder, ...more });

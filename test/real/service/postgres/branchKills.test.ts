@@ -3,7 +3,6 @@
  * restored to earlier times and deleted, deleted projects are recovered, and snapshots are created, restored in place and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
  */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -267,7 +266,6 @@ const recoverable = async (api: Api): Promise<string[]> =>
 
 describe(`The service killed ${KILLS} times while branches and projects change`, () => {
   const folder = temporaryFolder();
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('has the old or the new state of each after the restart', async () => {
     const dataDir = path.join(folder, 'data');

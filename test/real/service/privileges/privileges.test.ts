@@ -1,22 +1,13 @@
 /** Attacks of a program that runs as `nobody` on a service that runs as root, through the folders that `nobody` owns. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  lchownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { startTime } from '../../../../src/base/processIdentity.ts';
 import { call } from '../../../helpers/call.ts';
-import { startLocalService } from '../../../helpers/localService.ts';
+import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { query } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
@@ -31,12 +22,11 @@ describe(`service that runs as root${why}`, () => {
     if (why !== '') this.skip();
   });
   beforeEach(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'privileges-'));
+    folder = temporaryFolder();
     chmodSync(folder, 0o755);
     dataDir = path.join(folder, 'data');
     branch = path.join(dataDir, 'postgres/branches/br-main/data');
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const link = (target: string, file: string) => {
     symlinkSync(target, file);

@@ -40,7 +40,6 @@ describe('The account file', () => {
     snapshots = 0;
     account.snapshot = () => ((snapshots += 1), snapshot());
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const stored = () => {
     const read = new AccountState();

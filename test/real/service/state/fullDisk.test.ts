@@ -16,7 +16,6 @@ describe('A full disk', () => {
   beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const start = (more: Parameters<typeof startLocalService>[0] = {}): Promise<LocalService> =>
     startLocalService({ postgres: false, dataDir: folder, ...more });
 

@@ -36,7 +36,6 @@ describe('The lock of a data directory', () => {
   beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const start = (): Promise<LocalService> => startLocalService({ postgres: false, dataDir: folder });
 
   it('makes a second service exit with 3 and name the first', async () => {

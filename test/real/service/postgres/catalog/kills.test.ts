@@ -3,7 +3,6 @@
  * every change has happened completely or not at all, and confirmed ones have happened.
  */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { storageOf } from '../../../../helpers/branchCalls.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
@@ -126,7 +125,6 @@ class Writer {
 
 describe(`databases and roles of a service that is killed ${KILLS} times`, () => {
   const folder = temporaryFolder();
-  after(() => rmSync(folder, { recursive: true }));
 
   it('are in the old state or the new one after each restart', async () => {
     const options = { key: 'k', dataDir: path.join(folder, 'data') };
