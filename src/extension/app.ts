@@ -30,7 +30,7 @@ import { refreshWhenVisible } from './inventory/ui/refreshWhenVisible.ts';
 import { updateContextKeys } from './updateContextKeys.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './signIn/ui/apiKeysTree.ts';
-import type { LoadTables } from './inventory/databaseRows.ts';
+import type { DatabaseReader } from './inventory/databaseRows.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
 import { offerNames } from './inventory/ui/namesOffer.ts';
 import type { TreeNode } from './inventory/ui/treeNodes.ts';
@@ -91,11 +91,15 @@ function createViews(
   disposables: DisposableStore,
 ) {
   let hostProvider: HostProvider | undefined;
-  const loadTables: LoadTables = async (branch, database) =>
-    (await import('./database/commands/readable.ts')).readTables(model, branch, database);
+  const databaseReader: DatabaseReader = {
+    objects: async (branch, database) =>
+      (await import('./database/commands/readDatabase.ts')).readObjects(model, branch, database),
+    columns: async (branch, database, table) =>
+      (await import('./database/commands/readDatabase.ts')).readColumns(model, branch, database, table),
+  };
   const workFolders = disposables.add(new WorkFolders(model));
   return {
-    computesView: disposables.add(new ComputesTree({ ...model, loadTables, workFolders }, computesView)),
+    computesView: disposables.add(new ComputesTree({ ...model, databaseReader, workFolders }, computesView)),
     apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
     workFolders,
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),

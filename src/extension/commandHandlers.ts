@@ -38,6 +38,7 @@ import { editCompute } from './computes/commands/editCompute.ts';
 import { showDetails } from './browse/commands/showDetails.ts';
 import {
   copyId,
+  copyName,
   findCompute,
   refreshView,
   showIdsFirst,
@@ -149,6 +150,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.workBranch.stopFollowing': stopFollowing,
   'hostedPostgres.workBranch.tidyUp': tidyUpBranches,
   'hostedPostgres.view.copyId': copyId,
+  'hostedPostgres.view.copyName': copyName,
   'hostedPostgres.view.refresh': refreshView,
   'hostedPostgres.view.showIdsFirst': showIdsFirst,
   'hostedPostgres.view.showNamesFirst': showNamesFirst,

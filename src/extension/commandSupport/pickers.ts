@@ -220,7 +220,7 @@ interface PickedCompute extends ComputeNode {
 }
 
 /**
- * The argument's compute or its branch's primary, or else the compute that the user picks, which the palette offers next.
+ * The argument's compute, or the primary of its branch or database, or else the compute that the user picks, which the palette offers next.
  * @returns undefined if the user canceled
  */
 export async function pickCompute(
@@ -231,7 +231,7 @@ export async function pickCompute(
 ): Promise<PickedCompute | undefined> {
   context.session.requireConnection();
   const question = { placeholder: l10n.t('Select a compute'), ...offered };
-  const branch = asBranchNode(argument);
+  const branch = asBranchNode(argument) ?? asDatabaseRow(argument);
   const picked =
     asComputeNode(argument) ??
     (branch && computeNodeOf(await requirePrimary(context, branch))) ??

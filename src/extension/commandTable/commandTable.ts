@@ -26,6 +26,7 @@ import {
   CAN_START,
   COMPUTE,
   CONNECTABLE,
+  DATABASES,
   ENABLED,
   ENABLED_CONNECTABLE,
   FAILED,
@@ -37,6 +38,7 @@ import {
   isNot,
   LOADED,
   LOADED_ROWS,
+  NAMED,
   OPERATIONS_DOCUMENT,
   PROJECT,
   RUNNING,
@@ -63,6 +65,7 @@ export const COMMAND_TABLE = {
       apiKeysTitle('navigation@2'),
       computesRow('3_change@3', PROJECT),
       computesRow('inline@1', LOADED_ROWS),
+      computesRow('3_change@3', LOADED_ROWS),
     ],
   },
   'hostedPostgres.view.showMore': { palette: false },
@@ -81,6 +84,7 @@ export const COMMAND_TABLE = {
       computesRow('4_copy@1', PROJECT),
     ],
   },
+  'hostedPostgres.view.copyName': { palette: false, menus: [computesRow('1_copy@1', NAMED)] },
   'hostedPostgres.compute.find': { icon: 'search', menus: [computesTitle('navigation@3', inState('ready'))] },
   'hostedPostgres.compute.create': {
     icon: 'add',
@@ -116,7 +120,9 @@ export const COMMAND_TABLE = {
     icon: 'copy',
     menus: [computesRow('inline@2', CONNECTABLE), computesRow('1_copy@3', CONNECTABLE)],
   },
-  'hostedPostgres.compute.copyConnectionString': { menus: [computesRow('1_copy@1', CONNECTABLE)] },
+  'hostedPostgres.compute.copyConnectionString': {
+    menus: [computesRow('1_copy@1', CONNECTABLE), computesRow('1_copy@2', DATABASES)],
+  },
   'hostedPostgres.compute.copyAs': { menus: [computeMore('1_copy@1', COMPUTE)] },
   'hostedPostgres.compute.insertHost': { palette: all('editorIsOpen', '!activeEditorIsReadonly') },
   'hostedPostgres.compute.openPsql': {
@@ -125,6 +131,7 @@ export const COMMAND_TABLE = {
     menus: [
       computesRow('inline@1', ENABLED_CONNECTABLE, TRUSTED),
       computesRow('0_open@1', ENABLED_CONNECTABLE, TRUSTED),
+      computesRow('0_open@1', DATABASES, TRUSTED),
     ],
   },
   'hostedPostgres.row.edit': { palette: false, keys: { key: 'f2', row: 'selectedInComputes' } },

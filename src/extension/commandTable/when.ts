@@ -80,7 +80,10 @@ export const IDLE = 'viewItem =~ /^compute idle/';
 export const ACTIVE = 'viewItem =~ /^compute active/';
 export const RUNNING = 'viewItem =~ /^compute (active|unknown)/';
 /** Rows that load what is below them. */
-export const LOADED_ROWS = 'viewItem =~ /^databases?$/';
+export const LOADED_ROWS = 'viewItem =~ /^(databases?|table)$/';
+/** All databases of a branch, or one of them. */
+export const DATABASES = 'viewItem =~ /^databases?$/';
+export const NAMED = 'viewItem =~ /^(database|table|column|function)$/';
 export const DATABASE_OR_TABLE = 'viewItem =~ /^(database|table)$/';
 export const API_KEY = 'viewItem =~ /^apiKey/';
 export const API_KEY_IN_USE = "viewItem == 'apiKey inUse'";

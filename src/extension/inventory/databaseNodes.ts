@@ -1,4 +1,7 @@
-/** The rows below a branch for its databases, and the tables and views of each. They are arguments of commands, too. */
+/**
+ * The rows below a branch for its databases, the tables, views and functions of each, and the columns of each table. They are
+ * arguments of commands, too.
+ */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode } from './nodes.ts';
@@ -24,37 +27,73 @@ export interface TableNode extends BranchIds, TableName {
   readonly database: string;
 }
 
+export interface Column {
+  readonly name: string;
+  /** As SQL writes it, such as `numeric(8,2)`. */
+  readonly type: string;
+  readonly isNullable: boolean;
+  readonly isKey: boolean;
+}
+
+export interface ColumnNode extends BranchIds, Column {
+  readonly kind: 'column';
+  readonly database: string;
+  readonly table: { readonly schema: string; readonly name: string };
+}
+
+/** A function or procedure. */
+export interface FunctionName {
+  readonly schema: string;
+  readonly name: string;
+  /** As SQL writes them, such as `a integer, b text`. */
+  readonly parameters: string;
+  /** Null for a procedure. */
+  readonly result: string | null;
+}
+
+export interface FunctionNode extends BranchIds, FunctionName {
+  readonly kind: 'function';
+  readonly database: string;
+}
+
 /** A row that says why its parent shows no rows, or how many more it has. */
 export interface DatabaseHint extends BranchIds {
   readonly kind: 'databaseHint';
-  readonly parent: DatabasesNode | DatabaseNode;
+  readonly parent: DatabaseParent;
   readonly hint: 'empty' | 'notRead' | 'notOffered' | { readonly error: unknown } | { readonly more: number };
 }
 
 /** Rows that load the rows below them. */
-export type DatabaseParent = DatabasesNode | DatabaseNode;
-export type DatabaseTreeNode = DatabaseParent | TableNode | DatabaseHint;
+export type DatabaseParent = DatabasesNode | DatabaseNode | TableNode;
+export type DatabaseTreeNode = DatabaseParent | ColumnNode | FunctionNode | DatabaseHint;
 
 /** Reads a command's argument, which may be anything. */
-export function asDatabaseParent(value: unknown): DatabaseParent | undefined {
-  const { kind, database } = fieldsOf(value);
+export function asDatabaseRow(value: unknown): DatabaseParent | undefined {
+  const { kind, database, schema, name, isView } = fieldsOf(value);
   const branch = branchOf(value);
   if (branch === undefined) return undefined;
   if (kind === 'databases') return { kind, ...branch };
-  return kind === 'database' && typeof database === 'string' ? { kind, ...branch, database } : undefined;
-}
-
-function asTableNode(value: unknown): TableNode | undefined {
-  const { kind, database, schema, name, isView } = fieldsOf(value);
-  const branch = branchOf(value);
-  if (kind !== 'table' || branch === undefined) return undefined;
-  if (typeof database !== 'string' || typeof schema !== 'string' || typeof name !== 'string')
-    return undefined;
+  if (typeof database !== 'string') return undefined;
+  if (kind === 'database') return { kind, ...branch, database };
+  if (kind !== 'table' || typeof schema !== 'string' || typeof name !== 'string') return undefined;
   return { kind, ...branch, database, schema, name, isView: isView === true };
 }
 
-export const asDatabaseRow = (value: unknown): DatabaseParent | TableNode | undefined =>
-  asDatabaseParent(value) ?? asTableNode(value);
+/** The database of a row, except that of all databases. */
+export function databaseOf(value: unknown): string | undefined {
+  const row = asDatabaseRow(value);
+  return row === undefined || row.kind === 'databases' ? undefined : row.database;
+}
+
+/** The name of a database, table, column or function in a command's argument, as SQL finds it without quotes. */
+export function databaseRowName(value: unknown): string | undefined {
+  const { kind, database, schema, name } = fieldsOf(value);
+  if (kind === 'database') return typeof database === 'string' ? database : undefined;
+  if (typeof name !== 'string') return undefined;
+  if (kind === 'column') return name;
+  if (kind !== 'table' && kind !== 'function') return undefined;
+  return typeof schema !== 'string' || schema === 'public' ? name : `${schema}.${name}`;
+}
 
 function branchOf(value: unknown): BranchIds | undefined {
   const { projectId, branchId } = fieldsOf(value);

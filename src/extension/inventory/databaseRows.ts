@@ -1,25 +1,41 @@
 /**
- * Loads the databases of a branch, and the tables of each, when the user expands their rows. What was loaded is kept until the
- * user refreshes it: VS Code asks for rows again whenever something above them changes, and reading tables wakes a compute.
+ * Loads the databases of a branch, what is in each, and the columns of each table, when the user expands their rows. What was
+ * loaded is kept until the user refreshes it: VS Code asks for rows again whenever something above them changes, and reading a
+ * database wakes a compute.
  */
 import type { BranchIds } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
-import type { DatabaseHint, DatabaseParent, DatabaseTreeNode, TableName } from './databaseNodes.ts';
+import type {
+  Column,
+  DatabaseHint,
+  DatabaseParent,
+  DatabaseTreeNode,
+  FunctionName,
+  TableName,
+} from './databaseNodes.ts';
 
 /** More rows would be hard to read. */
-const MAX_TABLES = 300;
+const MAX_ROWS = 300;
 
-/** @returns undefined if the user canceled, for example because the compute would have to be woken */
-export type LoadTables = (branch: BranchIds, database: string) => Promise<readonly TableName[] | undefined>;
+/** What a database has, and how to read it. All return undefined if the user canceled, such as because a compute has to be woken. */
+export interface DatabaseReader {
+  objects(branch: BranchIds, database: string): Promise<DatabaseObjects | undefined>;
+  columns(branch: BranchIds, database: string, table: TableName): Promise<readonly Column[] | undefined>;
+}
+
+export interface DatabaseObjects {
+  readonly tables: readonly TableName[];
+  readonly functions: readonly FunctionName[];
+}
 
 export class DatabaseRows {
   readonly #session: Pick<Session, 'connection'>;
-  readonly #loadTables: LoadTables;
+  readonly #reader: DatabaseReader;
   readonly #loaded = new Map<string, Promise<readonly DatabaseTreeNode[]>>();
 
-  constructor(session: Pick<Session, 'connection'>, loadTables: LoadTables) {
+  constructor(session: Pick<Session, 'connection'>, reader: DatabaseReader) {
     this.#session = session;
-    this.#loadTables = loadTables;
+    this.#reader = reader;
   }
 
   /** Never rejects. @param id of the row, unique in the tree */
@@ -43,24 +59,45 @@ export class DatabaseRows {
     const branch = { projectId: parent.projectId, branchId: parent.branchId };
     if (parent.kind === 'database') {
       const { database } = parent;
-      const tables = await this.#loadTables(branch, database);
-      if (tables === undefined) return [hint(parent, 'notRead')];
-      const shown = tables.slice(0, MAX_TABLES);
-      const more = tables.length - shown.length;
-      return [
-        ...shown.map((table) => ({ kind: 'table', ...branch, database, ...table }) as const),
-        ...(shown.length === 0 ? [hint(parent, 'empty')] : []),
-        ...(more > 0 ? [hint(parent, { more })] : []),
-      ];
+      const found = await this.#reader.objects(branch, database);
+      return shownRows(
+        parent,
+        found && [
+          ...found.tables.map((table) => ({ kind: 'table', ...branch, database, ...table }) as const),
+          ...found.functions.map((each) => ({ kind: 'function', ...branch, database, ...each }) as const),
+        ],
+      );
+    }
+    if (parent.kind === 'table') {
+      const { database, schema, name, isView } = parent;
+      const columns = await this.#reader.columns(branch, database, { schema, name, isView });
+      const table = { schema, name };
+      return shownRows(
+        parent,
+        columns?.map((column) => ({ kind: 'column', ...branch, database, table, ...column }) as const),
+      );
     }
     const { connection } = this.#session;
     const client = await connection?.client();
     const options = { signal: connection?.signal };
     const databases = await client?.listDatabases(branch.projectId, branch.branchId, options);
     if (databases === undefined) return [hint(parent, 'notOffered')];
-    if (databases.length === 0) return [hint(parent, 'empty')];
-    return databases.map(({ name }) => ({ kind: 'database', ...branch, database: name }) as const);
+    return shownRows(
+      parent,
+      databases.map(({ name }) => ({ kind: 'database', ...branch, database: name }) as const),
+    );
   }
+}
+
+/** @param rows undefined if the user canceled */
+function shownRows(
+  parent: DatabaseParent,
+  rows: readonly DatabaseTreeNode[] | undefined,
+): readonly DatabaseTreeNode[] {
+  if (rows === undefined) return [hint(parent, 'notRead')];
+  if (rows.length === 0) return [hint(parent, 'empty')];
+  const more = rows.length - MAX_ROWS;
+  return more > 0 ? [...rows.slice(0, MAX_ROWS), hint(parent, { more })] : rows;
 }
 
 const hint = (parent: DatabaseParent, text: DatabaseHint['hint']): DatabaseHint => ({

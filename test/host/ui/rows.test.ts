@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { findProgram } from '../../../src/base/findProgram.ts';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';
@@ -130,8 +131,31 @@ describe('The rows of a branch', () => {
     await ui().quickInput.choose('Select the branch to compare with', feature);
     await waitForTitle(/^visits: .* \(feature ↔ main\)/);
     await execute(main, 'create view "a.b" as select 1 as one');
-    await ui().computes.inlineAction('Database app', 'Refresh');
+    await execute(main, "create function add_visit(a int) returns int language sql as 'select 1'");
+    await ui().computes.contextMenu('Database app', 'Refresh');
     await ui().computes.waitFor('View a.b');
+    await ui().computes.waitFor('Function add_visit(a integer)');
+  });
+
+  it('have columns, whose names can be copied', async () => {
+    await ui().computes.expand('Table visits');
+    await ui().computes.waitFor('Primary key column id, integer not null');
+    await ui().computes.contextMenu('Column customer, text', 'Copy Name');
+    await ui().waitForClipboard(/^customer$/);
+  });
+
+  it('are reached by psql and connection strings from the menus of the databases', async () => {
+    await execute(main, 'create database second');
+    await ui().computes.inlineAction('Databases of main', 'Refresh');
+    await ui().computes.contextMenu('Database second', 'Copy Connection String…');
+    await ui().waitForClipboard(/^postgresql:\/\/app_owner:[^@]+@127\.0\.0\.1:\d+\/second$/);
+    if (findProgram('psql') === undefined) return;
+    await ui().computes.contextMenu('Database second', 'Open psql');
+    await ui().terminal.waitFor(/second=>/);
+    await ui().terminal.focus();
+    await ui().page.keyboard.type('\\q');
+    await ui().page.keyboard.press('Enter');
+    await ui().terminal.closed();
   });
 
   describe('and a SQL file', () => {

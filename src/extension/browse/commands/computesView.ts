@@ -1,8 +1,9 @@
 /** Refresh the Computes view, find a compute in it, copy an id, and choose whether names or ids come first. */
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
 import { l10n } from 'vscode';
-import { asDatabaseParent } from '../../inventory/databaseNodes.ts';
+import { asDatabaseRow, databaseRowName } from '../../inventory/databaseNodes.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
@@ -16,7 +17,7 @@ import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
 export const refreshView: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh");
   const { session } = context;
-  const databases = asDatabaseParent(argument);
+  const databases = asDatabaseRow(argument);
   if (databases !== undefined) return context.computesView.reload(databases);
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
     if (session.connection === undefined) return await session.reread();
@@ -31,6 +32,12 @@ export const copyId: Command = async (context, argument, run) => {
   const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
   const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
   if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
+};
+
+/** Copies the name of a database, table, column or function, from the menu of its row. */
+export const copyName: Command = async (_context, argument) => {
+  const name = databaseRowName(argument);
+  if (name !== undefined) await copyText(name, l10n.t('Copied {0}', sanitize(name)));
 };
 
 const changeOrder =

@@ -4,6 +4,7 @@ import { CONNECTION_FORMATS, formatConnection, type ConnectionFormat } from '../
 import { connectionString } from '../connectionStrings.ts';
 import { pooledHost } from '../../../api/addresses/host.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { databaseOf } from '../../inventory/databaseNodes.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
@@ -16,7 +17,8 @@ export const copyConnectionString: Command = async (context, argument, run) => {
   const title = l10n.t('Copy Connection String');
   const compute = await pickRecord(context, title, argument);
   const scope = window.activeTextEditor?.document.uri;
-  const result = compute && (await askForUri(context, { title, compute, scope }));
+  const database = databaseOf(argument);
+  const result = compute && (await askForUri(context, { title, compute, scope, database }));
   if (result === undefined) return;
   const announcement = result.hasPassword
     ? l10n.t('Copied the connection string with its password')
@@ -33,7 +35,7 @@ interface UriResult {
 /** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
 export async function askForUri(
   context: CommandContext,
-  request: Pick<LoginRequest, 'title' | 'compute' | 'scope'>,
+  request: Pick<LoginRequest, 'title' | 'compute' | 'scope' | 'database'>,
 ): Promise<UriResult | undefined> {
   const login = await askForLogin(context, { ...request, allowsPooled: true });
   if (login === undefined) return undefined;

@@ -6,13 +6,14 @@ import { connectionString } from '../connectionStrings.ts';
 import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
+import { databaseOf } from '../../inventory/databaseNodes.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { connectionName } from '../../inventory/names.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { pickRecord } from './copyHost.ts';
-import { findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
+import { askForLogin, findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 
@@ -26,7 +27,8 @@ export const openPsql: Command = async (context, argument, run) => {
   const title = l10n.t('Open psql');
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
-  await openTerminal(context, { title, program, compute, name: connectionName(context.inventory, compute) });
+  const name = connectionName(context.inventory, compute);
+  await openTerminal(context, { title, program, compute, name, database: databaseOf(argument) });
 };
 
 /** @param argument for the commands that are offered if psql isn't installed @returns undefined if it isn't installed */
@@ -42,7 +44,7 @@ export const psqlProgram = ({
 }: Pick<CommandContext['config'], 'postgresPath'>): string | undefined =>
   findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
 
-interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute'> {
+interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute' | 'database'> {
   readonly program: string;
   /** The name of the terminal. */
   readonly name: string;
@@ -53,11 +55,11 @@ interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute'> {
 /** @returns undefined if the user canceled */
 export async function openTerminal(
   context: CommandContext,
-  { title, program, compute, name, pgOptions }: PsqlRequest,
+  { title, program, compute, database, name, pgOptions }: PsqlRequest,
 ): Promise<Terminal | undefined> {
   const scope = vscodeWindow.activeTextEditor?.document.uri;
   // Interactive sessions need state that a pooler in transaction mode doesn't keep.
-  const found = await findLogin(context, { title, compute, scope, allowsPooled: false });
+  const found = await findLogin(context, { title, compute, scope, database, allowsPooled: false });
   if (found === undefined) return undefined;
   const { login, password, ...security } = found;
   const options = {
@@ -87,6 +89,9 @@ type FoundLogin = Partial<Credentials> & { readonly login: Login };
 
 /** Sends only one request if the proposed role and database exist on the branch. @returns undefined if the user canceled */
 async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
+  const named = request.database === undefined ? undefined : await askForLogin(context, request);
+  if (request.database !== undefined)
+    return named && { login: named, ...(await findCredentials(context, request, named)) };
   const proposal = proposedLogin(context, request);
   try {
     const credentials = proposal && (await findCredentials(context, request, proposal));

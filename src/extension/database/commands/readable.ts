@@ -1,7 +1,7 @@
 /** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
 import { l10n } from 'vscode';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import type { BranchIds, BranchRef } from '../../account/refs.ts';
+import type { BranchRef } from '../../account/refs.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
 import { readerOf } from '../../connection/branchLogin.ts';
 import type { Login } from '../../connection/connectionDefaults.ts';
@@ -28,7 +28,7 @@ export interface Readable {
   readonly login: BranchLogin;
 }
 
-type ReadingContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
+export type ReadingContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
 
 interface ReadingRequest {
   readonly title: string;
@@ -135,27 +135,11 @@ export async function pickTable(title: string, { login }: Readable): Promise<Row
 
 /** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
 async function loadTables(login: BranchLogin): Promise<readonly TableName[] | undefined> {
-  const { listTables, READ_SECONDS } = await import('../rows/readRows.ts');
+  const { READ_SECONDS } = await import('../rows/readRows.ts');
+  const { listTables } = await import('../rows/readCatalog.ts');
   return await readWithProgress(l10n.t('Loading the tables'), READ_SECONDS, (signal) =>
     listTables(login, signal),
   );
-}
-
-/** For the rows below a database. @returns undefined if the user canceled. @throws {Error} with a message for the user */
-export async function readTables(
-  context: ReadingContext,
-  branch: BranchIds,
-  database: string,
-): Promise<readonly TableName[] | undefined> {
-  const { accountId: account } = context.session.requireConnection();
-  const request = {
-    title: l10n.t('Read Tables'),
-    branch: { account, ...branch },
-    database,
-    purpose: 'names',
-  } as const;
-  const readable = await findReadable(context, request);
-  return readable && (await loadTables(readable.login));
 }
 
 export const sourceOf = ({ schema, name }: Pick<TableName, 'schema' | 'name'>): RowSource =>

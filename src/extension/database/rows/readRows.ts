@@ -7,7 +7,6 @@ import { isWord, tokensOf } from '../../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { useUsersPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
-import type { TableName } from '../../inventory/databaseNodes.ts';
 import { MAX_VALUE, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, onlyStatement } from './statements.ts';
 
@@ -17,7 +16,6 @@ const MAX_COLUMNS = 100;
 /** Characters of all values. */
 const MAX_TEXT = 1_000_000;
 export const READ_SECONDS = 15;
-const MAX_TABLES = 5000;
 
 export interface PeekedRows extends RowTable {
   /** Whether there are more rows. */
@@ -54,24 +52,12 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
   });
 }
 
-/** The tables and views of a database, those of `public` first. @throws {SqlError} */
-export async function listTables(login: BranchLogin, signal: AbortSignal): Promise<readonly TableName[]> {
-  return await readSession(login, signal, async (client) => {
-    const { rows } =
-      await client.query<TableName>(`SELECT nspname AS schema, relname AS name, relkind IN ('v', 'm') AS "isView"
-      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace
-      WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname !~ '^pg_' AND nspname <> 'information_schema'
-      ORDER BY nspname <> 'public', nspname, relname LIMIT ${MAX_TABLES}`);
-    return rows;
-  });
-}
-
 /** A database without an encoding may have bytes that are no text. */
 export const SAME_ENCODING = `SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)
   WHERE pg_catalog.current_setting('server_encoding') = 'SQL_ASCII'`;
 
 /** @throws {NotOneQueryError} @throws {SqlError} @throws {Error} */
-async function readSession<T>(
+export async function readSession<T>(
   login: BranchLogin,
   signal: AbortSignal,
   task: (client: Client) => Promise<T>,

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParent } from '../databaseNodes.ts';
-import { DatabaseRows, type LoadTables } from '../databaseRows.ts';
+import { DatabaseRows, type DatabaseReader } from '../databaseRows.ts';
 import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import { isGuarded, markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
@@ -34,7 +34,7 @@ interface ComputesTreeDependencies extends MessageDependencies {
   };
   readonly guards: MessageDependencies['guards'] & { cachedMark(resource: ResourceRef): Mark | undefined };
   readonly config: Pick<Config, 'onDidChangeMarks'>;
-  readonly loadTables: LoadTables;
+  readonly databaseReader: DatabaseReader;
   readonly workFolders: EnvTargets;
 }
 
@@ -63,7 +63,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#deps = deps;
     this.#inventory = inventory;
     this.#inUse = new BranchesInUse(session, deps.workFolders);
-    this.#databaseRows = new DatabaseRows(session, deps.loadTables);
+    this.#databaseRows = new DatabaseRows(session, deps.databaseReader);
     this.view = view;
     for (const each of [
       this.#changed,
@@ -103,7 +103,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       await this.#inventory.ensureComputes(node.projectId);
     }
     const rows =
-      node.kind === 'databases' || node.kind === 'database'
+      node.kind === 'databases' || node.kind === 'database' || node.kind === 'table'
         ? await this.#databaseRows.below(nodeId(node), node)
         : childrenOf(this.#inventory, node);
     return this.#nodes.setChildren(node, rows);
@@ -169,7 +169,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#showRoots(this.#shownRoots + PAGE_SIZE);
   }
 
-  /** Loads the databases of a branch, or the tables of a database, again. */
+  /** Loads what is below a row again. */
   reload(parent: DatabaseParent): void {
     this.#databaseRows.forget(nodeId(parent));
     this.#changed.fire([this.#nodes.get(parent)]);

@@ -59,6 +59,8 @@ function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem
     case 'databases':
     case 'database':
     case 'table':
+    case 'column':
+    case 'function':
     case 'databaseHint':
       return databaseItem(
         node,

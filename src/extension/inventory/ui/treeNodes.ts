@@ -4,7 +4,7 @@ import type { UnreadableRecord } from '../../../api/transport/parseResponse.ts';
 import { branchIdsOf } from '../branchStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import { computeNodeOf, type BranchNode, type ComputeNode, type ProjectNode } from '../nodes.ts';
-import type { DatabaseTreeNode } from '../databaseNodes.ts';
+import type { ColumnNode, DatabaseTreeNode, TableNode } from '../databaseNodes.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 
 /** A record that couldn't be parsed. Shown, so that the user knows about it. */
@@ -49,6 +49,12 @@ export function nodeId(node: TreeNode): string {
       return `${node.projectId}/${node.branchId}!databases/${node.database}`;
     case 'table':
       return JSON.stringify([node.projectId, node.branchId, node.database, node.schema, node.name]);
+    case 'column':
+      return JSON.stringify([nodeId(tableOf(node)), node.name]);
+    case 'function': {
+      const { projectId, branchId, database, schema, name, parameters } = node;
+      return JSON.stringify([projectId, branchId, database, schema, name, '()', parameters]);
+    }
     case 'databaseHint':
       // Another hint is another row.
       return `${nodeId(node.parent)}!${typeof node.hint === 'string' ? node.hint : hintKey(node.hint)}`;
@@ -66,6 +72,16 @@ export function nodeId(node: TreeNode): string {
   }
 }
 
+/** The id of a table doesn't depend on whether it is a view. */
+const tableOf = ({ projectId, branchId, database, table }: ColumnNode): TableNode => ({
+  kind: 'table',
+  projectId,
+  branchId,
+  database,
+  ...table,
+  isView: false,
+});
+
 const hintKey = (hint: { readonly error: unknown } | { readonly more: number }): string =>
   'more' in hint ? `${hint.more} more` : String(hint.error);
 
@@ -78,7 +94,10 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
       return { kind: 'branch', projectId, branchId: node.branchId };
     case 'database':
       return { kind: 'databases', projectId, branchId: node.branchId };
+    case 'column':
+      return tableOf(node);
     case 'table':
+    case 'function':
       return { kind: 'database', projectId, branchId: node.branchId, database: node.database };
     case 'databaseHint':
       return node.parent;

@@ -1,22 +1,26 @@
 import assert from 'node:assert/strict';
 import {
-  asDatabaseParent,
   asDatabaseRow,
+  databaseOf,
+  databaseRowName,
+  type Column,
   type TableName,
 } from '../../../../src/extension/inventory/databaseNodes.ts';
-import { DatabaseRows } from '../../../../src/extension/inventory/databaseRows.ts';
+import { DatabaseRows, type DatabaseObjects } from '../../../../src/extension/inventory/databaseRows.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 
 const branch = { projectId: 'shop', branchId: 'br-main' };
 const databases = { kind: 'databases', ...branch } as const;
 const database = { kind: 'database', ...branch, database: 'app' } as const;
+const columns: readonly Column[] = [{ name: 'id', type: 'integer', isNullable: false, isKey: true }];
 const table = (name: string): TableName => ({ schema: 'public', name, isView: false });
 
 describe('DatabaseRows', () => {
   let model: ScriptedModel;
   let reply: unknown;
   let calls: string[];
-  let tables: () => Promise<readonly TableName[] | undefined>;
+  let objects: () => Promise<DatabaseObjects | undefined>;
+  const only = (...tables: TableName[]) => ({ tables, functions: [] });
   let rows: DatabaseRows;
 
   beforeEach(async () => {
@@ -27,14 +31,20 @@ describe('DatabaseRows', () => {
         { name: 'b', owner_name: 'me' },
       ],
     };
-    tables = async () => [table('one')];
+    objects = async () => only(table('one'));
     model = await connectScripted((call) => {
       calls.push(call);
       return reply;
     });
-    rows = new DatabaseRows(model.session, async (of, name) => {
-      calls.push(`tables of ${of.branchId}/${name}`);
-      return tables();
+    rows = new DatabaseRows(model.session, {
+      objects: async (of, name) => {
+        calls.push(`objects of ${of.branchId}/${name}`);
+        return objects();
+      },
+      columns: async (of, name, table) => {
+        calls.push(`columns of ${of.branchId}/${name}/${table.schema}.${table.name}`);
+        return columns;
+      },
     });
   });
 
@@ -52,7 +62,22 @@ describe('DatabaseRows', () => {
     const [first, second] = await Promise.all([rows.below('b', database), rows.below('b', database)]);
     assert.deepEqual(first, [{ kind: 'table', ...branch, database: 'app', ...table('one') }]);
     assert.equal(first, second);
-    assert.deepEqual(calls, ['tables of br-main/app']);
+    assert.deepEqual(calls, ['objects of br-main/app']);
+  });
+
+  it('lists functions after the tables, and the columns of a table', async () => {
+    const add = { schema: 'public', name: 'add', parameters: 'a integer', result: 'integer' };
+    objects = async () => ({ tables: [table('one')], functions: [add] });
+    const [found, found2] = await rows.below('b', database);
+    assert.deepEqual(found2, { kind: 'function', ...branch, database: 'app', ...add });
+    assert.ok(found?.kind === 'table');
+    const below = await rows.below('c', found);
+    const of = { kind: 'column', ...branch, database: 'app', table: { schema: 'public', name: 'one' } };
+    assert.deepEqual(
+      below,
+      columns.map((column) => ({ ...of, ...column })),
+    );
+    assert.deepEqual(calls, ['objects of br-main/app', 'columns of br-main/app/public.one']);
   });
 
   const hintOf = async (parent: typeof databases | typeof database) => {
@@ -61,20 +86,20 @@ describe('DatabaseRows', () => {
   };
 
   it('shows a few hundred tables, and how many more there are', async () => {
-    tables = async () => Array.from({ length: 1000 }, (_, index) => table(String(index)));
+    objects = async () => only(...Array.from({ length: 1000 }, (_, index) => table(String(index))));
     assert.deepEqual(await hintOf(database), { more: 700 });
     assert.equal((await rows.below('c', database)).length, 301);
   });
 
   it('says why there are no rows', async () => {
-    tables = async () => undefined;
+    objects = async () => undefined;
     assert.equal(await hintOf(database), 'notRead');
     rows.clear();
-    tables = async () => [];
+    objects = async () => only();
     assert.equal(await hintOf(database), 'empty');
     rows.clear();
     const error = new Error('no connection');
-    tables = async () => Promise.reject(error);
+    objects = async () => Promise.reject(error);
     assert.deepEqual(await hintOf(database), { error });
     rows.clear();
     reply = { databases: [] };
@@ -90,14 +115,29 @@ describe('arguments of commands on databases and tables', () => {
 
   it('are returned without further properties', () => {
     assert.deepEqual(asDatabaseRow({ ...node, more: 1 }), node);
-    assert.deepEqual(asDatabaseParent({ ...database, more: 1 }), database);
-    assert.deepEqual(asDatabaseParent({ ...databases, more: 1 }), databases);
+    assert.deepEqual(asDatabaseRow({ ...database, more: 1 }), database);
+    assert.deepEqual(asDatabaseRow({ ...databases, more: 1 }), databases);
   });
 
   it('are undefined for any other value', () => {
-    for (const odd of [undefined, node, { ...database, branchId: 'a/b' }, { ...database, database: 1 }])
-      assert.equal(asDatabaseParent(odd), undefined);
-    for (const odd of [undefined, { ...node, schema: undefined }, { ...node, projectId: '..' }])
+    for (const odd of [undefined, { ...database, branchId: 'a/b' }, { ...database, database: 1 }])
       assert.equal(asDatabaseRow(odd), undefined);
+    for (const odd of [
+      { ...node, kind: 'column' },
+      { ...node, schema: 1 },
+      { ...node, projectId: '..' },
+    ])
+      assert.equal(asDatabaseRow(odd), undefined);
+  });
+
+  it('name a database, and what is in it without the schema “public”', () => {
+    assert.equal(databaseOf(databases), undefined);
+    assert.equal(databaseOf(node), 'app');
+    assert.equal(databaseRowName(database), 'app');
+    assert.equal(databaseRowName(node), 'o"ne');
+    assert.equal(databaseRowName({ ...node, kind: 'function', schema: 'shop' }), 'shop.o"ne');
+    assert.equal(databaseRowName({ ...node, kind: 'column', schema: undefined }), 'o"ne');
+    for (const odd of [undefined, databases, { ...node, kind: 'compute' }, { ...database, database: 1 }])
+      assert.equal(databaseRowName(odd), undefined);
   });
 });

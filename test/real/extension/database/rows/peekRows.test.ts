@@ -6,7 +6,12 @@ import assert from 'node:assert/strict';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { SqlError } from '../../../../../src/extension/window/sqlError.ts';
 import { tableLines } from '../../../../../src/extension/database/rows/formatRows.ts';
-import { listTables, peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
+import {
+  listTables,
+  readColumns,
+  readObjects,
+} from '../../../../../src/extension/database/rows/readCatalog.ts';
+import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
 import { NotOneQueryError } from '../../../../../src/extension/database/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../../helpers/hostileSql.ts';
 import { connectTo, query } from '../../../service/postgres/clients.ts';
@@ -166,5 +171,32 @@ describe('peekRows', () => {
     assert.equal(tables[0], 'public.orders');
     assert.ok(tables.includes('shop.products') && tables.includes('shop.labels'));
     assert.ok(tables.every((name) => !/^(pg_|information)/.test(name)));
+  });
+
+  it('lists functions without those of extensions, and the columns of a table', async () => {
+    await user?.query(
+      `create extension if not exists pg_trgm;
+       create table "Odd" (id int, at timestamptz not null, price numeric(8,2)[], gone int, primary key (id));
+       alter table "Odd" drop column gone;
+       create function odd(a int, b text default 'x') returns setof text language sql as 'select b';
+       create procedure tidy() language sql as ''`,
+    );
+    const { tables, functions } = await readObjects(login, never);
+    assert.deepEqual(tables, await listTables(login, never));
+    const names = functions.filter(({ schema }) => schema === 'public');
+    assert.deepEqual(
+      names.filter(({ name }) => ['odd', 'tidy', 'similarity'].includes(name)),
+      [
+        { schema: 'public', name: 'odd', parameters: 'a integer, b text', result: 'SETOF text' },
+        { schema: 'public', name: 'tidy', parameters: '', result: null },
+      ],
+    );
+    const odd = { schema: 'public', name: 'Odd', isView: false };
+    assert.deepEqual(await readColumns(login, odd, never), [
+      { name: 'id', type: 'integer', isNullable: false, isKey: true },
+      { name: 'at', type: 'timestamp with time zone', isNullable: false, isKey: false },
+      { name: 'price', type: 'numeric(8,2)[]', isNullable: true, isKey: false },
+    ]);
+    assert.deepEqual(await readColumns(login, { ...odd, name: 'gone' }, never), []);
   });
 });

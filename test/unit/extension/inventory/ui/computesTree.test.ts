@@ -4,8 +4,7 @@ import { mock } from 'node:test';
 import type { TreeView } from 'vscode';
 import { Emitter, type Event } from '../../../../../src/base/event.ts';
 import type { BranchRef } from '../../../../../src/extension/account/refs.ts';
-import type { TableName } from '../../../../../src/extension/inventory/databaseNodes.ts';
-import type { LoadTables } from '../../../../../src/extension/inventory/databaseRows.ts';
+import type { DatabaseObjects, DatabaseReader } from '../../../../../src/extension/inventory/databaseRows.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';
 import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
@@ -18,15 +17,17 @@ const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
 
 const ignored = () => ({ dispose: () => undefined });
 
+const column = { name: 'id', type: 'integer', isNullable: false, isKey: true };
+
 describe('ComputesTree', () => {
   let model: ScriptedModel;
 
-  let loadTables: LoadTables;
+  let databaseReader: DatabaseReader;
   let workFolders: { states: { current: BranchRef | undefined }[]; onDidChange: Event<void> };
   let main: { id: string; name: string; expires_at?: string };
 
   beforeEach(async () => {
-    loadTables = async () => [];
+    databaseReader = { objects: async () => undefined, columns: async () => [column] };
     workFolders = { states: [], onDidChange: ignored };
     main = { id: 'br-main', name: 'main' };
     model = await connectScripted((call) => {
@@ -50,7 +51,7 @@ describe('ComputesTree', () => {
       guards,
       config,
       whyActiveSentences,
-      loadTables,
+      databaseReader,
       workFolders,
     };
     return new ComputesTree(deps, view);
@@ -161,8 +162,11 @@ describe('ComputesTree', () => {
 
   it('loads the tables of a database when it is expanded, and again only when it is reloaded', async () => {
     const loaded: string[] = [];
-    let result: readonly TableName[] | undefined;
-    loadTables = async (branch, database) => (loaded.push(`${branch.branchId}/${database}`), result);
+    let result: DatabaseObjects | undefined;
+    databaseReader = {
+      ...databaseReader,
+      objects: async (branch, database) => (loaded.push(`${branch.branchId}/${database}`), result),
+    };
     const tree = createTree({ onDidExpandElement: ignored, onDidCollapseElement: ignored } as never);
     const [project] = await tree.getChildren();
     await model.inventory.branches.ensureLoaded('shop');
@@ -171,30 +175,43 @@ describe('ComputesTree', () => {
     assert.equal(databases?.kind, 'databases');
     const count = model.service.requests.length;
     assert.ok(databases);
-    assert.equal(tree.getTreeItem(databases).accessibilityInformation?.label, 'Databases of main');
+    const { accessibilityInformation, iconPath } = tree.getTreeItem(databases);
+    assert.equal(accessibilityInformation?.label, 'Databases of main');
+    assert.ok(iconPath, 'without one, its rows would begin left of the name of the branch');
     const [database] = await tree.getChildren(databases);
     assert.deepEqual(model.service.requests.slice(count), ['GET /projects/shop/branches/br-main/databases']);
     assert.ok(database?.kind === 'database');
     const labels = async () => (await tree.getChildren(database)).map((node) => tree.getTreeItem(node).label);
-    assert.deepEqual(await labels(), ['Not read. Click to read the tables']);
+    assert.deepEqual(await labels(), ['Not read. Click to read it']);
     // As for a branch that is redrawn.
     await tree.getChildren(databases);
     await labels();
     assert.deepEqual(loaded, ['br-main/app']);
-    result = [
-      { schema: 'public', name: 'a', isView: false },
-      { schema: 'b', name: 'c', isView: true },
-    ];
+    result = {
+      tables: [
+        { schema: 'public', name: 'a', isView: false },
+        { schema: 'b', name: 'c', isView: true },
+      ],
+      functions: [{ schema: 'b', name: 'add', parameters: 'x integer', result: 'text' }],
+    };
     const redrawn: unknown[] = [];
     tree.onDidChangeTreeData((nodes) => redrawn.push(nodes));
     tree.reload({ ...database });
     assert.deepEqual(redrawn, [[database]]);
-    assert.deepEqual(await labels(), ['a', 'b.c']);
+    assert.deepEqual(await labels(), ['a', 'b.c', 'b.add(x integer)']);
     const [table] = await tree.getChildren(database);
     assert.ok(table);
     assert.equal(tree.getParent(table), database);
     assert.deepEqual(tree.getTreeItem(table).command?.arguments, [table]);
     assert.equal(loaded.length, 2);
+    const [columnRow] = await tree.getChildren(table);
+    assert.ok(columnRow);
+    assert.equal(tree.getParent(columnRow), table);
+    const { label, description, accessibilityInformation: spoken } = tree.getTreeItem(columnRow);
+    assert.deepEqual(
+      [label, description, spoken?.label],
+      ['id', 'integer not null', 'Primary key column id, integer not null'],
+    );
     tree.dispose();
   });
 

@@ -1,0 +1,49 @@
+/** Reads what is in a database, for the rows of the Computes view. */
+import { l10n } from 'vscode';
+import type { BranchIds } from '../../account/refs.ts';
+import type { Column, TableName } from '../../inventory/databaseNodes.ts';
+import type { DatabaseObjects } from '../../inventory/databaseRows.ts';
+import type * as Catalog from '../rows/readCatalog.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
+import { findReadable, readWithProgress, type ReadingContext } from './readable.ts';
+
+type Load<T> = (catalog: typeof Catalog, login: BranchLogin, signal: AbortSignal) => Promise<T>;
+
+/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+async function read<T>(
+  context: ReadingContext,
+  branch: BranchIds,
+  database: string,
+  load: Load<T>,
+): Promise<T | undefined> {
+  const { accountId: account } = context.session.requireConnection();
+  const title = l10n.t('Read Database');
+  const readable = await findReadable(context, {
+    title,
+    branch: { account, ...branch },
+    database,
+    purpose: 'names',
+  });
+  if (readable === undefined) return undefined;
+  const catalog = await import('../rows/readCatalog.ts');
+  const { READ_SECONDS } = await import('../rows/readRows.ts');
+  const progress = l10n.t('Reading {0}', database);
+  return await readWithProgress(progress, READ_SECONDS, (signal) => load(catalog, readable.login, signal));
+}
+
+/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+export const readObjects = (
+  context: ReadingContext,
+  branch: BranchIds,
+  database: string,
+): Promise<DatabaseObjects | undefined> =>
+  read(context, branch, database, (catalog, login, signal) => catalog.readObjects(login, signal));
+
+/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+export const readColumns = (
+  context: ReadingContext,
+  branch: BranchIds,
+  database: string,
+  table: TableName,
+): Promise<readonly Column[] | undefined> =>
+  read(context, branch, database, (catalog, login, signal) => catalog.readColumns(login, table, signal));

@@ -1,0 +1,51 @@
+/** Reads from Postgres's catalog what a database has: its tables, views and functions, and the columns of a table. */
+import type { Column, FunctionName, TableName } from '../../inventory/databaseNodes.ts';
+import type { DatabaseObjects } from '../../inventory/databaseRows.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
+import { readSession } from './readRows.ts';
+
+const MAX_OBJECTS = 5000;
+
+/** Names that Postgres itself uses for its schemas. */
+const USERS_SCHEMA = "nspname !~ '^pg_' AND nspname <> 'information_schema'";
+
+const TABLES = `SELECT nspname AS schema, relname AS name, relkind IN ('v', 'm') AS "isView"
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace
+  WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND ${USERS_SCHEMA}
+  ORDER BY nspname <> 'public', nspname, relname LIMIT ${MAX_OBJECTS}`;
+
+/** Without those of extensions, such as the hundreds of PostGIS. */
+const FUNCTIONS = `SELECT nspname AS schema, proname AS name,
+    pg_catalog.pg_get_function_identity_arguments(p.oid) AS parameters,
+    pg_catalog.pg_get_function_result(p.oid) AS result
+  FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = pronamespace
+  WHERE ${USERS_SCHEMA} AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend
+    WHERE classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = p.oid AND deptype = 'e')
+  ORDER BY nspname <> 'public', nspname, proname, 3 LIMIT ${MAX_OBJECTS}`;
+
+const COLUMNS = `SELECT attname AS name, pg_catalog.format_type(atttypid, atttypmod) AS type,
+    NOT attnotnull AS "isNullable",
+    EXISTS (SELECT FROM pg_catalog.pg_index
+      WHERE indrelid = attrelid AND indisprimary AND attnum = ANY (indkey)) AS "isKey"
+  FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class c ON c.oid = attrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace
+  WHERE nspname = $1 AND relname = $2 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
+
+/** The tables and views of a database, those of `public` first. @throws {SqlError} */
+export const listTables = (login: BranchLogin, signal: AbortSignal): Promise<readonly TableName[]> =>
+  readSession(login, signal, async (client) => (await client.query<TableName>(TABLES)).rows);
+
+/** @throws {SqlError} */
+export const readObjects = (login: BranchLogin, signal: AbortSignal): Promise<DatabaseObjects> =>
+  readSession(login, signal, async (client) => ({
+    tables: (await client.query<TableName>(TABLES)).rows,
+    functions: (await client.query<FunctionName>(FUNCTIONS)).rows,
+  }));
+
+/** Empty if the table is gone. @throws {SqlError} */
+export const readColumns = (
+  login: BranchLogin,
+  { schema, name }: TableName,
+  signal: AbortSignal,
+): Promise<readonly Column[]> =>
+  readSession(login, signal, async (client) => (await client.query<Column>(COLUMNS, [schema, name])).rows);
