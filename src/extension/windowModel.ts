@@ -10,6 +10,7 @@ import { AgentBranches } from './inventory/agentBranches.ts';
 import { sharedMemory } from './agents/sharedMemory.ts';
 import type { SharedMemory } from './window/memory.ts';
 import { ConnectionDefaults } from './connection/connectionDefaults.ts';
+import { ExpandedProjects } from './inventory/expandedProjects.ts';
 import { Inventory } from './inventory/inventory.ts';
 import { WhyActiveSentences } from './computes/ui/whyActiveSentences.ts';
 import { LastCompute } from './computes/lastCompute.ts';
@@ -72,6 +73,7 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     rows: new RowDocuments(),
     connectionDefaults: new ConnectionDefaults(session, memory),
     lastCompute: new LastCompute(session, memory),
+    expandedProjects: new ExpandedProjects(session, memory),
     guards: new Guards(session, inventory, config),
     computeActions: new ComputeActions(session, inventory, sender),
     branchActions: new BranchActions(session, inventory, sender, unprotected),

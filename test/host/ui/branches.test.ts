@@ -43,6 +43,12 @@ describe('Branches', () => {
     await ui().computes.waitFor(main);
   });
 
+  it('are shown after a reload if their project was expanded', async () => {
+    await ui().reload();
+    await ui().openView('Hosted Postgres');
+    await ui().computes.waitFor(main);
+  });
+
   it('are created without a compute and with an expiry from the palette', async () => {
     await ui().computes.click('Project shop');
     await ui().run('Create Branch…');

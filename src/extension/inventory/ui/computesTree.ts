@@ -1,6 +1,7 @@
 /** The Computes view: projects, their branches (by id), and the computes and databases of each branch. */
 import { EventEmitter, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import type { ExpandedProjects } from '../expandedProjects.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParent } from '../databaseNodes.ts';
@@ -36,6 +37,7 @@ interface ComputesTreeDependencies extends MessageDependencies {
   readonly config: Pick<Config, 'onDidChangeMarks'>;
   readonly databaseReader: DatabaseReader;
   readonly workFolders: EnvTargets;
+  readonly expandedProjects: ExpandedProjects;
 }
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
@@ -46,7 +48,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #inUse: BranchesInUse;
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
-  readonly #expanded = new Set<string>();
+  readonly #expanded: ExpandedProjects;
   /** The visible parts of each project as last drawn. */
   readonly #drawn = new Map<string, string>();
   /** The descriptions of branches that expire as last drawn. */
@@ -62,6 +64,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const { session, inventory, localService, config } = deps;
     this.#deps = deps;
     this.#inventory = inventory;
+    this.#expanded = deps.expandedProjects;
     this.#inUse = new BranchesInUse(session, deps.workFolders);
     this.#databaseRows = new DatabaseRows(session, deps.databaseReader);
     this.view = view;
@@ -87,8 +90,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const selected = this.view.selection.flatMap((node) =>
       'projectId' in node ? (node.projectId ?? []) : [],
     );
-    const isExpanded = (id: string) => this.#expanded.has(id);
-    return new Set([...selected.filter(isExpanded), ...[...this.#expanded].reverse()]);
+    const { ids } = this.#expanded;
+    return new Set([...selected.filter((id) => ids.has(id)), ...[...ids].reverse()]);
   }
 
   async getChildren(node?: TreeNode): Promise<TreeNode[]> {
@@ -200,8 +203,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #factsOf(node: TreeNode) {
-    const isFirst = node.kind === 'project' && node.projectId === this.#first;
-    return { agent: this.#agentOf(node), isInUse: this.#inUse.has(node), isFirst };
+    const projectId = node.kind === 'project' ? node.projectId : undefined;
+    const isFirst = projectId !== undefined && projectId === this.#first;
+    const isExpanded = projectId !== undefined && this.#expanded.wasExpanded(projectId);
+    return { agent: this.#agentOf(node), isInUse: this.#inUse.has(node), isFirst, isExpanded };
   }
 
   /** What is known of a branch that an agent has created, which always expires. */
@@ -230,8 +235,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #expand(node: TreeNode): void {
-    if (node.kind !== 'project' || this.#expanded.has(node.projectId)) return;
-    this.#expanded.add(node.projectId);
+    if (node.kind !== 'project' || !this.#expanded.add(node.projectId)) return;
     // VS Code shows the children that it knows, which were not refreshed while the project was collapsed.
     void this.#inventory.branches.refresh(node.projectId);
     this.#logFailure(this.#inventory.refreshComputes(node.projectId));
@@ -259,11 +263,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const nodes: TreeNode[] = [];
     for (const change of changes) {
       if (change.kind === 'all') continue;
-      if (change.kind === 'key') this.#logFailure(this.#inventory.refreshAll(this.#expanded));
+      if (change.kind === 'key') this.#logFailure(this.#inventory.refreshAll(this.#expanded.ids));
       else if (change.kind === 'projects') {
         // Deleted ones are no longer refreshed.
         const projects = this.#inventory.projects?.entries;
-        for (const id of this.#expanded) if (projects?.has(id) !== true) this.#expanded.delete(id);
+        for (const id of this.#expanded.ids) if (projects?.has(id) !== true) this.#expanded.delete(id);
         const rootNodes = this.#roots();
         if (this.#nodes.childrenDiffer(undefined, rootNodes)) return this.#changed.fire(undefined);
         // Another page has arrived, so only the number of remaining projects has changed.
@@ -288,6 +292,6 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #updateMessage(): void {
-    showMessage(this.view, this.#deps, this.#expanded, this.#postgresProblem);
+    showMessage(this.view, this.#deps, this.#expanded.ids, this.#postgresProblem);
   }
 }

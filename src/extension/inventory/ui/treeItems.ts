@@ -40,6 +40,8 @@ interface RowFacts {
   readonly isInUse?: boolean;
   /** Whether it is the project that is expanded without a click. */
   readonly isFirst?: boolean;
+  /** Whether the project was expanded when it was last shown, such as before the window was reloaded. */
+  readonly isExpanded?: boolean;
 }
 
 export function treeItem(inventory: Inventory, node: TreeNode, facts: RowFacts = {}): TreeItem {
@@ -84,12 +86,13 @@ function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem
   }
 }
 
-function projectItem(inventory: Inventory, node: ProjectNode, { isFirst = false }: RowFacts): TreeItem {
+function projectItem(inventory: Inventory, node: ProjectNode, facts: RowFacts): TreeItem {
   const { projectId } = node;
   const project = inventory.project(projectId);
   const label = nameOrId(project?.name, projectId);
   const { Collapsed, Expanded } = TreeItemCollapsibleState;
-  const item = new TreeItem(label, isFirst ? Expanded : Collapsed);
+  const { isFirst = false, isExpanded = false } = facts;
+  const item = new TreeItem(label, isFirst || isExpanded ? Expanded : Collapsed);
   // VS Code expands only a row that it doesn't know yet. It may silently not expand one that is revealed while rows are redrawn.
   if (isFirst) item.id = `${nodeId(node)} first`;
   item.iconPath = new ThemeIcon('project');

@@ -6,8 +6,9 @@ import { Emitter, type Event } from '../../../../../src/base/event.ts';
 import type { BranchRef } from '../../../../../src/extension/account/refs.ts';
 import type { DatabaseObjects, DatabaseReader } from '../../../../../src/extension/inventory/databaseRows.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import { ExpandedProjects } from '../../../../../src/extension/inventory/expandedProjects.ts';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';
-import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { ComputesTree } = await import('../../../../../src/extension/inventory/ui/computesTree.ts');
@@ -22,11 +23,13 @@ const column = { name: 'id', type: 'integer', isNullable: false, isKey: true };
 describe('ComputesTree', () => {
   let model: ScriptedModel;
 
+  let memory: MemoryMap;
   let databaseReader: DatabaseReader;
   let workFolders: { states: { current: BranchRef | undefined }[]; onDidChange: Event<void> };
   let main: { id: string; name: string; expires_at?: string };
 
   beforeEach(async () => {
+    memory = new MemoryMap();
     databaseReader = { objects: async () => undefined, columns: async () => [column] };
     workFolders = { states: [], onDidChange: ignored };
     main = { id: 'br-main', name: 'main' };
@@ -52,6 +55,7 @@ describe('ComputesTree', () => {
       config,
       whyActiveSentences,
       databaseReader,
+      expandedProjects: new ExpandedProjects(model.session, memory),
       workFolders,
     };
     return new ComputesTree(deps, view);
@@ -110,6 +114,30 @@ describe('ComputesTree', () => {
     await model.session.reread();
     assert.deepEqual(await row(), collapsed);
     tree.dispose();
+  });
+
+  it('expands after a reload the projects that were expanded', async () => {
+    const expand = new Emitter<unknown>();
+    const collapse = new Emitter<unknown>();
+    const events = { onDidExpandElement: expand.event, onDidCollapseElement: collapse.event };
+    const view = { ...events, selection: [] } as never;
+    const shownBy = async (tree: ReturnType<typeof createTree>) => {
+      const [project] = await tree.getChildren();
+      assert.ok(project);
+      return tree.getTreeItem(project).collapsibleState;
+    };
+    const { Collapsed, Expanded } = TreeItemCollapsibleState;
+    const first = createTree(view);
+    assert.equal(await shownBy(first), Collapsed);
+    const element = { kind: 'project', projectId: 'shop' };
+    expand.fire({ element });
+    first.dispose();
+    const second = createTree(view);
+    assert.equal(await shownBy(second), Expanded);
+    assert.deepEqual([...second.expandedProjects], []);
+    collapse.fire({ element });
+    second.dispose();
+    assert.equal(await shownBy(createTree(view)), Collapsed);
   });
 
   it('loads the computes and the branches before VS Code reveals a row, which a later redraw would stop', async () => {
