@@ -74,15 +74,17 @@ export function responseError(call: CallInfo, { status, headers, body }: RawResp
   if (status >= 300 && status <= 399)
     return unexpectedReply(call, status, 'redirect', redirectTarget(headers));
   const json = parseJson(body)?.value;
+  const message = safeText(json, 'message', call.key);
   const fault: Fault = {
     kind: 'rejected',
     status,
+    ...(message === undefined ? { isSilent: true } : {}),
     code: safeText(json, 'code', call.key),
     requestId: safeText(json, 'request_id', call.key),
     retryAfter: parseRetryAfter(headers),
   };
-  const message = safeText(json, 'message', call.key) ?? `${call.requestLine}: status ${status}`;
-  return new ApiError(message, fault, { mayHaveExecuted: call.isChange && !provesNotExecuted(status, json) });
+  const mayHaveExecuted = call.isChange && !provesNotExecuted(status, json);
+  return new ApiError(message ?? `${call.requestLine}: status ${status}`, fault, { mayHaveExecuted });
 }
 
 /**

@@ -1,9 +1,11 @@
 /** The ways in which a call can fail. Messages contain the method and path, but no header, key or body. */
 
-/** The service rejected the request. The error's message is the service's own. */
+/** The service rejected the request. The error's message is the service's own, unless `isSilent`. */
 interface Rejected {
   readonly kind: 'rejected';
   readonly status: number;
+  /** The reply has no message, so the error's message is the request and the status. */
+  readonly isSilent?: boolean;
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   /** Seconds that the service asked to wait. */
@@ -38,6 +40,8 @@ export type Fault =
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly fault: Fault;
+  /** Milliseconds since 1970. */
+  readonly time = Date.now();
   /** Whether a change may have been made although the call failed. It is false for calls that only read. */
   readonly mayHaveExecuted: boolean;
 
@@ -78,6 +82,7 @@ export function isPermanentRejection(error: unknown): boolean {
 /** Whether two failures look the same to the user. Each attempt fails with a new error object. */
 export function isSameFailure(a: unknown, b: unknown): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return a === b;
+  if (retryTimeOf(a) !== retryTimeOf(b)) return false;
   return faultOf(a)?.kind === faultOf(b)?.kind && statusOf(a) === statusOf(b) && a.message === b.message;
 }
 
@@ -91,6 +96,12 @@ export const isOutcomeUnknown = (error: unknown): boolean =>
 export function retryAfterOf(error: unknown): number | undefined {
   const fault = faultOf(error);
   return fault?.kind === 'rejected' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;
+}
+
+/** When the service accepts the request again, in milliseconds since 1970, if it said so. */
+export function retryTimeOf(error: unknown): number | undefined {
+  const wait = retryAfterOf(error);
+  return wait === undefined || !(error instanceof ApiError) ? undefined : error.time + wait;
 }
 
 /** Error codes of Node and OpenSSL for an untrusted certificate. */

@@ -1,35 +1,54 @@
 import type { Retry } from '../../api/transport/http.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
 export type OnRetry = (retry: Retry | undefined) => void;
 
-/** Tracks calls that are being retried. Until they end, the view shows older data. */
+/** `slow`: no reply for {@link SLOW_AFTER}. */
+type Wait = 'slow' | Pick<Retry, 'status'>;
+
+/** Milliseconds. An attempt may take longer, but the user should know by then why nothing happens. */
+const SLOW_AFTER = 10_000;
+
+/** Tracks calls that are being retried or get no reply. Until they end, the view shows older data. */
 export class RetryStatus implements Disposable {
   readonly #changed = new Emitter<void>();
-  /** The running calls, with the reason if one is being retried. */
-  readonly #calls = new Map<object, Retry | undefined>();
+  /** The running calls, with why each one waits if it does. */
+  readonly #calls = new Map<object, Wait | undefined>();
+  readonly #clock: Clock;
 
   readonly onDidChange = this.#changed.event;
 
-  /** Why the oldest retried call is being retried; undefined if there is none. */
-  get current(): Retry | undefined {
-    return [...this.#calls.values()].find((retry) => retry !== undefined);
+  constructor(clock = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** Why the oldest call that waits does so; undefined if there is none. */
+  get current(): Wait | undefined {
+    return [...this.#calls.values()].find((wait) => wait !== undefined);
   }
 
   /**
-   * Runs a call that reports each retry to `onRetry`, and undefined when a retry has succeeded and the call continues.
+   * Runs a call that reports each retry to `onRetry`, and undefined when it has got a reply and continues.
    * Reports after the end of the call are ignored.
    */
   async track<T>(run: (onRetry: OnRetry) => Promise<T>): Promise<T> {
     const call = {};
     this.#calls.set(call, undefined);
+    const startTimer = () => this.#clock.after(SLOW_AFTER, () => this.#report(call, 'slow'));
+    let timer = startTimer();
     try {
-      return await run((retry) => this.#report(call, retry));
+      return await run((retry) => {
+        timer.dispose();
+        if (retry === undefined && this.#calls.has(call)) timer = startTimer();
+        this.#report(call, retry);
+      });
     } finally {
-      const retry = this.#calls.get(call);
+      timer.dispose();
+      const wait = this.#calls.get(call);
       this.#calls.delete(call);
-      if (retry !== undefined) this.#changed.fire();
+      if (wait !== undefined) this.#changed.fire();
     }
   }
 
@@ -38,10 +57,10 @@ export class RetryStatus implements Disposable {
     this.#changed.dispose();
   }
 
-  #report(call: object, retry: Retry | undefined): void {
+  #report(call: object, wait: Wait | undefined): void {
     if (!this.#calls.has(call)) return;
     const before = this.#calls.get(call);
-    this.#calls.set(call, retry);
-    if ((before === undefined) !== (retry === undefined)) this.#changed.fire();
+    this.#calls.set(call, wait);
+    if ((before === undefined) !== (wait === undefined)) this.#changed.fire();
   }
 }

@@ -56,6 +56,22 @@ describe('API keys', () => {
     assert.deepEqual(await names(), [oldName]);
   });
 
+  it('are revoked by a button if a rotation could not do that', async () => {
+    service().proxy.inject('forbiddenPage', { method: 'DELETE' });
+    const oldName = await startRotation('laptop 3');
+    await ui().dialog.press('Rotate');
+    const { message, buttons } = await ui().notifications.waitFor('This window now uses');
+    assert.equal(
+      message,
+      `This window now uses API key “laptop 3”. The old key “${oldName}” couldn't be revoked.`,
+    );
+    assert.deepEqual([buttons, (await names()).toSorted()], [['Revoke'], [oldName, 'laptop 3']]);
+    await ui().notifications.press(message, 'Revoke');
+    await ui().apiKeys.waitUntilGone(new RegExp(`^API key ${oldName},`));
+    assert.deepEqual(await names(), ['laptop 3']);
+    assert.deepEqual(await ui().notifications.all(), []);
+  });
+
   it('are both named once in a message after a reload interrupts a rotation', async () => {
     const held = service().proxy.inject('noAnswerAfter', { method: 'POST' });
     const oldName = await startRotation('laptop 4');

@@ -68,6 +68,28 @@ describe('the tree after failed requests', () => {
   });
 });
 
+describe('failures in words', () => {
+  const ui = useWorkbench();
+  const service = useService();
+  const changes = { method: 'POST', times: Number.POSITIVE_INFINITY } as const;
+
+  before(() => connect(ui(), service(), 'shop'));
+  afterEach(() => service().proxy.clear());
+
+  for (const [fault, words] of [
+    ['proxyErrorPage', /^The service isn't available at the moment\. Check the current state in the list\.$/],
+    ['resetBeforeHeaders', /^The connection to the service failed\. Check the current state in the list\.$/],
+    ['tooManyForAnHour', /^too many requests\. Try again after \d+:\d\d [AP]M\.$/],
+  ] as const)
+    it(`have no code, request or status (${fault})`, async () => {
+      service().proxy.inject(fault, changes);
+      await ui().computes.inlineAction(/^Compute reports/, 'Start Compute');
+      const { message } = await ui().notifications.waitFor("Couldn't start reports");
+      assert.match(message.replace("Couldn't start reports: ", ''), words);
+      await ui().notifications.clear();
+    });
+});
+
 describe('a failed operation', () => {
   const ui = useWorkbench();
   let service: ScriptedService;

@@ -1,11 +1,12 @@
 /** What the Computes view says next to its title and above its rows. */
 import { l10n, type TreeView } from 'vscode';
 import { markedLabel } from '../../account/ui/accountLabel.ts';
-import { explainError } from '../../window/ui/errorMessage.ts';
+import { explainError, statusMessage } from '../../window/ui/errorMessage.ts';
 import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
 import type { Session } from '../../account/session.ts';
 import type { Mark } from '../../window/marks.ts';
 import type { Inventory } from '../inventory.ts';
+import type { RetryStatus } from '../retryStatus.ts';
 import { visibleFailure, type TreeNode } from './treeNodes.ts';
 
 export interface MessageDependencies {
@@ -28,7 +29,7 @@ export function showMessage(
   setViewDescription(view, account === undefined ? '' : markedLabel(account, guards.accountMark));
   if (failure !== undefined)
     return showFailure(view, explainError(failure).message, inventory.projects?.isEmpty !== false);
-  if (retryStatus.current !== undefined) return setViewMessage(view, retryText(retryStatus.current.status));
+  if (retryStatus.current !== undefined) return setViewMessage(view, waitText(retryStatus.current));
   const text = postgresProblem === undefined ? '' : l10n.t("Computes can't start. {0}", postgresProblem);
   setViewMessage(view, text);
 }
@@ -39,7 +40,9 @@ function showFailure(view: TreeView<TreeNode>, message: string, isEmpty: boolean
   setViewMessage(view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
 }
 
-const retryText = (status: number | undefined): string =>
-  status === undefined
+function waitText(wait: NonNullable<RetryStatus['current']>): string {
+  if (wait === 'slow') return l10n.t("The service hasn't answered for 10 seconds. Still waiting…");
+  return wait.status === undefined
     ? l10n.t("The service isn't responding. Retrying…")
-    : l10n.t('The service responded with status {0}. Retrying…', status);
+    : l10n.t('{0} Retrying…', statusMessage(wait.status));
+}

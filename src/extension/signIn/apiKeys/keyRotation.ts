@@ -22,11 +22,13 @@ export interface RotationRecord {
 /**
  * - `rotated`: the new key is stored. The old one is revoked, unless the user chose to keep it.
  * - `unchanged`: failed at `step`. The old key is still in use and the new key doesn't exist.
+ * - `notRevoked`: the new key is stored, but the old one may still be valid. The record stays until the user has seen it.
  * - `unknown`: both keys may be valid. The record stays until the user has seen it.
  */
 export type RotationOutcome =
   | { readonly kind: 'rotated' }
   | { readonly kind: 'unchanged'; readonly step: 'create' | 'test' | 'store'; readonly error: unknown }
+  | { readonly kind: 'notRevoked'; readonly error: unknown; readonly record: RotationRecord }
   | { readonly kind: 'unknown'; readonly error: unknown; readonly record: RotationRecord };
 
 export interface RotationDependencies {
@@ -58,7 +60,7 @@ export async function rotateKey(
   } catch (error) {
     return { kind: 'unchanged', step: 'create', error };
   }
-  let step: 'create' | 'test' | 'store' = 'create';
+  let step: 'create' | 'test' | 'store' | 'revoke' = 'create';
   let created: CreatedApiKey | undefined;
   try {
     const oldClient = await connection.client();
@@ -71,10 +73,12 @@ export async function rotateKey(
     step = 'store';
     // From here on, the rotation can't be canceled.
     await accounts.replaceKey(account, created);
+    step = 'revoke';
     if (oldKey !== undefined) await ensureRevoked(newClient, oldKey.id);
     records.delete(record.id);
     return { kind: 'rotated' };
   } catch (error) {
+    if (step === 'revoke') return { kind: 'notRevoked', error, record };
     const isUnchanged =
       created === undefined
         ? !isOutcomeUnknown(error)

@@ -5,10 +5,10 @@ import { isRejected } from '../../../api/transport/errors.ts';
 import type { Account } from '../../account/accounts.ts';
 import { asApiKeyNode } from '../../inventory/nodes.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { requireWritable } from '../../operations/ui/approval.ts';
+import { requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
-import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { showOnce } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
@@ -55,16 +55,26 @@ export const createApiKey: Command = async (context, _argument, run) => {
 };
 
 export const revokeApiKey: Command = async (context, argument, run) => {
-  const connection = context.session.requireConnection();
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't revoke the API key");
-  const { apiKeys } = context;
   const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
-  if (id === undefined) return;
+  if (id !== undefined) await revokeKey(context, run, id);
+};
+
+export async function revokeKey(
+  context: CommandContext,
+  run: Run,
+  id: number,
+  { isConfirmed = false }: Pick<ApprovalRequest, 'isConfirmed'> = {},
+): Promise<void> {
+  const connection = context.session.requireConnection();
+  const { apiKeys } = context;
   const name = nameOrId(apiKeys.key(id)?.name, String(id));
   run.failureMessage = l10n.t("Couldn't revoke “{0}”", name);
   const isInUse = apiKeys.isInUse(id);
   const revoked = await makeChange(context, run, {
     name,
+    isConfirmed,
     question: l10n.t('Revoke API key “{0}”?', name),
     detail: revocationDetail(context, isInUse),
     button: l10n.t('Revoke'),
@@ -77,7 +87,7 @@ export const revokeApiKey: Command = async (context, argument, run) => {
     done: ({ wasInUse }) => (wasInUse ? undefined : l10n.t('Revoked API key “{0}”', name)),
   });
   if (revoked?.wasInUse === true) await signOut(context, connection.account);
-};
+}
 
 function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean): string {
   const sentences = [

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import type { RotationRecord } from '../apiKeys/keyRotation.ts';
 import type { RecoveryRecords } from '../../window/memory.ts';
-import { explainError } from '../../window/ui/errorMessage.ts';
+import { asSentence, explainError } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { window } from '../../window/ui/window.ts';
@@ -22,7 +22,7 @@ export async function showRotationNotice(
       ? l10n.t('A new key “{0}” may exist.', sanitize(newName))
       : l10n.t('The keys “{0}” and “{1}” may both be valid.', sanitize(oldName), sanitize(newName));
   const button = l10n.t('Show API Keys');
-  const chosen = await window.showWarningMessage(`${reason} ${keys}`, button);
+  const chosen = await window.showWarningMessage(`${asSentence(reason)} ${keys}`, button);
   records.delete(id);
   if (chosen === button) await executeCommand('hostedPostgres.apiKeys.focus');
 }

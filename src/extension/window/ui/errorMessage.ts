@@ -5,6 +5,7 @@ import {
   isCertificateCode,
   isOutcomeUnknown,
   POSTGRES_MISSING,
+  retryTimeOf,
   type Fault,
 } from '../../../api/transport/errors.ts';
 import {
@@ -18,6 +19,7 @@ import {
 import { SqlError } from '../sqlError.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../../../localService/lease.ts';
 import { sanitize } from '../../../base/sanitize.ts';
+import { clockText } from './timeText.ts';
 
 /** The action offered with the message. */
 export type ErrorAction =
@@ -59,7 +61,7 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
   }
   if (error instanceof ProtectionLostError) {
     const { message, action } = explainError(error.cause);
-    return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
+    return { message: `${asSentence(message)} ${l10n.t('The branch is no longer protected.')}`, action };
   }
   if (error instanceof NotOfferedError) return { message: notOfferedMessage(error.feature), action: 'log' };
   if (error instanceof NotConnectedError) {
@@ -81,24 +83,28 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
   if (error instanceof SqlError) return { message: text, action: 'retry' };
   const fault = faultOf(error);
   if (fault === undefined) return { message: text, action: 'log' };
-  const { message, action } = messageOfFault(fault, text);
+  const { message, action } = messageOfFault(fault, text, retryTimeOf(error));
   // The change may have been made, so the user should check before trying again.
   if (!isOutcomeUnknown(error)) return { message, action };
-  if (unknownOutcome !== undefined) return { message: `${message} ${unknownOutcome}`, action };
+  if (unknownOutcome !== undefined) return { message: `${asSentence(message)} ${unknownOutcome}`, action };
   return action === 'retry'
-    ? { message: l10n.t('{0} Check the current state in the list.', message), action }
+    ? { message: l10n.t('{0} Check the current state in the list.', asSentence(message)), action }
     : { message, action };
 }
+
+/** Ends text of the service or of Postgres, to which a sentence is appended. */
+export const asSentence = (text: string): string => (/[.!?…][)”"']*$/.test(text) ? text : `${text}.`);
 
 /** Whether the error has an action that removes its cause, such as entering another key. */
 export const hasRemedy = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
 
-function messageOfFault(fault: Fault, message: string): ErrorMessage {
+/** @param retryTime see `retryTimeOf` */
+function messageOfFault(fault: Fault, message: string, retryTime: number | undefined): ErrorMessage {
   switch (fault.kind) {
     case 'rejected':
       return fault.code === POSTGRES_MISSING
         ? { message, action: 'postgres' }
-        : messageOfStatus(fault.status, message);
+        : messageOfRejection(fault, message, retryTime);
     case 'network':
       return { message: networkMessage(fault.code), action: 'retry' };
     case 'timeout':
@@ -136,7 +142,11 @@ const notOfferedMessage = (feature: OptionalFeature): string =>
     schemas: l10n.t("This service doesn't show schemas, or this API key doesn't allow it."),
   })[feature];
 
-function messageOfStatus(status: number, message: string): ErrorMessage {
+function messageOfRejection(
+  { status, isSilent = false }: Extract<Fault, { kind: 'rejected' }>,
+  text: string,
+  retryTime: number | undefined,
+): ErrorMessage {
   if (status === 401) return { message: l10n.t("The service doesn't accept the API key."), action: 'newKey' };
   if (status === 423) {
     return {
@@ -144,20 +154,39 @@ function messageOfStatus(status: number, message: string): ErrorMessage {
       action: 'retry',
     };
   }
+  const message = isSilent ? statusMessage(status) : text;
   if (status === 400 && message.includes('org_id')) return { message, action: 'organization' };
-  return { message, action: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
+  if (status !== 408 && status !== 429 && status < 500) return { message, action: 'log' };
+  const when = retryText(status, retryTime);
+  return { message: when === undefined ? message : `${asSentence(message)} ${when}`, action: 'retry' };
+}
+
+/** For a service that says nothing but a status, which is in the log. */
+export function statusMessage(status: number): string {
+  if (status === 429) return l10n.t('The service received too many requests.');
+  if (status === 408 || status >= 500) return l10n.t("The service isn't available at the moment.");
+  if (status === 403) return l10n.t("This API key doesn't allow it.");
+  if (status === 404) return l10n.t("The service doesn't have this, or this API key doesn't allow it.");
+  return l10n.t('The service rejected the request.');
+}
+
+/** The minute in which the service accepts the request again. The text stays true while it is shown. */
+function retryText(status: number, retryTime: number | undefined): string | undefined {
+  if (retryTime !== undefined)
+    return l10n.t('Try again after {0}.', clockText(Math.ceil(retryTime / 60_000) * 60_000));
+  return status === 429 ? l10n.t('Try again in a few minutes.') : undefined;
 }
 
 export const isUnknownAddress = (code: string | undefined): boolean =>
   code === 'ENOTFOUND' || code === 'EAI_AGAIN';
 
+/** Without the code, which is in the log. */
 function networkMessage(code: string | undefined): string {
-  if (code === undefined) return l10n.t("Couldn't reach the service.");
   if (isUnknownAddress(code)) return l10n.t("Couldn't find the address of the service. Are you offline?");
   if (code === 'ECONNREFUSED') return l10n.t('Nothing is listening at the address of the service.');
   return isCertificateCode(code)
-    ? l10n.t("The certificate of the service isn't trusted ({0}).", code)
-    : l10n.t("Couldn't reach the service ({0}).", code);
+    ? l10n.t("The certificate of the service isn't trusted.")
+    : l10n.t('The connection to the service failed.');
 }
 
 function replyMessage({ reason, detail }: Extract<Fault, { kind: 'unexpectedReply' }>): string {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { RetryStatus } from '../../../../src/extension/inventory/retryStatus.ts';
+
+const statusOf = ({ current }: RetryStatus) => (current === 'slow' ? 0 : current?.status);
 
 const wait = { status: 503, attempt: 1, delay: 100 };
 
@@ -7,7 +10,7 @@ describe('RetryStatus', () => {
   it('reports a retried call once, until its end', async () => {
     const status = new RetryStatus();
     const reported: (number | undefined)[] = [];
-    status.onDidChange(() => reported.push(status.current?.status));
+    status.onDidChange(() => reported.push(statusOf(status)));
     const answer = await status.track(async (onRetry) => {
       onRetry(wait);
       onRetry({ ...wait, attempt: 2 });
@@ -20,7 +23,7 @@ describe('RetryStatus', () => {
   it('ends when a retry has succeeded, although the call continues', async () => {
     const status = new RetryStatus();
     const reported: (number | undefined)[] = [];
-    status.onDidChange(() => reported.push(status.current?.status));
+    status.onDidChange(() => reported.push(statusOf(status)));
     await status.track(async (onRetry) => {
       onRetry(undefined);
       onRetry(wait);
@@ -48,9 +51,9 @@ describe('RetryStatus', () => {
     });
     await status.track(async (onRetry) => {
       onRetry({ ...wait, status: 429 });
-      assert.equal(status.current?.status, 503);
+      assert.equal(statusOf(status), 503);
     });
-    assert.equal(status.current?.status, 503);
+    assert.equal(statusOf(status), 503);
     status.dispose();
     assert.equal(status.current, undefined);
     first.resolve();
@@ -69,5 +72,38 @@ describe('RetryStatus', () => {
     });
     await assert.rejects(failing, /down/);
     assert.equal(status.current, undefined);
+  });
+
+  it('reports a call without a reply after 10 seconds, and again after the reply to a part of it', async () => {
+    const clock = new FakeClock();
+    const status = new RetryStatus(clock);
+    let reported = 0;
+    status.onDidChange(() => (reported += 1));
+    const reply = Promise.withResolvers<void>();
+    let report: ((retry: undefined) => void) | undefined;
+    const running = status.track(async (onRetry) => {
+      report = onRetry;
+      await reply.promise;
+    });
+    assert.equal(clock.next(), 10_000);
+    assert.deepEqual([status.current, reported], ['slow', 1]);
+    report?.(undefined);
+    assert.deepEqual([status.current, reported], [undefined, 2]);
+    assert.equal(clock.next(), 10_000);
+    assert.equal(status.current, 'slow');
+    reply.resolve();
+    await running;
+    assert.deepEqual([status.current, reported, clock.waits], [undefined, 4, []]);
+  });
+
+  it('leaves no timer behind a call that ends or is retried', async () => {
+    const clock = new FakeClock();
+    const status = new RetryStatus(clock);
+    await status.track(async (onRetry) => {
+      onRetry(wait);
+      assert.deepEqual(clock.waits, []);
+    });
+    await assert.rejects(status.track(async () => Promise.reject(new Error('down'))));
+    assert.deepEqual(clock.waits, []);
   });
 });

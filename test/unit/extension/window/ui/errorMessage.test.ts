@@ -8,7 +8,7 @@ import {
   ProtectionLostError,
 } from '../../../../../src/extension/window/changeErrors.ts';
 
-const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
+const { asSentence, explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 const { showFailure } = await import('../../../../../src/extension/account/ui/notify.ts');
 const { failedState } = await import('../../../../../src/extension/updateContextKeys.ts');
 
@@ -19,6 +19,7 @@ const rejected = (status: number): Fault => ({
   requestId: undefined,
   retryAfter: undefined,
 });
+const silent = (status: number): Fault => ({ ...rejected(status), isSilent: true }) as Fault;
 const network = (code: string): Fault => ({ kind: 'network', code });
 const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect'): Fault => ({
   kind: 'unexpectedReply',
@@ -43,7 +44,42 @@ describe('explainError', () => {
     ['no network', network('ENOTFOUND'), /offline/, 'retry', 'failedAddress'],
     ['a closed port', network('ECONNREFUSED'), /Nothing is listening/, 'retry', 'failedUnreachable'],
     ['an invalid certificate', network('CERT_HAS_EXPIRED'), /certificate/, 'retry', 'failedCertificate'],
-    ['a reset', network('ECONNRESET'), /ECONNRESET/, 'retry', 'failedUnreachable'],
+    [
+      'a reset',
+      network('ECONNRESET'),
+      /^The connection to the service failed\.$/,
+      'retry',
+      'failedUnreachable',
+    ],
+    [
+      'a closed socket',
+      network('UND_ERR_SOCKET'),
+      /^The connection to the service failed\.$/,
+      'retry',
+      'failedUnreachable',
+    ],
+    [
+      'a slow network',
+      network('ETIMEDOUT'),
+      /^The connection to the service failed\.$/,
+      'retry',
+      'failedUnreachable',
+    ],
+    ['a gateway without a message', silent(502), /^The service isn't available at the moment\.$/, 'retry'],
+    ['a rejection without a message', silent(422), /^The service rejected the request\.$/, 'log'],
+    ['a missing permission without a message', silent(403), /^This API key doesn't allow it\.$/, 'log'],
+    [
+      'a missing resource without a message',
+      silent(404),
+      /^The service doesn't have this, or this API key doesn't allow it\.$/,
+      'log',
+    ],
+    [
+      'too many requests without a message',
+      silent(429),
+      /^The service received too many requests\. Try again in a few minutes\.$/,
+      'retry',
+    ],
     ['silence', { kind: 'timeout' }, /too long/, 'retry', 'failedUnreachable'],
     ['a captive portal', unexpected('html'), /web page/, 'retry', 'failedWebPage'],
     ['cut JSON', unexpected('json'), /isn't JSON/, 'log'],
@@ -79,6 +115,25 @@ describe('explainError', () => {
       assert.equal(failedState(error), state);
     });
   }
+
+  it('says when the service accepts requests again, always by the same clock', () => {
+    const fault: Fault = { ...(rejected(429) as Extract<Fault, { kind: 'rejected' }>), retryAfter: 90 };
+    const error = new ApiError('rate limited', fault);
+    const { message } = explainError(error);
+    assert.match(message, /^rate limited\. Try again after \d+:\d\d\s[AP]M\.$/);
+    assert.equal(explainError(error).message, message);
+  });
+
+  it('ends a sentence before the next begins', () => {
+    const unknown = new ApiError('no room', rejected(503), { mayHaveExecuted: true });
+    assert.equal(explainError(unknown).message, 'no room. Check the current state in the list.');
+    assert.equal(explainError(unknown, 'Look there.').message, 'no room. Look there.');
+    const unprotected = new ProtectionLostError(new ApiError('no', rejected(409)));
+    assert.equal(explainError(unprotected).message, 'no. The branch is no longer protected.');
+    for (const text of ['Done.', 'Really?', 'Now!', 'Wait…', 'Say “no.”', '(So.)'])
+      assert.equal(asSentence(text), text);
+    assert.equal(asSentence('relation "x"'), 'relation "x".');
+  });
 
   it('asks to check the state if the change may have been made', () => {
     const error = new ApiError('lost', { kind: 'timeout' }, { mayHaveExecuted: true });
