@@ -65,7 +65,7 @@ describe('resetPassword', () => {
     status = 502;
     const error: unknown = await run('Select a branch', 'Select a role').catch((reason: unknown) => reason);
     const { message } = explainError(error, lastRun.unknownOutcome);
-    assert.equal(message, 'status 502 The old password may no longer work.');
+    assert.equal(message, 'status 502. The old password may no longer work.');
   });
 
   it('passes on other errors', async () => {
