@@ -72,10 +72,10 @@ interface ReadOptions {
 const twoAtATime = limitConcurrency(2);
 
 /**
- * Reads a file that a user, a tool or a stranger's repository has put into a folder. It may be a FIFO without a writer, a link to a
- * device that never ends, or on a file system that doesn't answer. A plain read would then block one of the four threads that
- * Node has for the files of all extensions of a window.
- * @param folders the file must be in one of them, with links resolved. Never rejects
+ * Reads a file that a user, a tool or a stranger's repository has put into a folder. It may be a FIFO without a writer, a link
+ * to a device that never ends, or on a file system that doesn't answer. A plain read would then block one of the four threads
+ * that Node has for the files of all extensions of a window. The promise never rejects.
+ * @param folders the file must be in one of them, with links resolved
  */
 export async function readUserFile(
   file: string,

@@ -32,7 +32,7 @@ export async function startService(
     detached: true,
     windowsHide: true,
   });
-  // The stream isn't inherited: the service empties a long log file, and this may be a file of the user's.
+  // The service gets a pipe, because it would empty a standard error that is a long file, such as one of the user's.
   child.stderr.pipe(process.stderr);
   const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 1));
   const stop = () => {

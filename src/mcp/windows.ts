@@ -36,8 +36,8 @@ export async function callTool(
     return fieldsOf(result);
   }
   // Loads what the other calls don't need.
-  const { callAlone } = await import('./alone.ts');
-  const result = await callAlone(request, signal);
+  const { callWithoutWindow } = await import('./withoutWindow.ts');
+  const result = await callWithoutWindow(request, signal);
   if (result === undefined)
     throw new Error(
       'No window of VS Code with the Hosted Postgres extension is reachable, and no local service runs. Ask the user to open ' +

@@ -50,14 +50,14 @@ async function runWith(
     const database = await findDatabase(new Api(service.baseUrl, key), hasPostgres);
     if (database?.url !== undefined) await waitForAnswer(database.url);
     service.leaveSignals();
-    return await runCommand(command, { ...process.env, ...variables(service.baseUrl, key, database) });
+    return await runCommand(command, { ...process.env, ...serviceVariables(service.baseUrl, key, database) });
   } finally {
     await service.stop();
   }
 }
 
 /** What the public command line, SDKs and clients of Postgres read. */
-const variables = (baseUrl: string, key: string, database: Database) => ({
+const serviceVariables = (baseUrl: string, key: string, database: Database) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),

@@ -7,7 +7,7 @@ import { notUsable } from './core/serviceErrors.ts';
 import type { ServiceOptions } from './options.ts';
 import type { ExtensionChoice } from './postgres/extensions/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
-import { reachablePrograms } from './privileges/reachablePrograms.ts';
+import { makeProgramsReachable } from './privileges/reachablePrograms.ts';
 import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
 import { createUsableFolder, removeTemporaryDirectory, type DataDirectory } from './state/dataDirectory.ts';
 import { abandonedDirectories } from './state/instanceLock.ts';
@@ -41,7 +41,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { availableExtensions, createPostgresEngine, findPrograms, stopOrphans } =
     await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);
-  const programs = account === undefined ? found : reachablePrograms(found, account);
+  const programs = account === undefined ? found : makeProgramsReachable(found, account);
   // Before root's rights are given up: the locks in them are root's.
   const abandoned = abandonedDirectories(account?.uid ?? process.getuid?.());
   const storage = openStorage(directory, account);

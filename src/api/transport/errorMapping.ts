@@ -14,10 +14,10 @@ export interface CallInfo {
 }
 
 /** @param mayHaveExecuted false for a call that was cancelled before its first attempt or between two */
-export const cancelled = ({ requestLine }: CallInfo, mayHaveExecuted: boolean): ApiError =>
+export const cancelledError = ({ requestLine }: CallInfo, mayHaveExecuted: boolean): ApiError =>
   new ApiError(`${requestLine} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
 
-export const timedOut = ({ requestLine, isChange }: CallInfo, milliseconds: number): ApiError =>
+export const timeoutError = ({ requestLine, isChange }: CallInfo, milliseconds: number): ApiError =>
   new ApiError(
     `${requestLine}: no reply within ${milliseconds} ms`,
     { kind: 'timeout' },
@@ -40,7 +40,7 @@ interface SystemError {
 
 /** @param error what `sendOnce` threw, unless the call was cancelled or timed out */
 export function requestError(call: CallInfo, error: unknown): ApiError {
-  if (error instanceof BodyTooLarge) return unexpectedReply(call, error.status, 'tooLarge');
+  if (error instanceof BodyTooLarge) return unexpectedReplyError(call, error.status, 'tooLarge');
   const { code, syscall } = systemError(error) ?? {};
   const neverSent = CONNECT_SYSCALLS.has(syscall) || CONNECT_ERRORS.has(code) || isCertificateCode(code);
   return new ApiError(
@@ -72,7 +72,7 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
 /** The error for a response whose status isn't 2xx, with the service's message if there is one. */
 export function responseError(call: CallInfo, { status, headers, body }: RawResponse): ApiError {
   if (status >= 300 && status <= 399)
-    return unexpectedReply(call, status, 'redirect', redirectTarget(headers));
+    return unexpectedReplyError(call, status, 'redirect', redirectTarget(headers));
   const json = parseJson(body)?.value;
   const message = safeText(json, 'message', call.key);
   const fault: Fault = {
@@ -126,7 +126,7 @@ const REPLIES = {
 };
 
 /** The error for a response that can't be used. @param detail the origin of a redirect */
-export function unexpectedReply(
+export function unexpectedReplyError(
   { requestLine, isChange }: CallInfo,
   status: number,
   reason: keyof typeof REPLIES,

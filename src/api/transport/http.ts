@@ -4,12 +4,12 @@ import type { BaseUrl } from './baseUrl.ts';
 import { ApiError, isNotOffered, statusOf } from './errors.ts';
 import { isSendableKey } from '../records/ids.ts';
 import {
-  cancelled,
+  cancelledError,
   parseJson,
   requestError,
   responseError,
-  timedOut,
-  unexpectedReply,
+  timeoutError,
+  unexpectedReplyError,
   type CallInfo,
 } from './errorMapping.ts';
 import { sendOnce, type Fetch, type RawResponse, type RequestContent } from './request.ts';
@@ -27,7 +27,7 @@ export interface Retry {
 }
 
 export interface CallOptions {
-  /** Ends the call, which then throws `cancelled`. */
+  /** Ends the call, which then throws `cancelledError`. */
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait for another attempt. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
@@ -143,7 +143,7 @@ export class Http {
     const { limits: { total = 120_000 } = {} } = this.#options;
     const deadline = performance.now() + total;
     for (let failures = 1; ; failures += 1) {
-      if (signal?.aborted === true) throw cancelled(call, false);
+      if (signal?.aborted === true) throw cancelledError(call, false);
       try {
         return await this.#attempt(call, signal, deadline - performance.now());
       } catch (error) {
@@ -163,8 +163,8 @@ export class Http {
     const timeout = AbortSignal.timeout(limit);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
     const response = await sendOnce(fetch, call.url, call.init, signal).catch((error: unknown) => {
-      if (callerSignal?.aborted === true) throw cancelled(call, call.isChange);
-      if (timeout.aborted) throw timedOut(call, limit);
+      if (callerSignal?.aborted === true) throw cancelledError(call, call.isChange);
+      if (timeout.aborted) throw timeoutError(call, limit);
       throw requestError(call, error);
     });
     if (response.status >= 200 && response.status <= 299) return response;
@@ -179,5 +179,5 @@ function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
   const parsed = parseJson(body);
   if (parsed !== undefined) return { ...reply, json: parsed.value };
   const isHtml = (headers.get('content-type') ?? '').includes('html') || /^\s*</.test(body);
-  throw unexpectedReply(call, status, isHtml ? 'html' : 'json');
+  throw unexpectedReplyError(call, status, isHtml ? 'html' : 'json');
 }

@@ -145,8 +145,8 @@ const NO_CONTROL_FILE = /could not open extension control file "([^"\n]+)\.contr
 const NOT_PERMITTED = /permission denied to create extension "([^"\n]+)"/;
 const NOT_OWNED = /must be owner of extension ([\w$-]+)/;
 
-/** @param text that psql or another tool has printed @returns undefined if Postgres names no extension in it */
-export function adviceInOutput(text: string, machine?: string): string | undefined {
+/** @param text that psql or another tool has printed @returns undefined without an error for which advice is known */
+export function adviceForOutput(text: string, machine?: string): string | undefined {
   const file = NO_CONTROL_FILE.exec(text)?.[1];
   const missing = NOT_AVAILABLE.exec(text)?.[1] ?? file?.split(/[/\\]/).at(-1);
   if (missing !== undefined) return extensionAdvice(missing, machine);
@@ -168,6 +168,6 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
 export function adviseOnExtension(error: unknown, machine?: string): void {
   const { code, message } = fieldsOf(error);
   if (!(error instanceof Error) || !['0A000', '58P01', '42501', 'XX000'].includes(String(code))) return;
-  const hint = adviceInOutput(String(message), machine);
+  const hint = adviceForOutput(String(message), machine);
   if (hint !== undefined) Object.assign(error, { hint });
 }

@@ -139,7 +139,7 @@ export class SqlLexer {
     this.position = at === -1 ? this.#text.length : at + end.length;
   }
 
-  /** Two quotes are one character. */
+  /** A doubled quote stands for the quote itself, so it doesn't end the token. */
   #skipDoubled<Kind extends TokenKind>(quote: string, kind: Kind): Kind {
     this.#skipTo(quote);
     while (this.#text.charAt(this.position) === quote) {

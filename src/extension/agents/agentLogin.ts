@@ -2,7 +2,7 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
-import { loginOf, ownerOf, readerOf, type Missing } from '../connection/branchLogin.ts';
+import { loginOf, findLoginRole, readerOf, type Missing } from '../connection/branchLogin.ts';
 import type { RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
@@ -30,13 +30,13 @@ export async function findReader(
   request: LoginRequest,
 ): Promise<BranchLogin | undefined> {
   const { host } = await requireCompute(inventory, request);
-  const login = { ...(await requireOwner(request)), host };
+  const login = { ...(await requireLoginRole(request)), host };
   return await readerOf(request.connection, request, login, request.signal);
 }
 
-/** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */
-export const requireOwner = async (request: LoginRequest): Promise<RoleAndDatabase> =>
-  orRefuse(request, await ownerOf(request.connection, request, request));
+/** Returns the database and the role to log in as, usually its owner. @throws {Error} with a sentence for the agent */
+export const requireLoginRole = async (request: LoginRequest): Promise<RoleAndDatabase> =>
+  orRefuse(request, await findLoginRole(request.connection, request, request));
 
 async function requireCompute(inventory: Inventory, request: LoginRequest): Promise<Compute> {
   const compute = await findPrimary(inventory, request);

@@ -98,14 +98,14 @@ const MIN_STARTS = 4;
 export function whyActive(facts: ActivityFacts): WhyActive {
   const { compute, sessions = [] } = facts;
   const clients = sessions.filter(({ type }) => type === 'client backend');
-  const { lastStart, ...history } = historyOf(facts);
+  const { lastStart, ...statistics } = activityStatistics(facts);
   const used = lastUsed(facts, clients);
   const why = {
     isReplica: compute.type === 'read_only',
     clients: clients.length,
     lastUsed: used,
     isLocalRule: false,
-    ...history,
+    ...statistics,
   };
   const state = stateCause(facts);
   if (state !== undefined) return { ...why, cause: state };
@@ -117,14 +117,14 @@ export function whyActive(facts: ActivityFacts): WhyActive {
     const isLocalRule = isLocalCompute(compute) && ONLY_LOCAL.includes(held.cause) && isUnused;
     return { ...why, ...held, suspendsAfter: delay, isLocalRule };
   }
-  const passing = passingCause(facts, { ...history, lastStart, delay }, used);
+  const passing = passingCause(facts, { ...statistics, lastStart, delay }, used);
   // What is in use now has no end yet.
   const isUsed = passing.cause === 'inUse' || passing.cause === 'pooled';
   const suspends = isUsed ? { suspendsAfter: delay } : { suspendsIn: Math.max(0, delay - (used ?? 0)) };
   return { ...why, ...passing, ...suspends };
 }
 
-function historyOf(facts: ActivityFacts) {
+function activityStatistics(facts: ActivityFacts) {
   const { compute, now } = facts;
   const { spans, starts } = lastDayOf(compute, facts);
   const last = spans.findLast(({ phase }) => phase === 'active');

@@ -7,7 +7,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { computeNodeOf } from '../inventory/nodes.ts';
 import {
-  databaseOwners,
+  loginRoles,
   LOCAL_DEFAULTS,
   type Catalog,
   type Login,
@@ -34,26 +34,26 @@ export async function loginOf(
   compute: Compute,
   { database: named, signal }: Wanted = {},
 ): Promise<Found<ConnectionStringParts & Credentials>> {
-  const owner = await ownerOf(connection, computeNodeOf(compute), { database: named, signal });
-  if (owner.missing !== undefined) return owner;
-  const { role, database } = owner;
+  const login = await findLoginRole(connection, computeNodeOf(compute), { database: named, signal });
+  if (login.missing !== undefined) return login;
+  const { role, database } = login;
   const credentials = await credentialsFor(connection, compute, { role, database, pooled: false }, signal);
   return credentials === undefined
     ? { missing: 'password', role }
     : { ...credentials, host: compute.host, role, database };
 }
 
-/** A database of the branch with its owner, or with another role if the owner can't log in. @throws {ApiError} */
-export async function ownerOf(
+/** Finds a database of the branch and the role to log in as: its owner, or another role if the owner can't. @throws {ApiError} */
+export async function findLoginRole(
   connection: AccountConnection,
   branch: BranchIds,
   { database, signal }: Wanted = {},
 ): Promise<Found<RoleAndDatabase>> {
   const catalog = (await catalogOf(connection, branch, signal)) ?? { databases: [], roles: [] };
-  const owners = databaseOwners(catalog);
-  const find = (name: string) => owners.find((owner) => owner.database === name);
+  const pairs = loginRoles(catalog);
+  const find = (name: string) => pairs.find((pair) => pair.database === name);
   const usual = connection.isLocal ? find(LOCAL_DEFAULTS.database) : undefined;
-  const found = database ? find(database) : (usual ?? owners[0]);
+  const found = database ? find(database) : (usual ?? pairs[0]);
   return found ?? { missing: 'database', existing: catalog.databases.map(({ name }) => name) };
 }
 

@@ -104,8 +104,8 @@ interface LoginPreferences {
 
 export const canLogIn = (role: Role): boolean => role.authentication_method !== 'no_login';
 
-/** Each database with its owner, or with another role if the owner can't log in. */
-export function databaseOwners({ databases, roles }: Catalog): readonly RoleAndDatabase[] {
+/** Returns each database with the role to log in as: its owner, or another role if the owner can't log in. */
+export function loginRoles({ databases, roles }: Catalog): readonly RoleAndDatabase[] {
   const names = roles.filter(canLogIn).map(({ name }) => name);
   return databases.flatMap(({ name, owner_name }) => {
     const role = names.includes(owner_name) ? owner_name : names[0];
@@ -117,14 +117,14 @@ export function databaseOwners({ databases, roles }: Catalog): readonly RoleAndD
 export function loginChoices(catalog: Catalog, preferences: LoginPreferences): readonly Login[] {
   const { proposed, canBePooled, prefersPooled } = preferences;
   const roles = catalog.roles.filter(canLogIn).map(({ name }) => name);
-  const owners = databaseOwners(catalog);
+  const usual = loginRoles(catalog);
   const isFirst = ({ database }: RoleAndDatabase) => database === proposed.database;
-  const first = owners.filter(isFirst);
+  const first = usual.filter(isFirst);
   const isOtherRole = roles.includes(proposed.role) && first.some(({ role }) => role !== proposed.role);
   const pairs = [
     ...(isOtherRole ? [{ role: proposed.role, database: proposed.database }] : []),
     ...first,
-    ...owners.filter((pair) => !isFirst(pair)),
+    ...usual.filter((pair) => !isFirst(pair)),
   ];
   const hosts = canBePooled ? [prefersPooled, !prefersPooled] : [false];
   return pairs.flatMap((pair) => hosts.map((pooled) => ({ ...pair, pooled })));

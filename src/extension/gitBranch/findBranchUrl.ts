@@ -6,7 +6,7 @@ import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
 import { parseDatabaseUrl, withTarget } from '../../api/addresses/databaseUrl.ts';
-import type { TargetProblem } from './decide.ts';
+import type { TargetProblem } from './envFileDecision.ts';
 import type { KnownHosts } from './knownHosts.ts';
 import type { BranchRef } from '../account/refs.ts';
 

@@ -10,7 +10,8 @@ import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/git/runGit.ts';
 import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
+import { decideEnvFileChange, questionOf } from './envFileDecision.ts';
+import type { AskReason, EnvFileDecision, EnvFileFacts, StopReason } from './envFileDecision.ts';
 import type { EnvChange, EnvValue, EnvVariable } from '../envFile/envVariable.ts';
 import { findBranchUrl, type FoundBranchUrl, type BranchUrlDependencies } from './findBranchUrl.ts';
 import { gitIgnored } from '../envFile/gitIgnored.ts';
@@ -36,7 +37,7 @@ export interface WorkFolderDependencies extends BranchUrlDependencies {
   readonly log: { error(activity: string, error: unknown): void };
 }
 
-export interface WorkFolderState extends Facts {
+export interface WorkFolderState extends EnvFileFacts {
   readonly repository: Repository | undefined;
   /** The host of the env file; undefined if its value isn't a connection string. */
   readonly host: string | undefined;
@@ -46,7 +47,7 @@ export interface WorkFolderState extends Facts {
   readonly sharedWith: string | undefined;
   /** A folder in another worktree whose file can't be used. */
   readonly unreadOther: UnreadFolder | undefined;
-  readonly decision: Decision;
+  readonly decision: EnvFileDecision;
 }
 
 /** The state of a folder without a repository, and of every folder until it is first read. */
@@ -172,7 +173,7 @@ export class WorkFolder implements Disposable {
     const { value, path, text, ...state } = await this.#read();
     if (this.#isDisposed) return;
     this.#watch(path, state);
-    let decision = decide(state);
+    let decision = decideEnvFileChange(state);
     if (decision.kind === 'switch' && value !== undefined) {
       const { target } = decision;
       this.#update(state);

@@ -119,17 +119,19 @@ export function filesOf(
   hashes: MigrationFiles['hashes'],
 ): readonly string[] {
   if (HASH.test(note)) return names.filter((name) => hashes.get(note)?.includes(name) === true);
-  const noted = plain(note.replace(/^\//, '').replace(/\.(?:sql|[cm]?[jt]s)$/i, ''));
+  const noted = withoutLeadingZeros(note.replace(/^\//, '').replace(/\.(?:sql|[cm]?[jt]s)$/i, ''));
   return names.filter((name) => {
     const { name: stem } = path.posix.parse(name);
     const [, digits = '', rest = ''] = /^(\d*)[-_]?(.*)$/s.exec(stem) ?? [];
     const folder = path.posix.basename(path.posix.dirname(name));
-    return [stem, folder, digits, `${plain(digits)}_${rest}`].some((each) => plain(each) === noted);
+    return [stem, folder, digits, `${withoutLeadingZeros(digits)}_${rest}`].some(
+      (each) => withoutLeadingZeros(each) === noted,
+    );
   });
 }
 
-/** Some programs note `1` for `0001_init.sql`. */
-const plain = (text: string): string => text.replace(/^0+(?=\d+$)/, '');
+/** Some programs note `1` in the database for `0001_init.sql`. */
+const withoutLeadingZeros = (text: string): string => text.replace(/^0+(?=\d+$)/, '');
 
 /**
  * @param names of files that git has

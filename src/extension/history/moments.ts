@@ -221,7 +221,7 @@ function countChanges(markers: readonly Marker[]): readonly number[] {
 }
 
 /** Which of git's events happened while the branch was that of the checked-out git branch. */
-export const eventsOf = (
+export const gitEventsOfBranch = (
   events: readonly GitEvent[],
   isBranchOf: (gitBranch: string | undefined) => boolean,
 ): readonly GitEvent[] => events.filter(({ gitBranch }) => isBranchOf(gitBranch)).slice(0, MAX_MOMENTS);

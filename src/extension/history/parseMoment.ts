@@ -62,7 +62,7 @@ const in24Hours = (text: string): string =>
     return `${String(hours).padStart(2, '0')}${String(rest)}`;
   });
 
-/** The last time that it was this late: today, or yesterday. */
+/** The last time that a clock showed this: today, or yesterday if that is still to come. The text may name the day. */
 function clockTime(text: string, now: number): number | undefined {
   const [, day, hour, minute, second = '0'] =
     /^(?:(today|yesterday|heute|gestern),? (?:at |um )?)?(\d{1,2})[:.](\d{2})(?::(\d{2}))?$/i.exec(text) ??

@@ -100,7 +100,7 @@ export async function readLayout(client: Client): Promise<Layout> {
   return rows[0].layout;
 }
 
-/** The key that has the id of an object, by catalog. */
+/** For each catalog, the column with the id of an object. The id shows whether the object is the user's or Postgres's own. */
 const CATALOGS: Readonly<Record<string, string>> = {
   pg_aggregate: 'aggfnoid',
   pg_attrdef: 'adrelid',

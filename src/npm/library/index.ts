@@ -7,7 +7,7 @@ import { copyDatabase } from './copyDatabase.ts';
 import { isMakerRunning, MAKER_NAME, makerOfName, nameOfMaker, type Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
 import { SHARED, TEMPLATE, withParent, type Parent } from './parents.ts';
-import { Reset } from './reset.ts';
+import { DatabaseReset } from './reset.ts';
 import { closeClient, openClient } from './testClient.ts';
 import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
 
@@ -24,7 +24,7 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
     const prefix = 'hosted_postgres_';
     const opened = openDatabase(url, {
       prefix,
-      reset: new Reset(url, TEMPLATE, `${prefix}reset`),
+      reset: new DatabaseReset(url, TEMPLATE, `${prefix}reset`),
       connect: async () => openClient(withDatabase(url, 'postgres')),
       remove: async () => api.delete(created),
     });
@@ -50,7 +50,7 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
     const url = withDatabase(server, name);
     return openDatabase(url, {
       prefix: `${name}_`,
-      reset: new Reset(url, TEMPLATE, `${name}_reset`),
+      reset: new DatabaseReset(url, TEMPLATE, `${name}_reset`),
       connect,
       admin,
       remove: async (withAdmin) =>

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { readChosenFile } from '../../base/files.ts';
-import { adviceInOutput } from '../../base/sql/missingExtension.ts';
+import { adviceForOutput } from '../../base/sql/missingExtension.ts';
 import { databaseVariables } from '../databaseVariables.ts';
 import { runSqlFiles, withClient } from '../migrations/runSqlFiles.ts';
 import { shownTools } from '../migrations/shownTools.ts';
@@ -74,7 +74,7 @@ async function runCommand(cwd: string, command: string, url: string): Promise<vo
   const [code] = await once(child, 'close');
   if (code === 0) return;
   // Only what Postgres says. A tool that hides it, such as drizzle-kit, gets no advice.
-  const advice = adviceInOutput(output);
+  const advice = adviceForOutput(output);
   throw new Error(
     `${command} ended with ${String(code)}:\n${output}${advice === undefined ? '' : `\n${advice}`}`,
   );

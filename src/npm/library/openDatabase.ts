@@ -3,7 +3,7 @@ import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { useDatabase } from '../databaseVariables.ts';
 import { copyDatabase } from './copyDatabase.ts';
 import { TEMPLATE } from './parents.ts';
-import type { Reset, WithAdmin } from './reset.ts';
+import type { DatabaseReset, WithAdmin } from './reset.ts';
 import { closeClient, type TestClient } from './testClient.ts';
 import type { TestDatabase } from './types.d.ts';
 
@@ -27,7 +27,7 @@ function warnOnce(reason: string): void {
 interface Parts {
   /** The prefix of the names of clones. */
   readonly prefix: string;
-  readonly reset: Reset;
+  readonly reset: DatabaseReset;
   /** Connects to another database of the same server, because this one may be created again. */
   readonly connect: () => Promise<TestClient>;
   /** Such a connection, if there is one already. */

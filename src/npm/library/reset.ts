@@ -33,7 +33,8 @@ export interface Obstacle {
   readonly isOfTest: boolean;
 }
 
-export class Reset {
+/** Resets the database of a test to its template, by replacing changed rows or by creating it again. */
+export class DatabaseReset {
   readonly #url: string;
   readonly #template: string;
   readonly #next: string;

@@ -9,13 +9,13 @@ import { PsqlCommandError, ScriptError } from '../../base/sql/sqlScript.ts';
 import type { Transaction } from './migrationTools.ts';
 import { createPublicRoles, skipForOwners } from './publicService.ts';
 import type { Refuse } from './refusal.ts';
-import { sqlFiles, type SqlFile } from './sqlFiles.ts';
+import { loadSqlFiles, type SqlFile } from './sqlFiles.ts';
 
 const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`;
 
 /** @throws {Error} with file and line of what failed, or if a file would not run as its tool runs it */
 export async function runSqlFiles(name: string, url: string): Promise<void> {
-  const { files, rules, refuse } = await sqlFiles(name);
+  const { files, rules, refuse } = await loadSqlFiles(name);
   let count = 0;
   for (const session of rules.isOneSession ? [files] : files.map((file) => [file]))
     await withClient(url, async (client) => {

@@ -43,7 +43,7 @@ const commandFor = (program: string): string | undefined =>
   DJANGO.test(program) ? 'python manage.py migrate' : COMMANDS[path.extname(program).slice(1)];
 
 /** @throws {Error} if the order, or which files to run, would be a guess */
-export async function sqlFiles(name: string): Promise<SqlFiles> {
+export async function loadSqlFiles(name: string): Promise<SqlFiles> {
   const isSingle = await isFile(name);
   const folder = isSingle ? path.dirname(name) : name;
   const shown = await shownTools(folder);

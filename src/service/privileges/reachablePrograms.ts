@@ -27,18 +27,20 @@ import {
 /** The folders of a Postgres installation. Other files next to them stay private. */
 const PARTS = ['bin', 'lib', 'share'];
 
-export function reachablePrograms(programs: Programs, account: UnixAccount): Programs {
-  removeUnused();
+/** Returns the folders of binaries that the account can use. If the first one is out of its reach, that is a copy. */
+export function makeProgramsReachable(programs: Programs, account: UnixAccount): Programs {
+  removeUnusedCopies();
   const { first, others } = programs;
   const isReachable = (folder: string) => canReach(path.join(folder, 'postgres'), account);
   return {
     ...programs,
-    first: first === undefined || isReachable(first) ? first : copyOf(first),
+    first: first === undefined || isReachable(first) ? first : ensureCopy(first),
     others: others.filter(isReachable),
   };
 }
 
-function copyOf(folder: string): string {
+/** Copies the programs, unless there is a copy already. @returns the folder of the copied binaries */
+function ensureCopy(folder: string): string {
   const from = path.dirname(folder);
   const copy = folderOfCopy(folder);
   if (!existsSync(copy)) {
@@ -74,7 +76,7 @@ function folderOfCopy(folder: string): string {
 }
 
 /** Removes copies of binaries that are gone or were replaced. */
-function removeUnused(): void {
+function removeUnusedCopies(): void {
   for (const copy of recordedFolders().filter((folder) => path.basename(folder).startsWith('programs-'))) {
     const folder = ownerWithoutService(copy);
     if (folder === undefined) continue;

@@ -6,7 +6,7 @@ import { rowSourceOf } from '../../database/rows/statements.ts';
 import { SqlError } from '../../window/sqlError.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { schemaDiff } from '../../database/schema/compareSchemas.ts';
-import { requireOwner } from '../agentLogin.ts';
+import { requireLoginRole } from '../agentLogin.ts';
 import { findGatedBranch, findReadingLogin, isOwnBranch, type GatedBranch } from './agentPermissions.ts';
 import { fittingText, MAX_OUTPUT, sizeOf } from '../outputText.ts';
 import {
@@ -52,7 +52,7 @@ export const compareTools = {
       const otherId = input.otherBranchId ?? found.branch.parent_id;
       if (!otherId) throw new Error(`${found.title} has no parent. Name the other branch.`);
       if (!found.list.branches.has(otherId)) throw new Error(`${found.projectId} has no branch ${otherId}.`);
-      const { database } = await requireOwner({ ...call, ...found, database: input.database });
+      const { database } = await requireLoginRole({ ...call, ...found, database: input.database });
       const { projectId, branchId } = found;
       const [after = '', before = ''] = await Promise.all(
         [branchId, otherId].map((id) => deps.schemas.read({ projectId, branchId: id, database }, { signal })),
@@ -110,7 +110,10 @@ async function differingRows(
   }
 }
 
-/** Like a diff: the counts, the columns, then deleted rows and changed ones as they were (-), and added and changed ones (+). */
+/**
+ * Formats the difference like a diff. After the counts and the columns, lines with `-` are deleted rows and the old version of
+ * changed rows, and lines with `+` are added rows and the new version of changed rows.
+ */
 function differenceOf({
   columns,
   rightAligned,

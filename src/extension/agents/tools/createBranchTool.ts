@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Branch } from '../../../api/records/records.ts';
-import { requireLogin, requireOwner } from '../agentLogin.ts';
+import { requireLogin, requireLoginRole } from '../agentLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { projectName } from '../../inventory/names.ts';
@@ -66,7 +66,7 @@ export const createBranchTool = defineTool({
     const source = existing ?? requireParent(list, projectId, call.input.parentId ?? parentId);
     const request = { ...call, projectId, database: wanted };
     // Check the agent's input before creating anything, so that an error leaves nothing behind.
-    const { database, role } = await requireOwner({ ...request, branchId: source.id });
+    const { database, role } = await requireLoginRole({ ...request, branchId: source.id });
     const env = await prepareNamedEnv(call, call.input);
     const branch = existing ?? (await create(call, projectId, source));
     const ref = { account, projectId, branchId: branch.id };
@@ -127,7 +127,7 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
     const counted = branches.map((each) => `${each.name} (${each.branchId}, of ${each.agent})`);
     const limit = count < MAX_UNASKED ? undefined : { count, max: MAX_UNASKED, branches: counted };
     await deps.approve({ kind: 'create', projectId, name: project, agent, limit }, connection, call.signal);
-    const name = call.input.name?.trim() || defaultBranchName(agent);
+    const name = call.input.name?.trim() || generateBranchName(agent);
     const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
     const creation = {
       branch: { name, parent_id: parent.id, expires_at: expiresAt },
@@ -152,5 +152,5 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
   }
 }
 
-const defaultBranchName = (agent: string): string =>
+const generateBranchName = (agent: string): string =>
   `agent/${databaseBranchName(agent).slice(0, 60)}-${randomBytes(2).toString('hex')}`;

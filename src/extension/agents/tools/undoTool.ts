@@ -14,7 +14,7 @@ import { readHeadLog } from '../../history/headLog.ts';
 import { schemaChanges } from '../../history/momentChanges.ts';
 import {
   earliestOf,
-  eventsOf,
+  gitEventsOfBranch,
   momentsOf,
   sourceAt,
   type BranchHistory,
@@ -117,7 +117,7 @@ async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
   const repository = worktree === undefined ? undefined : await findRepository(worktree);
   if (repository === undefined) return [];
   const { branch } = await readGitState(repository, deps.runGit);
-  return eventsOf(await readHeadLog(repository, branch), () => true);
+  return gitEventsOfBranch(await readHeadLog(repository, branch), () => true);
 }
 
 /** Returns the time of a moment with a position: after another undo, the position may be one of other data. */

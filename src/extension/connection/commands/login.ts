@@ -9,7 +9,7 @@ import {
   type Login,
   type RoleAndDatabase,
   canLogIn,
-  databaseOwners,
+  loginRoles,
   isInCatalog,
   loginChoices,
   type Catalog,
@@ -47,8 +47,8 @@ export interface LoginRequest {
  */
 export async function askForLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
   const catalog = await loadCatalog(context, request);
-  const owner = catalog && databaseOwners(catalog).find(({ database }) => database === request.database);
-  return owner === undefined ? await ask(context, request, catalog) : { ...owner, pooled: false };
+  const pair = catalog && loginRoles(catalog).find(({ database }) => database === request.database);
+  return pair === undefined ? await ask(context, request, catalog) : { ...pair, pooled: false };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
 import { window as editors } from 'vscode';
 import type { BranchRef } from '../../account/refs.ts';
-import { schemaOwner } from '../schema/schemas.ts';
+import { parseSchemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { asDatabaseRow } from '../../inventory/databaseNodes.ts';
@@ -38,12 +38,12 @@ function editorSource(): EditorSource {
       ? statementAt(document.getText(), document.offsetAt(selection.active))?.text
       : document.getText(selection);
   if (uri.scheme === SCHEMA_SCHEME) {
-    const owner = schemaOwner(uri);
+    const origin = parseSchemaUri(uri);
     const table = tableIn(statement() ?? '');
     return {
       source: table === undefined ? undefined : tableSource(table),
-      branch: owner && { ...owner, account: uri.query },
-      database: owner?.database,
+      branch: origin && { ...origin, account: uri.query },
+      database: origin?.database,
     };
   }
   const sql = languageId === 'sql' ? statement() : undefined;

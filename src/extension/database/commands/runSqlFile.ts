@@ -82,7 +82,7 @@ async function runIn(
   }
 }
 
-/** @returns the exit code @throws {Error} if the driver runs the file, and it failed */
+/** @returns the exit code, also if psql fails @throws {Error} if psql isn't installed and the file fails in the driver */
 async function start(
   { config, passFiles }: CommandContext,
   { target: { login }, file }: FileRun,

@@ -6,7 +6,7 @@ import { countsText } from '../../window/ui/countsText.ts';
 import { pastText } from '../../window/ui/timeText.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../schema/compareSchemas.ts';
-import { schemaOwner, schemaUri } from '../schema/schemas.ts';
+import { parseSchemaUri, schemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -74,14 +74,14 @@ export const refreshSchema: Command = async (context, _argument, run) => {
 
 const isSchema = ({ scheme }: Uri): boolean => scheme === SCHEMA_SCHEME;
 
-function uriOf(context: CommandContext, owner: Parameters<typeof schemaUri>[1]): Uri {
-  return Uri.from(schemaUri(context.session.requireConnection().account, owner));
+function uriOf(context: CommandContext, origin: Parameters<typeof schemaUri>[1]): Uri {
+  return Uri.from(schemaUri(context.session.requireConnection().account, origin));
 }
 
 async function showDifference(context: CommandContext, base: Uri, compared: Uri): Promise<void> {
   const [before = '', after = ''] = await load(context, [base, compared]);
   const names = [base, compared].map((uri) => nameOf(context, uri));
-  const database = sanitize(schemaOwner(compared)?.database ?? '');
+  const database = sanitize(parseSchemaUri(compared)?.database ?? '');
   const differences = countsText(compareSchemas(before, after));
   const title = `${database}: ${names.join(' ↔ ')} (${differences || l10n.t('no differences')})`;
   const tab = editors.tabGroups.all
@@ -98,7 +98,7 @@ const isSame = ({ original, modified }: TabInputTextDiff, base: Uri, compared: U
   original.toString() === base.toString() && modified.toString() === compared.toString();
 
 function nameOf({ inventory }: CommandContext, uri: Uri): string {
-  const { projectId = '', branchId = '', at } = schemaOwner(uri) ?? {};
+  const { projectId = '', branchId = '', at } = parseSchemaUri(uri) ?? {};
   return pastText(branchTitle(branchId, inventory.branches.get(projectId, branchId)), at);
 }
 
@@ -111,7 +111,7 @@ async function load(context: CommandContext, uris: readonly Uri[]): Promise<read
   } catch (error) {
     // A 404 means that the service doesn't offer the call, or that the branch was deleted.
     if (error instanceof NotOfferedError)
-      for (const uri of uris) await pickBranch(context, '', { kind: 'branch', ...schemaOwner(uri) });
+      for (const uri of uris) await pickBranch(context, '', { kind: 'branch', ...parseSchemaUri(uri) });
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { adviseOnLock, toSqlError, useUsersPath, withSession } from '../sql/sqlSession.ts';
-import { rangeHashes, sharedColumns, type ComparedSource, type Ranges } from './comparisonSql.ts';
+import { rangeHashes, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';
 import { describe, NUMBERS, SAME_ENCODING } from './readRows.ts';
@@ -207,7 +207,7 @@ async function differingRanges(
   clients: Both<Client>,
   sources: Both<ComparedSource>,
   bytes: number,
-): Promise<Ranges | 'none'> {
+): Promise<RangeMask | 'none'> {
   if (bytes < MIN_BYTES) return undefined;
   const count = 2 ** Math.min(20, Math.ceil(Math.log2(bytes / RANGE_BYTES)));
   const [before, after] = await onBoth(clients, async (client, side) => {

@@ -72,11 +72,11 @@ export function rangeHashes(source: ComparedSource, ranges: number): string {
   return `SELECT k OPERATOR(pg_catalog.&) ${ranges - 1} AS range, ${hash(text)} AS hash FROM (${hashed}) AS hashed GROUP BY 1`;
 }
 
-/** A bit for each range whose rows are read, or all. */
-export type Ranges = Uint8Array | undefined;
+/** A bit for each range, set if its rows are read. Undefined to read the rows of all ranges. */
+export type RangeMask = Uint8Array | undefined;
 
 /** Declares a cursor for the rows of some ranges: hash of the key, hash of the row, place in the order, and values. */
-export function rowCursor(source: ComparedSource, ranges: Ranges): string {
+export function rowCursor(source: ComparedSource, ranges: RangeMask): string {
   const columns = source.shared.map(column);
   const filter =
     ranges === undefined

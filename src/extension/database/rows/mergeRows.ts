@@ -1,6 +1,6 @@
 /** Merges the rows of two sides, which arrive in the order of the hashes of their keys. */
 import type Client from 'pg/lib/client.js';
-import { FETCH_ROWS, rowCursor, type ComparedSource, type Ranges } from './comparisonSql.ts';
+import { FETCH_ROWS, rowCursor, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 
 export type Both<T> = readonly [before: T, after: T];
@@ -38,7 +38,7 @@ const MAX_TEXT = 8_000_000;
 export async function mergeRows(
   clients: Both<Client>,
   sources: Both<ComparedSource>,
-  ranges: Ranges,
+  ranges: RangeMask,
 ): Promise<RowDifference> {
   await Promise.all([
     clients[0].query(rowCursor(sources[0], ranges)),

@@ -16,13 +16,13 @@ interface SchemaUri {
   readonly query: string;
 }
 
-interface SchemaOwner extends BranchIds {
+interface SchemaOrigin extends BranchIds {
   readonly database: string;
   /** Now if undefined. */
   readonly at?: PointInTime | undefined;
 }
 
-export const schemaUri = (account: Account, { projectId, branchId, database, at }: SchemaOwner) => ({
+export const schemaUri = (account: Account, { projectId, branchId, database, at }: SchemaOrigin) => ({
   scheme: SCHEMA_SCHEME,
   // VS Code shows the last segment as the title, and highlights SQL by its extension.
   path: `/${[projectId, branchId, ...pointOf(at), database].map(encodeURIComponent).join('/')}.sql`,
@@ -30,17 +30,17 @@ export const schemaUri = (account: Account, { projectId, branchId, database, at 
 });
 
 /** @returns undefined for another kind of URI */
-export function schemaOwner({ path }: SchemaUri): SchemaOwner | undefined {
+export function parseSchemaUri({ path }: SchemaUri): SchemaOrigin | undefined {
   const [, projectId, branchId, time, database] =
     /^\/([^/]+)\/([^/]+)(?:\/([^/]+))?\/([^/]+)\.sql$/.exec(path) ?? [];
   if (!isId(projectId) || !isBranchId(branchId) || database === undefined) return undefined;
-  const owner = { projectId, branchId, database: decodeURIComponent(database) };
-  if (time === undefined) return owner;
+  const origin = { projectId, branchId, database: decodeURIComponent(database) };
+  if (time === undefined) return origin;
   const point = decodeURIComponent(time);
   const [, lsn, timestamp] = /^([0-9A-F]+\/[0-9A-F]+)?@?(.+)?$/.exec(point) ?? [];
   if (timestamp !== undefined && Number.isNaN(Date.parse(timestamp))) return undefined;
-  if (lsn !== undefined) return { ...owner, at: { lsn, ...(timestamp && { timestamp }) } };
-  return timestamp === undefined ? undefined : { ...owner, at: { timestamp } };
+  if (lsn !== undefined) return { ...origin, at: { lsn, ...(timestamp && { timestamp }) } };
+  return timestamp === undefined ? undefined : { ...origin, at: { timestamp } };
 }
 
 /** A position has its time after it, if that is known: `0/1A2B@2026-01-31T12:00:00Z`. */
@@ -76,18 +76,18 @@ export class Schemas {
 
   /** Empty if the branch has no such database. @throws {NotOfferedError} */
   async load(uri: SchemaUri, options: CallOptions): Promise<string> {
-    const owner = schemaOwner(uri);
+    const origin = parseSchemaUri(uri);
     const account = this.#session.connection?.account;
-    if (owner === undefined || account === undefined || accountId(account) !== uri.query)
+    if (origin === undefined || account === undefined || accountId(account) !== uri.query)
       throw new AccountSwitchedError();
-    const text = await this.read(owner, options);
+    const text = await this.read(origin, options);
     this.#texts.set(keyOf(uri), text);
     this.#changed.fire(uri);
     return text;
   }
 
   /** Loads a schema for a caller that doesn't show it. Empty if the branch has no such database. @throws {NotOfferedError} */
-  async read({ projectId, branchId, database, at }: SchemaOwner, options: CallOptions): Promise<string> {
+  async read({ projectId, branchId, database, at }: SchemaOrigin, options: CallOptions): Promise<string> {
     const exists = (await this.databases(projectId, branchId, options)).includes(database);
     const { branches } = await this.#client();
     if (!exists) return '';

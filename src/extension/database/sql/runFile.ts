@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { isLocalHost } from '../../../api/addresses/host.ts';
 import { readChosenFile } from '../../../base/files.ts';
-import { adviceInOutput, adviseOnExtension } from '../../../base/sql/missingExtension.ts';
+import { adviceForOutput, adviseOnExtension } from '../../../base/sql/missingExtension.ts';
 import { runScript, type ScriptResult } from '../../../base/sql/runScript.ts';
 import { ScriptError } from '../../../base/sql/sqlScript.ts';
 import { libpqEnvironment } from '../../connection/libpqVariables.ts';
@@ -47,7 +47,7 @@ export async function runByPsql(
   signal.addEventListener('abort', () => child.kill('SIGINT'));
   kill.addEventListener('abort', () => child.kill('SIGKILL'));
   const [code]: unknown[] = await once(child, 'close');
-  const advice = code !== 0 && isLocalHost(login.host) ? adviceInOutput(lastErrors) : undefined;
+  const advice = code !== 0 && isLocalHost(login.host) ? adviceForOutput(lastErrors) : undefined;
   if (advice !== undefined) write(`HINT:  ${advice}\n`);
   return typeof code === 'number' ? code : undefined;
 }

@@ -15,7 +15,7 @@ export const followGitBranch: Command = async (context, argument, run) => {
   const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
   if (git === undefined) return;
   if (await isFollowedByNeon(git.repository.worktree)) throw new Error(byNeonText());
-  await startFromCurrent(context, git);
+  await setParentToDefaultBranch(context, git);
   await setFollowed(context, git, true);
   announce(l10n.t('{0} follows the Git branch', new FolderEnv(context.config, git.folder).file));
 };
@@ -47,8 +47,8 @@ async function setFollowed(context: CommandContext, { folder, writer }: GitFolde
   await context.workFolders.of(folder)?.activate();
 }
 
-/** New branches start from the default branch of the project in the file. */
-async function startFromCurrent(context: CommandContext, git: GitFolder): Promise<void> {
+/** Makes new database branches start from the default branch of the project whose branch the env file points to. */
+async function setParentToDefaultBranch(context: CommandContext, git: GitFolder): Promise<void> {
   const { session, inventory, workFolders } = context;
   const { folder, map, writer } = git;
   const current = workFolders.of(folder)?.state.current;

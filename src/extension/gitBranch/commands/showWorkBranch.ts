@@ -5,7 +5,7 @@ import type { BranchNode, ComputeNode } from '../../inventory/nodes.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
-import { isOfOtherGitBranch } from '../decide.ts';
+import { isOfOtherGitBranch } from '../envFileDecision.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { sanitize } from '../../../base/sanitize.ts';

@@ -3,7 +3,7 @@ import { commands, debug, l10n, tasks, window as vscodeWindow } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import { branchMapWriter } from '../branchMap.ts';
-import type { AskReason } from '../decide.ts';
+import type { AskReason } from '../envFileDecision.ts';
 import type { WorkFolder } from '../workFolder.ts';
 import type { EnvChange } from '../../envFile/envVariable.ts';
 import type { KnownHosts } from '../knownHosts.ts';

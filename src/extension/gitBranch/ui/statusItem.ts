@@ -29,7 +29,7 @@ import {
   pauseText,
   unusedText,
 } from './workBranchText.ts';
-import { isOfOtherGitBranch } from '../decide.ts';
+import { isOfOtherGitBranch } from '../envFileDecision.ts';
 import { window, type StatusBarText } from '../../window/ui/window.ts';
 import type { ShownFolder, WorkFolders } from './workFolders.ts';
 

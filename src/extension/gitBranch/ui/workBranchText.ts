@@ -1,7 +1,7 @@
 /** The status bar's texts about the branch of an env file. */
 import { l10n } from 'vscode';
 import type { Mark } from '../../window/marks.ts';
-import type { AskReason, Decision, KeepReason, StopReason } from '../decide.ts';
+import type { AskReason, EnvFileDecision, KeepReason, StopReason } from '../envFileDecision.ts';
 import type { Pause } from '../gitState.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
@@ -66,7 +66,7 @@ export function pauseText(pause: Pause): string {
 }
 
 /** Why the file doesn't point to the database branch of the checked-out git branch; undefined if it does. */
-export function decisionText(decision: Decision, gitBranch: string): string | undefined {
+export function decisionText(decision: EnvFileDecision, gitBranch: string): string | undefined {
   switch (decision.kind) {
     case 'paused':
       return l10n.t('Following is paused: {0}.', pauseText(decision.reason));

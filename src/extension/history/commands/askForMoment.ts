@@ -18,7 +18,7 @@ import { changesText } from '../ui/changesText.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
 import {
   earliestOf,
-  eventsOf,
+  gitEventsOfBranch,
   momentsOf,
   sourceAt,
   type BranchHistory,
@@ -91,7 +91,7 @@ async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): P
       const mapped = gitBranch === undefined ? undefined : map.branches.get(nameInMap(map, gitBranch));
       return isSameBranch(ref, mapped ?? current);
     };
-    return eventsOf(await readHeadLog(repository, git.branch), isBranchOf);
+    return gitEventsOfBranch(await readHeadLog(repository, git.branch), isBranchOf);
   });
   // Folders of one repository have the same events.
   const events = (await Promise.all(found)).flat().map((event) => [JSON.stringify(event), event] as const);

@@ -48,7 +48,7 @@ export class Catalogs {
       use: (rows) => {
         this.#remember(branchId, rows);
         const passwords = this.#passwords(branchId);
-        const asked = roleOf(passwordOf, rows.roles);
+        const asked = findAskedRole(passwordOf, rows.roles);
         return toCatalog(rows, passwords, passwords.find(asked?.name ?? '', asked?.verifier ?? null));
       },
     });
@@ -92,7 +92,7 @@ export class Catalogs {
   /** Doesn't wait for the branch's data, which another call may be creating. */
   async #readNew(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
     const { password, ...catalog } = await this.#deps.branches.prepare(branchId);
-    const isAsked = roleOf(passwordOf, catalog.roles) !== undefined;
+    const isAsked = findAskedRole(passwordOf, catalog.roles) !== undefined;
     return isAsked && password !== undefined ? { ...catalog, password } : catalog;
   }
 
@@ -137,7 +137,7 @@ export class Catalogs {
   }
 }
 
-function roleOf<Role extends { readonly name: string }>(
+function findAskedRole<Role extends { readonly name: string }>(
   asked: string | typeof ONLY_ROLE | undefined,
   roles: readonly Role[],
 ): Role | undefined {

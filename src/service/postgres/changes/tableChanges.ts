@@ -1,7 +1,7 @@
 /** Counted changes by the names of the tables. */
 import type { TableChange } from '../../core/branchHistory.ts';
 import { databaseOf, fileOf, type CatalogChange, type Named } from '../wal/catalogChanges.ts';
-import type { Changes } from '../wal/changeCounter.ts';
+import type { CountedChanges } from '../wal/changeCounter.ts';
 import type { PlacedChange, RowCounts } from '../wal/transaction.ts';
 import type { TableNames } from './tableNames.ts';
 
@@ -10,7 +10,7 @@ type TableNameInDatabase = Pick<TableChange, 'schema' | 'name'>;
 type Kinds = ReadonlySet<CatalogChange['kind']>;
 
 /** The databases in which something has changed. */
-export function changedDatabases(counted: readonly (Changes | undefined)[]): ReadonlySet<number> {
+export function changedDatabases(counted: readonly (CountedChanges | undefined)[]): ReadonlySet<number> {
   const all = counted.flatMap((changes) => changes ?? []);
   return new Set([
     ...all.flatMap(({ rows }) => [...rows.keys()].map(databaseOf)),
@@ -25,7 +25,7 @@ export function changedDatabases(counted: readonly (Changes | undefined)[]): Rea
  * @returns what matters most first
  */
 export function tableChanges(
-  changes: Changes,
+  changes: CountedChanges,
   names: ReadonlyMap<number, TableNames>,
   oldFiles: ReadonlyMap<string, number>,
 ): readonly TableChange[] {
@@ -93,7 +93,7 @@ function changeOfDatabase(
 function changesOfDatabase(
   id: number,
   names: TableNames,
-  { rows, tables: all }: Changes,
+  { rows, tables: all }: CountedChanges,
   oldFiles: ReadonlyMap<string, number>,
 ): readonly TableChange[] {
   const drafts = new Drafts(names.database);
@@ -117,7 +117,7 @@ function changesOfDatabase(
     // Undo removes the rows of a new table with the table, but not those of a new partition of an old one.
     if (found === undefined || (!found.isPartition && tables.has(table, 'created'))) continue;
     // The WAL doesn't have those that an unlogged table got.
-    if (!tables.has(table, 'unlogged')) drafts.addRows(found.whole, counts);
+    if (!tables.has(table, 'unlogged')) drafts.addRowCounts(found.whole, counts);
   }
   return drafts.list();
 }
@@ -164,7 +164,7 @@ class Drafts {
     if (draft.change === undefined || WEIGHTS[change] > WEIGHTS[draft.change]) draft.change = change;
   }
 
-  addRows(table: TableNameInDatabase, { added, changed, deleted }: RowCounts): void {
+  addRowCounts(table: TableNameInDatabase, { added, changed, deleted }: RowCounts): void {
     const draft = this.#draft(table);
     // The rows are those of the table that was replaced, or of the one that replaced it.
     if (draft.change === 'replaced') return;

@@ -18,7 +18,7 @@ import { isTemplate, linkWal, readHistory, writeHistory, type Base } from '../hi
 import { asSuperuser, connectAsSuperuser } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import {
-  isShutDown,
+  wasShutDownCleanly,
   readControlFile,
   TIMELINE_FILE,
   WAL_FILE,
@@ -38,7 +38,7 @@ export async function copyData(deps: ServerDependencies, branchId: string, to: s
   const { branches } = deps;
   const from = await branches.ensureDataDir(branchId);
   const { ownServer } = branches.lock(branchId);
-  if (branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(from))
+  if (branches.primary(branchId) === undefined && !ownServer.isUsed && wasShutDownCleanly(from))
     return ownServer.without(async () => copyFiles(deps, { from, to }));
   return withBranchServer(deps, branchId, async (server) => sharedBackup(deps, server)({ from, to }));
 }
@@ -56,7 +56,7 @@ async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<
 export async function prepareCopy(deps: ServerDependencies, branchId: string): Promise<void> {
   const { branches } = deps;
   const dataDir = await branches.ensureDataDir(branchId);
-  if (branches.primary(branchId) === undefined && !isShutDown(dataDir))
+  if (branches.primary(branchId) === undefined && !wasShutDownCleanly(dataDir))
     await withBranchServer(deps, branchId, async () => undefined);
 }
 
@@ -212,11 +212,11 @@ function findNewestBase({ storage }: ServerDependencies, branchId: string) {
   return wal.newestSegment() - wal.segmentAt(base.start) <= MOST_RECOVERED ? { wal, base } : undefined;
 }
 
-/** A position after all that was committed. It is on disk. */
+/** Returns a position in the WAL after all that was committed. The WAL is on disk up to this position. */
 export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
   const dataDir = await deps.branches.ensureDataDir(branchId);
   const { ownServer } = deps.branches.lock(branchId);
-  if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
+  if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && wasShutDownCleanly(dataDir))
     return readControlFile(dataDir).checkpoint + 1;
   return withBranchServer(deps, branchId, async ({ address }) =>
     asSuperuser(deps, address, async (client) => {

@@ -8,7 +8,7 @@ import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
 import { createAtomically, databasesSize, folderSize } from '../storage/privateFiles.ts';
-import { noteSpace, readDisk, reportSpace, type DiskSpace } from '../history/historySpace.ts';
+import { updateSpaceNote, readDisk, reportSpace, type DiskSpace } from '../history/historySpace.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
@@ -83,7 +83,7 @@ async function keepBranchHistory(
       limits,
       canExpire ? Date.now() - seconds * 1000 : 0,
     );
-    if (isReduced) noteSpace(folder, undefined);
+    if (isReduced) updateSpaceNote(folder, undefined);
     return isReduced;
   }
   if (!hasHistory(folder)) return false;
@@ -140,7 +140,7 @@ async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: Histo
       : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
   const hasSpace = async (needed = 0) => {
     const disk = await readDisk(storage, { ...limits, needed });
-    if (!disk.isFree && newest === undefined) noteSpace(folder, disk);
+    if (!disk.isFree && newest === undefined) updateSpaceNote(folder, disk);
     return disk.isFree;
   };
   if (written < limits.leastWritten || !(await hasSpace())) return;
@@ -277,7 +277,7 @@ async function removeOldestMomentsOfAll(
       removeHistory(folder);
       keepWal(deps, oldest.id);
     }
-    noteSpace(folder, isTooMuch ? undefined : disk);
+    updateSpaceNote(folder, isTooMuch ? undefined : disk);
     await removeOldestMoments(deps, oldest.id, limits, 0);
     await removeUnusedBases(storage);
   }

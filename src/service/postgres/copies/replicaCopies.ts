@@ -47,7 +47,7 @@ export async function startOnNewCopy<T>(
   }
 }
 
-/** How far a suspended read replica can fall behind before its branch is copied again. The user's setting wins. */
+/** How far a suspended read replica can fall behind before its branch is copied again. The user's `wal_keep_size` replaces it. */
 const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 
 /** Makes primaries of the branch keep WAL if the branch has history or replicas. */

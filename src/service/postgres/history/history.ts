@@ -141,10 +141,10 @@ function link({ source, target }: WalFile): void {
   }
 }
 
-/** The settings that a branch with history needs of its primaries. Of the user's settings, `wal_keep_size` wins. */
+/** The line of configuration by which primaries keep the WAL that history needs. A `wal_keep_size` of the user's replaces it. */
 export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
 
-/** The setting for servers that read no settings of the branch. */
+/** The same setting, for servers that don't read the branch's configuration. */
 export const keptWal = (branchFolder: string) =>
   hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 

@@ -35,13 +35,16 @@ const sizeText = (bytes: number): string =>
 /** Next to the data of a branch: a sentence for users about why its history begins late. */
 const NOTE = 'history-space';
 
-/** @param disk because of which history of the branch was removed or not made; undefined if it was removed for another reason */
-export function noteSpace(branchFolder: string, disk: DiskSpace | undefined): void {
+/**
+ * Writes the note that history was removed, or not made, for lack of space; or removes the note.
+ * @param lacking undefined if history was removed for another reason
+ */
+export function updateSpaceNote(branchFolder: string, lacking: DiskSpace | undefined): void {
   const file = path.join(branchFolder, NOTE);
-  if (disk === undefined) return rmSync(file, { force: true });
+  if (lacking === undefined) return rmSync(file, { force: true });
   if (existsSync(file)) return;
   try {
-    writePrivateFile(file, `History needs ${disk.needed} of free disk space, and there was less.`);
+    writePrivateFile(file, `History needs ${lacking.needed} of free disk space, and there was less.`);
   } catch {
     // The disk may be full.
   }

@@ -98,7 +98,7 @@ async function answer(
   };
   try {
     const { origin } = request.headers;
-    if (isForeign(origin, allowedOrigins)) throw new HttpSqlError(403, foreign(origin));
+    if (isForeignOrigin(origin, allowedOrigins)) throw new HttpSqlError(403, foreignOriginMessage(origin));
     if (origin !== undefined) {
       response.setHeader('access-control-allow-origin', origin);
       response.setHeader('vary', 'origin');
@@ -117,10 +117,10 @@ async function answer(
   }
 }
 
-const isForeign = (origin: string | undefined, allowedOrigins: readonly string[]): boolean =>
+const isForeignOrigin = (origin: string | undefined, allowedOrigins: readonly string[]): boolean =>
   origin !== undefined && !allowedOrigins.includes(origin);
 
-const foreign = (origin = ''): string =>
+const foreignOriginMessage = (origin = ''): string =>
   `pages of ${origin} may not use this database (option --allow-origin of the service)`;
 
 function preflight(request: IncomingMessage, response: ServerResponse): void {
@@ -151,7 +151,7 @@ function webSockets({ port, allowedOrigins }: ServerlessOptions, incomplete: Inc
   const withLogin = limitConcurrency(MAX_LOGINS);
   const early = new EarlyBytes();
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (isForeign(request.headers.origin, allowedOrigins))
+    if (isForeignOrigin(request.headers.origin, allowedOrigins))
       return void socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
     server.handleUpgrade(request, socket, head, (webSocket) => {
       webSocket.on('message', (_data, isBinary) => isBinary || webSocket.terminate());

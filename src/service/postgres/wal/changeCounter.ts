@@ -25,7 +25,7 @@ import {
 import { MANAGERS, type WalRecord } from './walRecords.ts';
 
 /** What was changed since a moment. */
-export interface Changes {
+export interface CountedChanges {
   /** The number of rows by file, see `fileKey`. */
   readonly rows: ReadonlyMap<string, RowCounts>;
   readonly tables: readonly PlacedChange[];
@@ -33,7 +33,7 @@ export interface Changes {
 
 export interface CountedMoment {
   /** Undefined if it isn't known. */
-  readonly changes: Changes | undefined;
+  readonly changes: CountedChanges | undefined;
   /** The position of the first record after it; undefined without one. */
   readonly next: number | undefined;
 }

@@ -38,7 +38,7 @@ export function readControlFile(dataDir: string) {
 }
 
 /** Whether the last server on the data was shut down cleanly. */
-export const isShutDown = (dataDir: string): boolean =>
+export const wasShutDownCleanly = (dataDir: string): boolean =>
   !existsSync(path.join(dataDir, 'postmaster.pid')) && readControlFile(dataDir).isShutDown;
 
 /** The name of the WAL file with the last checkpoint. After a clean shutdown, a server reads no older ones. */

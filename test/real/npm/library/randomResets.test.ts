@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { withDatabase } from '../../../../src/api/addresses/databaseUrl.ts';
 import { saveBeginning } from '../../../../src/npm/library/beginning.ts';
 import { copyDatabase } from '../../../../src/npm/library/copyDatabase.ts';
-import { Reset, type WithAdmin } from '../../../../src/npm/library/reset.ts';
+import { DatabaseReset, type WithAdmin } from '../../../../src/npm/library/reset.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../helpers/seed.ts';
@@ -44,7 +44,7 @@ describe('db.reset() of random schemas', () => {
     await copyDatabase(admin, name, `${name}_template`);
     await admin.query('select lo_unlink(oid) from pg_largeobject_metadata');
     await saveBeginning(admin, withDatabase(server, name), `${name}_template`);
-    return new Reset(withDatabase(server, name), `${name}_template`, `${name}_next`);
+    return new DatabaseReset(withDatabase(server, name), `${name}_template`, `${name}_next`);
   };
 
   for (let round = 0; round < roundsOf(2, 50); round += 1) {

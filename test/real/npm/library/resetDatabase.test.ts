@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { withDatabase } from '../../../../src/api/addresses/databaseUrl.ts';
 import { saveBeginning } from '../../../../src/npm/library/beginning.ts';
 import { copyDatabase } from '../../../../src/npm/library/copyDatabase.ts';
-import { Reset, type Obstacle, type WithAdmin } from '../../../../src/npm/library/reset.ts';
+import { DatabaseReset, type Obstacle, type WithAdmin } from '../../../../src/npm/library/reset.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { until } from '../../../workbench/until.ts';
@@ -103,7 +103,7 @@ function assertReason(
 describe('db.reset()', () => {
   let service: ControlPlane;
   let url: string;
-  let reset: Reset;
+  let reset: DatabaseReset;
   let expected: string;
   let client: pg.Client;
   let admin: pg.Client;
@@ -123,7 +123,7 @@ describe('db.reset()', () => {
     await admin.query('alter database shop set search_path = public, "Odd ""name""", sales');
     await copyDatabase(admin, 'shop', 'shop_template');
     await saveBeginning(admin, url, 'shop_template');
-    reset = new Reset(url, 'shop_template', 'hosted_postgres_reset');
+    reset = new DatabaseReset(url, 'shop_template', 'hosted_postgres_reset');
     client = await at('shop');
     expected = await contents(client);
   });

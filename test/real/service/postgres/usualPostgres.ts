@@ -4,7 +4,7 @@ import {
   findPrograms,
   type Binaries,
 } from '../../../../src/service/postgres/server/programs.ts';
-import { reachablePrograms } from '../../../../src/service/privileges/reachablePrograms.ts';
+import { makeProgramsReachable } from '../../../../src/service/privileges/reachablePrograms.ts';
 import { nobody, type UnixAccount } from '../../../../src/service/privileges/unixAccount.ts';
 
 /** What a service of root becomes. */
@@ -14,6 +14,6 @@ export const serviceAccount = (): UnixAccount | undefined =>
 /** The Postgres that a service runs unless an option names another one: a copy if the account couldn't reach it in this clone. */
 export function usualPostgres(): Binaries {
   const [account, programs] = [serviceAccount(), findPrograms(undefined)];
-  const found = chooseBinaries(account === undefined ? programs : reachablePrograms(programs, account));
+  const found = chooseBinaries(account === undefined ? programs : makeProgramsReachable(programs, account));
   return typeof found === 'string' ? assert.fail(found) : found;
 }

@@ -10,7 +10,7 @@ import {
   nobody,
   type UnixAccount,
 } from '../../../../src/service/privileges/unixAccount.ts';
-import { reachablePrograms } from '../../../../src/service/privileges/reachablePrograms.ts';
+import { makeProgramsReachable } from '../../../../src/service/privileges/reachablePrograms.ts';
 import { storageFolder } from '../../../../src/service/privileges/storageFolder.ts';
 import { changeableByOthers } from '../../../../src/service/postgres/server/trustedPath.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
@@ -111,7 +111,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       writeFileSync(path.join(prefix, name), name, { mode: 0o755 });
     const none = { missing: '', pooler: undefined };
     const closedToIt = { first: path.join(prefix, 'bin'), others: [path.join(prefix, 'bin')], ...none };
-    const { first = '', others } = reachablePrograms(closedToIt, account);
+    const { first = '', others } = makeProgramsReachable(closedToIt, account);
     noted(path.dirname(first));
     assert.deepEqual(others, []);
     assert.equal(readFileSync(path.join(first, '../lib/libpq'), 'utf8'), 'lib/libpq');
@@ -123,14 +123,14 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     rmSync(path.join(prefix, 'bin/postgres'));
     writeFileSync(path.join(prefix, 'bin/postgres'), 'replaced', { mode: 0o755 });
     const copy = path.dirname(first);
-    const { first: second = '' } = reachablePrograms(closedToIt, account);
+    const { first: second = '' } = makeProgramsReachable(closedToIt, account);
     noted(path.dirname(second));
     assert.notEqual(second, first);
     assert.ok(existsSync(copy));
     const owner = JSON.parse(readFileSync(`${copy}.json`, 'utf8'));
     const ended = { ...owner.service, pid: spawnSync('true').pid };
     writeFileSync(`${copy}.json`, JSON.stringify({ ...owner, service: ended }));
-    reachablePrograms(closedToIt, account);
+    makeProgramsReachable(closedToIt, account);
     assert.ok(!existsSync(copy) && !existsSync(`${copy}.json`));
     assert.ok(existsSync(second));
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 import {
-  adviceInOutput,
+  adviceForOutput,
   adviseOnExtension,
   extensionAdvice,
   installCommand,
@@ -75,18 +75,18 @@ describe('missing extensions', () => {
       'extension "vector" is not available',
       'could not open extension control file "/usr/share/postgresql/18/extension/vector.control": No such file or directory',
     ])
-      assert.match(adviceInOutput(`psql:a.sql:1: ERROR:  ${message}\n`, 'debian') ?? '', advice);
+      assert.match(adviceForOutput(`psql:a.sql:1: ERROR:  ${message}\n`, 'debian') ?? '', advice);
     assert.match(
-      adviceInOutput('permission denied to create extension "postgis"') ?? '',
+      adviceForOutput('permission denied to create extension "postgis"') ?? '',
       /\(--trust-extension\)/,
     );
-    assert.equal(adviceInOutput('permission denied to create extension "file_fdw"'), undefined);
-    assert.equal(adviceInOutput('ERROR:  relation "vector" does not exist'), undefined);
+    assert.equal(adviceForOutput('permission denied to create extension "file_fdw"'), undefined);
+    assert.equal(adviceForOutput('ERROR:  relation "vector" does not exist'), undefined);
   });
 
   for (const name of ['plpgsql', 'uuid-ossp'])
     it(`are not those of older dumps, which comment on one of a superuser (${name})`, () => {
-      const advice = adviceInOutput(`psql:a.sql:9: ERROR:  must be owner of extension ${name}`) ?? '';
+      const advice = adviceForOutput(`psql:a.sql:9: ERROR:  must be owner of extension ${name}`) ?? '';
       assert.ok(advice.startsWith(`A superuser owns the extension "${name}". Remove this statement`), advice);
     });
 
@@ -99,8 +99,8 @@ describe('missing extensions', () => {
     'a/a"',
   ])
     it(`are looked for in a time in proportion to the text: ${part}`, () => {
-      assertLinear(part, 20_000, (text) => void adviceInOutput(text));
-      assertLinear(part.slice(-3), 20_000, (text) => void adviceInOutput(part + text));
+      assertLinear(part, 20_000, (text) => void adviceForOutput(text));
+      assertLinear(part.slice(-3), 20_000, (text) => void adviceForOutput(part + text));
     });
 
   it('are explained if the system does not load their library', () => {
@@ -124,7 +124,7 @@ describe('missing extensions', () => {
       assert.equal(error.hint, advice);
     }
     const needed = (library: string, reason: string) =>
-      adviceInOutput(
+      adviceForOutput(
         `psql:a.sql:1: ERROR:  could not load library "${library}": ${reason}\nCONTEXT:  x`,
         'debian',
       );
@@ -156,7 +156,7 @@ describe('missing extensions', () => {
       ['$libdir/own', 'or install the extension, and start the local service again.'],
     ] as const) {
       const message = `could not access file "${file}": No such file or directory`;
-      const advice = adviceInOutput(message, 'debian') ?? '';
+      const advice = adviceForOutput(message, 'debian') ?? '';
       assert.match(
         advice,
         /^Postgres doesn't find the library of the extension\. Set .*extensionsPath \(--ext/,

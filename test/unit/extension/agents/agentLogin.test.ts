@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
-import { requireOwner } from '../../../../src/extension/agents/agentLogin.ts';
+import { requireLoginRole } from '../../../../src/extension/agents/agentLogin.ts';
 
 describe('The login of an agent', () => {
   /** Undefined if the service doesn't list them. */
@@ -11,7 +11,7 @@ describe('The login of an agent', () => {
     const { signal } = new AbortController();
     const client = { listDatabases: async () => databases, listRoles: async () => roles };
     const connection = { isLocal, signal, client: async () => client } as unknown as AccountConnection;
-    return requireOwner({ connection, projectId: 'shop', branchId: 'br-a', database, signal });
+    return requireLoginRole({ connection, projectId: 'shop', branchId: 'br-a', database, signal });
   };
 
   beforeEach(() => {

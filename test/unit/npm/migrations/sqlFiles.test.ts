@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { sqlFiles } from '../../../../src/npm/migrations/sqlFiles.ts';
+import { loadSqlFiles } from '../../../../src/npm/migrations/sqlFiles.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ describe('A folder of SQL', () => {
   for (const [name, [files, order]] of Object.entries(FOLDERS))
     it(`has the order of ${name}`, async () => {
       const folder = write(files);
-      const found = (await sqlFiles(folder)).files.map(({ file }) =>
+      const found = (await loadSqlFiles(folder)).files.map(({ file }) =>
         path.relative(folder, file).replaceAll(path.sep, '/'),
       );
       assert.deepEqual(found, order);
@@ -76,7 +76,7 @@ describe('A folder of SQL', () => {
     write(sql('config.toml'), parent);
     const folder = write(sql('2_a.sql', '10_b.sql'), path.join(parent, 'migrations'));
     symlinkSync(path.join(folder, '2_a.sql'), path.join(folder, '3_c.sql'));
-    const found = (await sqlFiles(folder)).files.map(({ file }) => path.basename(file));
+    const found = (await loadSqlFiles(folder)).files.map(({ file }) => path.basename(file));
     assert.deepEqual(found, ['10_b.sql', '2_a.sql', '3_c.sql']);
   });
 
@@ -147,7 +147,7 @@ describe('A folder of SQL', () => {
     ],
   };
   for (const [name, [files, message]] of Object.entries(REFUSED))
-    it(`refuses ${name}, with what to do`, () => assert.rejects(sqlFiles(write(files)), message));
+    it(`refuses ${name}, with what to do`, () => assert.rejects(loadSqlFiles(write(files)), message));
 
   const uses = (...packages: readonly string[]): Files => ({
     'package.json': JSON.stringify({
@@ -164,7 +164,7 @@ describe('A folder of SQL', () => {
       knex: ['unknown', '1_a.sql'],
     };
     for (const [tool, [transaction, name]] of Object.entries(cases)) {
-      const { files } = await sqlFiles(write(sql(name), undefined, uses(tool, 'pg')));
+      const { files } = await loadSqlFiles(write(sql(name), undefined, uses(tool, 'pg')));
       assert.deepEqual(
         files.map((file) => file.transaction),
         [transaction],
@@ -173,24 +173,27 @@ describe('A folder of SQL', () => {
     }
     const two = write(sql('1_a.sql'), undefined, uses('node-pg-migrate', 'marv'));
     await assert.rejects(
-      sqlFiles(two),
+      loadSqlFiles(two),
       /can be for node-pg-migrate or Marv\..* \{ run: 'npx node-pg-migrate up', .*\} or \{ run: 'node migrate\.js'/,
     );
     // Others don't run with Marv.
     const more = write(sql('1_a.sql', 'b.sql'), undefined, uses('marv'));
-    await assert.rejects(sqlFiles(more), /has b\.sql, whose name isn't one of the tool's.*node migrate\.js/);
+    await assert.rejects(
+      loadSqlFiles(more),
+      /has b\.sql, whose name isn't one of the tool's.*node migrate\.js/,
+    );
     // node-pg-migrate sorts them by the rules of a language.
     const same = write(sql('1_b.sql', '01_C.sql'), undefined, uses('node-pg-migrate'));
     await assert.rejects(
-      sqlFiles(same),
+      loadSqlFiles(same),
       /01_C\.sql and 1_b\.sql, which have the same number.*node-pg-migrate up/,
     );
     const pairs = write(sql('1_a.up.sql', '1_a.down.sql'), undefined, uses('node-pg-migrate'));
-    await assert.rejects(sqlFiles(pairs), /node-pg-migrate runs them as well.*npx node-pg-migrate up/);
+    await assert.rejects(loadSqlFiles(pairs), /node-pg-migrate runs them as well.*npx node-pg-migrate up/);
     const others = write(sql('tables/1.sql', 'data/1.sql'), undefined, uses('typeorm'));
-    await assert.rejects(sqlFiles(others), /several folders.*npx typeorm migration:run/);
+    await assert.rejects(loadSqlFiles(others), /several folders.*npx typeorm migration:run/);
     const programs = write(sql('20260101_a.ts'), undefined, uses('@mikro-orm/cli'));
-    await assert.rejects(sqlFiles(programs), /aren't SQL.*npx mikro-orm migration:up/);
+    await assert.rejects(loadSqlFiles(programs), /aren't SQL.*npx mikro-orm migration:up/);
   });
 
   it('is not for a tool of a repository around that of the folder', async () => {
@@ -198,7 +201,7 @@ describe('A folder of SQL', () => {
     const folder = path.join(outer, 'inner/db/migrations');
     write(sql('1_a.sql'), folder, { 'package.json': '{"name":"db"}' });
     writeFileSync(path.join(outer, 'package.json'), uses('marv')['package.json'] ?? '');
-    const transactions = async () => (await sqlFiles(folder)).files.map(({ transaction }) => transaction);
+    const transactions = async () => (await loadSqlFiles(folder)).files.map(({ transaction }) => transaction);
     assert.deepEqual(await transactions(), ['query']);
     mkdirSync(path.join(outer, 'inner/.git'));
     assert.deepEqual(await transactions(), ['unknown']);
@@ -207,9 +210,9 @@ describe('A folder of SQL', () => {
   it("has node-pg-migrate's order of names with 17 digits, or is refused", async () => {
     const project = uses('node-pg-migrate');
     const dates = sql('20260101000000000_a.sql', '20260102000000000_b.sql');
-    assert.equal((await sqlFiles(write(dates, undefined, project))).files.length, 2);
+    assert.equal((await loadSqlFiles(write(dates, undefined, project))).files.length, 2);
     await assert.rejects(
-      sqlFiles(write({ ...dates, ...sql('1800000000000_c.sql') }, undefined, project)),
+      loadSqlFiles(write({ ...dates, ...sql('1800000000000_c.sql') }, undefined, project)),
       /names with 17 digits, such as 20260101000000000_a\.sql, and others.*npx node-pg-migrate up/,
     );
   });
@@ -261,7 +264,7 @@ describe('A folder of SQL', () => {
   for (const [name, [text, part, project, others]] of Object.entries(PARTS))
     it(`runs the part ${name}`, async () => {
       const file = others === undefined ? '1_a.sql' : '1_a/migration.sql';
-      const { files } = await sqlFiles(write({ [file]: text, ...others }, undefined, project));
+      const { files } = await loadSqlFiles(write({ [file]: text, ...others }, undefined, project));
       assert.deepEqual(
         files.map((each) => each.text),
         [part],

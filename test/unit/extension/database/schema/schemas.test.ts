@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { AccountSwitchedError, NotOfferedError } from '../../../../../src/extension/window/changeErrors.ts';
-import { schemaOwner, Schemas, schemaUri } from '../../../../../src/extension/database/schema/schemas.ts';
+import { parseSchemaUri, Schemas, schemaUri } from '../../../../../src/extension/database/schema/schemas.ts';
 import { connectModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type Script } from '../../../../helpers/scriptedService.ts';
 
-const owner = { projectId: 'shop', branchId: 'br-main', database: 'app' };
+const origin = { projectId: 'shop', branchId: 'br-main', database: 'app' };
 const databases = { databases: [{ id: 1, name: 'app', owner_name: 'o' }] };
 const script: Script = (call) => (call.endsWith('/schema') ? { sql: 'CREATE TABLE a ();' } : databases);
 
 async function connectSchemas(replies: Script) {
   const service = await scriptService(replies);
   const { session, account, accounts } = await connectModel(service);
-  const uriOf = (change: object = {}) => schemaUri(account, { ...owner, ...change });
+  const uriOf = (change: object = {}) => schemaUri(account, { ...origin, ...change });
   const signOut = async () => {
     await accounts.choose(undefined);
     await session.reread();
@@ -23,16 +23,16 @@ describe('Schemas', () => {
   it('name the database in the URI, with any name', async () => {
     const { uriOf } = await connectSchemas(script);
     for (const database of ['app', 'a/b', 'größe 100% #?', '..', '🐘.sql']) {
-      assert.deepEqual(schemaOwner(uriOf({ database })), { ...owner, database });
+      assert.deepEqual(parseSchemaUri(uriOf({ database })), { ...origin, database });
     }
     for (const at of [
       { timestamp: '2026-11-26T14:32:10.123Z' },
       { lsn: '0/1A2B3C8' },
       { lsn: '0/1A2B3C8', timestamp: '2026-11-26T14:32:10.123456Z' },
     ])
-      assert.deepEqual(schemaOwner(uriOf({ at })), { ...owner, at });
+      assert.deepEqual(parseSchemaUri(uriOf({ at })), { ...origin, at });
     for (const path of ['/shop/main/app.sql', '/shop/br-main/a/b.sql', '/br-main/app.sql'])
-      assert.equal(schemaOwner({ path, query: '' }), undefined);
+      assert.equal(parseSchemaUri({ path, query: '' }), undefined);
   });
 
   it('keep their URI in a later version, because VS Code restores open editors by it', async () => {

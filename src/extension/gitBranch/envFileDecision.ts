@@ -9,7 +9,7 @@ import { isSameBranch, type BranchRef } from '../account/refs.ts';
 export type TargetProblem = 'deleted' | 'expired' | 'noCompute' | 'noPassword' | 'offline';
 
 /** All that decides what happens to the env file of a folder. */
-export interface Facts {
+export interface EnvFileFacts {
   readonly git: GitState;
   /** Whether a git hook of the public service's command line switches the branch. */
   readonly isFollowedByNeon: boolean;
@@ -49,7 +49,7 @@ export type StopReason =
 export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
 
 /** What happens to the env file of a folder, and why. */
-export type Decision =
+export type EnvFileDecision =
   /** The file is up to date, or doesn't follow checkouts. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'paused'; readonly reason: Pause }
@@ -66,8 +66,8 @@ export type AskReason = 'unmapped' | 'missing' | 'shared';
 
 /** What to ask about the checked-out git branch, once. */
 export function questionOf(
-  decision: Decision,
-  { git, isFollowedByNeon, map, gitProblem, lacksOwn, isDefaultBranch }: Facts,
+  decision: EnvFileDecision,
+  { git, isFollowedByNeon, map, gitProblem, lacksOwn, isDefaultBranch }: EnvFileFacts,
 ): AskReason | undefined {
   if (decision.kind === 'ask') return 'unmapped';
   const { branch, pause } = git;
@@ -82,7 +82,7 @@ export function questionOf(
  * Whether another git branch is checked out than the one whose database branch the file points to, because the file doesn't
  * follow. A branch that belongs to no git branch may be shared by all.
  */
-export function isOfOtherGitBranch({ git, map, current, isFollowedByNeon }: Facts): boolean {
+export function isOfOtherGitBranch({ git, map, current, isFollowedByNeon }: EnvFileFacts): boolean {
   if (map.isFollowed || isFollowedByNeon || git.branch === undefined || git.pause !== undefined) return false;
   const mapped = map.branches.get(git.branch);
   if (current === undefined || mapped === 'none' || isSameBranch(mapped, current)) return false;
@@ -92,7 +92,7 @@ export function isOfOtherGitBranch({ git, map, current, isFollowedByNeon }: Fact
 const isMapped = ({ branches }: BranchMap, ref: BranchRef | undefined): boolean =>
   [...branches.values()].some((mapped) => isSameBranch(ref, mapped));
 
-export function decide(facts: Facts): Decision {
+export function decideEnvFileChange(facts: EnvFileFacts): EnvFileDecision {
   const { git, map, gitProblem } = facts;
   if (gitProblem !== undefined) return { kind: 'stopped', reason: 'gitFailed', message: gitProblem };
   // Two programs that write one file would get in each other's way.
@@ -108,7 +108,7 @@ export function decide(facts: Facts): Decision {
   return facts.isDefaultBranch && !isOfOther ? { kind: 'keep', reason: 'defaultBranch' } : { kind: 'ask' };
 }
 
-function decideSwitch(facts: Facts, target: BranchRef): Decision {
+function decideSwitch(facts: EnvFileFacts, target: BranchRef): EnvFileDecision {
   const { current, problem } = facts;
   if (isSameBranch(target, current))
     return problem === undefined ? { kind: 'nothing' } : { kind: 'stopped', reason: problem };
@@ -118,7 +118,10 @@ function decideSwitch(facts: Facts, target: BranchRef): Decision {
   return reason === undefined ? { kind: 'switch', target } : { kind: 'stopped', reason };
 }
 
-function findObstacle({ file, current, map, account }: Facts, target: BranchRef): StopReason | undefined {
+function findObstacle(
+  { file, current, map, account }: EnvFileFacts,
+  target: BranchRef,
+): StopReason | undefined {
   if (file === 'none') return 'noValue';
   if (file !== 'writable') return file;
   // Only a value that points to a branch of this repository is replaced without asking.

@@ -33,7 +33,7 @@ import { findRunning, type RunningService } from '../localService/findRunning.ts
 let connecting: ReturnType<typeof connectTo> | undefined;
 
 /** @returns undefined if no service runs. @throws {Error} with a sentence for the model */
-export async function callAlone(
+export async function callWithoutWindow(
   { tool, input, agent, folder }: BridgeCall,
   signal: AbortSignal,
 ): Promise<object | undefined> {

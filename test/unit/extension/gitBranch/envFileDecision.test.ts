@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import {
-  decide,
+  decideEnvFileChange,
   isOfOtherGitBranch,
   questionOf,
-  type Decision,
-  type Facts,
-} from '../../../../src/extension/gitBranch/decide.ts';
+  type EnvFileDecision,
+  type EnvFileFacts,
+} from '../../../../src/extension/gitBranch/envFileDecision.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
 const [feature, other, root] = [ref('br-feature'), ref('br-other'), ref('br-root')];
 
 /** `feature` is checked out, and the file still points to the branch of `other`. */
-const facts: Facts = {
+const facts: EnvFileFacts = {
   git: { branch: 'feature', pause: undefined },
   isFollowedByNeon: false,
   isDefaultBranch: false,
@@ -35,10 +35,10 @@ const facts: Facts = {
   problem: undefined,
   lacksOwn: undefined,
 };
-const on = (branch: string | undefined): Partial<Facts> => ({ git: { branch, pause: undefined } });
+const on = (branch: string | undefined): Partial<EnvFileFacts> => ({ git: { branch, pause: undefined } });
 const stopped = (reason: string) => ({ kind: 'stopped', reason });
 
-const cases: readonly (readonly [situation: string, change: Partial<Facts>, decision: object])[] = [
+const cases: readonly (readonly [situation: string, change: Partial<EnvFileFacts>, decision: object])[] = [
   ['a mapped branch', {}, { kind: 'switch', target: feature }],
   ['a value of the chosen parent', { current: root }, { kind: 'switch', target: feature }],
   ['a file that is right', { current: feature }, { kind: 'nothing' }],
@@ -122,23 +122,23 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
   ['a service without passwords', { problem: 'noPassword' }, stopped('noPassword')],
 ];
 
-describe('decide', () => {
+describe('decideEnvFileChange', () => {
   for (const [situation, change, expected] of cases)
     it(`${Object.values(expected)
       .slice(0, 2)
       .filter((part) => typeof part === 'string')
       .join(' ')}: ${situation}`, () => {
-      const decision: Decision = decide({ ...facts, ...change });
+      const decision: EnvFileDecision = decideEnvFileChange({ ...facts, ...change });
       assert.deepEqual(decision, expected);
     });
 });
 
 describe('questionOf', () => {
-  const missing: Partial<Facts> = { lacksOwn: 'missing', file: 'none', current: undefined };
-  const unmapped: Partial<Facts> = { ...on('new'), map: { ...facts.map, isFollowed: false } };
+  const missing: Partial<EnvFileFacts> = { lacksOwn: 'missing', file: 'none', current: undefined };
+  const unmapped: Partial<EnvFileFacts> = { ...on('new'), map: { ...facts.map, isFollowed: false } };
   const questions: readonly (readonly [
     situation: string,
-    change: Partial<Facts>,
+    change: Partial<EnvFileFacts>,
     reason: string | undefined,
   ])[] = [
     ['a followed git branch without a database branch', on('new'), 'unmapped'],
@@ -160,12 +160,12 @@ describe('questionOf', () => {
   for (const [situation, change, reason] of questions)
     it(`${reason ?? 'asks nothing'}: ${situation}`, () => {
       const all = { ...facts, ...change };
-      assert.equal(questionOf(decide(all), all), reason);
+      assert.equal(questionOf(decideEnvFileChange(all), all), reason);
     });
 });
 
 describe('isOfOtherGitBranch', () => {
-  const notFollowed: Facts = { ...facts, map: { ...facts.map, isFollowed: false } };
+  const notFollowed: EnvFileFacts = { ...facts, map: { ...facts.map, isFollowed: false } };
   for (const [situation, change, expected] of [
     ['a mapped branch', {}, true],
     ['a git branch without a database branch', on('new'), true],
