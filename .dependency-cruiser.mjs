@@ -37,7 +37,11 @@ const upwards = rows.flatMap((row, index) =>
 /** What the order alone would allow. */
 const apart = [
   ['the service knows nothing of windows', '^src/service/', '^src/(extension|mcp)/'],
-  ['the service only proves what it is', '^src/service/', '^src/localService/(?!leaseProof)'],
+  [
+    'the service shares its proof and its folder',
+    '^src/service/',
+    '^src/localService/(?!leaseProof|dataFolder)',
+  ],
   ['windows know nothing of the service', '^src/(extension|mcp)/', '^src/(service|npm)/'],
   [
     'Postgres is behind the interface in core',

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../../src/base/pgClient.ts';
+import { createPgClient } from '../../src/base/sql/pgClient.ts';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
 import type { branch as createBranch } from '../../src/npm/library/index.ts';
 import { builtTestLibrary } from '../../test/helpers/builtTestLibrary.ts';

@@ -5,12 +5,13 @@
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { parsePostgresLine, type AvailableExtensions } from './leaseProof.ts';
 import { pause, systemClock } from '../base/clock.ts';
+import { createDataFolder } from './dataFolder.ts';
 import { serviceEnvironment } from './serviceEnvironment.ts';
 import { leaseOfRunning, LocalServiceError, statusWithKey, type Lease } from './lease.ts';
 
@@ -43,10 +44,10 @@ const REVOKED_KEY = 9;
 
 /**
  * @throws {LocalServiceError} if a running service is silent
- * @throws {Error} with the last line of the service's log if it can't start
+ * @throws {Error} if the data directory can't be used, or with the last line of the service's log if it can't start
  */
 export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> {
-  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  createDataFolder(options.dataDir);
   const deadline = systemClock.now() + START_TIMEOUT_MS;
   let { port } = options;
   for (;;) {

@@ -1,9 +1,10 @@
 /** The folder `.hosted-postgres` of a project, which `npx hosted-postgres` and `hosted-postgres/test` share. */
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fieldsOf } from '../base/fieldsOf.ts';
 import { createFileSync } from '../base/replaceFile.ts';
+import { systemReason } from '../base/systemReason.ts';
+import { createDataFolder } from './dataFolder.ts';
 
 export const OWN_FOLDER = '.hosted-postgres';
 
@@ -17,13 +18,11 @@ export const TEST_PROJECT = 'hosted-postgres-tests';
  */
 export function openFolder(folder: string, isIgnored: boolean): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o711 });
+    createDataFolder(folder, 0o711);
     if (isIgnored) createFileSync(path.join(folder, '.gitignore'), '*\n');
-    accessSync(folder, constants.W_OK);
   } catch (error) {
-    const code = String(fieldsOf(error)['code']);
-    const message = `The local service can't keep its data in ${folder}, which can't be written (${code}). Start in another folder, or use --data-dir or --temporary.`;
-    throw new Error(message, { cause: error });
+    const cure = 'Start in another folder, or use --data-dir or --temporary.';
+    throw new Error(`${systemReason(error)}\n${cure}`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 /** The database that the command of `--run` gets. */
-import { createPgClient } from '../base/pgClient.ts';
+import { createPgClient } from '../base/sql/pgClient.ts';
 import type { Api } from './api.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
 

@@ -55,7 +55,7 @@ describe('src', () => {
     const creating = sources.filter(({ text }) => /^import (?!type ).*'pg(?:\/lib\/client.js)?'/m.test(text));
     assert.deepEqual(
       creating.map(({ file }) => file),
-      ['src/base/pgClient.ts'],
+      ['src/base/sql/pgClient.ts'],
     );
   });
 

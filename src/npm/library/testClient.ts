@@ -1,7 +1,7 @@
 /** A connection that doesn't keep the process of a test file running while it is idle. */
 import type { ClientConfig } from 'pg';
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../../base/pgClient.ts';
+import { createPgClient } from '../../base/sql/pgClient.ts';
 
 /** Its types lack these. */
 export type TestClient = Client & { ref(): void; unref(): void };

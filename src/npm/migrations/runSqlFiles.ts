@@ -1,6 +1,6 @@
 /** Runs the files of a folder as its tool does, or as psql does if there is no tool. */
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../../base/pgClient.ts';
+import { createPgClient } from '../../base/sql/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { adviseOnExtension } from '../../base/sql/missingExtension.ts';
 import { readStatements } from '../../base/sql/readStatements.ts';

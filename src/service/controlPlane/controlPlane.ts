@@ -21,7 +21,7 @@ import { computeTask, newOperation, withStatus } from './records/operationRecord
 import { Operations, type Plane } from './operations/operations.ts';
 import type { Plan } from '../../api/rules/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
-import { systemReason } from '../core/serviceErrors.ts';
+import { systemReason } from '../../base/systemReason.ts';
 import type { Store } from '../state/store.ts';
 
 interface ControlPlaneDependencies extends Pick<Plane, 'store' | 'engine' | 'clock' | 'plan'> {

@@ -1,5 +1,4 @@
-/** The service's errors for its clients and for the user who starts it, and messages for errors of the system and of zod. */
-import { fieldsOf } from '../../base/fieldsOf.ts';
+/** The service's errors for its clients and for the user who starts it, and messages for errors of zod. */
 import type * as z from 'zod/mini';
 
 /** An error reply to a client: its request is wrong or breaks a rule. */
@@ -57,23 +56,6 @@ export class StartError extends Error {
 }
 
 export const notUsable = (message: string): StartError => new StartError('notUsable', message);
-
-/** System errors whose cause the user can remove. */
-const CAUSES: ReadonlyMap<string, string> = new Map([
-  ['ENOSPC', 'the disk is full (ENOSPC). Free some space and try again.'],
-  ['EDQUOT', 'the disk quota is used up (EDQUOT). Free some space and try again.'],
-  ['EROFS', 'the file system is read-only (EROFS). Choose another folder.'],
-]);
-
-/** Whether {@link systemReason} says what the user can do. */
-export const hasRemedy = (error: unknown): boolean => CAUSES.has(String(fieldsOf(error)['code']));
-
-/** Returns the code of a system error (such as `EACCES`) or the message of another one; if the user can help it, also how. */
-export function systemReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (!('code' in error) || typeof error.code !== 'string') return error.message;
-  return CAUSES.get(error.code) ?? error.code;
-}
 
 /** Describes a problem that zod found, with the name of the field. zod/mini has no messages. */
 export function formatIssue(issue: z.core.$ZodIssue): string {

@@ -2,7 +2,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { conflict, HttpError, systemReason } from '../core/serviceErrors.ts';
+import { systemReason } from '../../base/systemReason.ts';
+import { conflict, HttpError } from '../core/serviceErrors.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';

@@ -27,7 +27,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { notUsable, systemReason } from '../core/serviceErrors.ts';
+import { systemReason } from '../../base/systemReason.ts';
+import { notUsable } from '../core/serviceErrors.ts';
 import {
   canReach,
   canSearch,

@@ -1,9 +1,10 @@
 /** The directory with all data of the service: created if missing, and private. See `instanceLock.ts` for its lock. */
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fieldsOf } from '../../base/fieldsOf.ts';
-import { notUsable, StartError, systemReason } from '../core/serviceErrors.ts';
+import { createDataFolder } from '../../localService/dataFolder.ts';
+import { systemReason } from '../../base/systemReason.ts';
+import { notUsable, StartError } from '../core/serviceErrors.ts';
 
 export interface DataDirectory {
   readonly folder: string;
@@ -58,35 +59,11 @@ export function createUsableFolder(folder: string): string {
       `Cannot use the data directory ${folder}: Postgres on Windows needs a path of at most ${MAX_WINDOWS_PATH} characters. Choose another folder.`,
     );
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    createDataFolder(folder);
     return folder;
   } catch (error) {
-    throw notUsable(`Cannot use the data directory ${folder}: ${systemReason(reasonOf(folder) ?? error)}`);
+    throw notUsable(systemReason(error));
   }
-}
-
-/**
- * Node reports ENOENT for several folders, whatever the reason. The first one that can't be created shows it: a read-only file
- * system, or a name that Windows doesn't allow.
- */
-function reasonOf(folder: string): unknown {
-  const parent = path.dirname(folder);
-  if (!existsSync(parent) && parent !== folder) {
-    const reason = reasonOf(parent);
-    if (reason !== undefined) return reason;
-  }
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    const { code } = fieldsOf(error);
-    if (code === 'EROFS') return error;
-    if (process.platform === 'win32' && (code === 'ENOENT' || code === 'EINVAL'))
-      return new Error(
-        `Windows allows no folder with the name ${path.basename(folder)}. Choose another one.`,
-      );
-  }
-  return undefined;
 }
 
 export function removeTemporaryDirectory(folder: string): void {

@@ -27,7 +27,8 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { createFileSync, renameOverSync } from '../../base/replaceFile.ts';
 import { lockFile } from '../core/systemLock.ts';
-import { notUsable, StartError, systemReason } from '../core/serviceErrors.ts';
+import { systemReason } from '../../base/systemReason.ts';
+import { notUsable, StartError } from '../core/serviceErrors.ts';
 import { every } from '../core/serviceClock.ts';
 import { TEMPORARY } from './dataDirectory.ts';
 

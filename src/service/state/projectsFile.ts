@@ -13,7 +13,8 @@ import type { Plan } from '../../api/rules/sizes.ts';
 import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { ComputeCreation } from '../../api/records/requests.ts';
 import type { SampleBranches } from '../core/computeEngine.ts';
-import { formatIssue, systemReason } from '../core/serviceErrors.ts';
+import { systemReason } from '../../base/systemReason.ts';
+import { formatIssue } from '../core/serviceErrors.ts';
 
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,

@@ -5,7 +5,8 @@ import { replaceFile } from '../../base/replaceFile.ts';
 import { encodeAccount, readAccountFile } from './accountFile.ts';
 import { AccountState } from './accountState.ts';
 import { delay } from '../core/serviceClock.ts';
-import { notUsable, systemReason } from '../core/serviceErrors.ts';
+import { systemReason } from '../../base/systemReason.ts';
+import { notUsable } from '../core/serviceErrors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 interface StoreOptions {

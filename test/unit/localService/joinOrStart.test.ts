@@ -30,6 +30,26 @@ describe('The process of the local service', () => {
     });
   });
 
+  const options = { script: 'service.mjs', key: 'key', port: 0, postgresPath: undefined };
+
+  it("says why its data directory can't be used", async () => {
+    const file = path.join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    await assert.rejects(joinOrStart({ ...options, dataDir: path.join(file, 'data') }), {
+      message: /^Cannot use the data directory .*data: ENOTDIR$/,
+    });
+  });
+
+  it('names a folder whose name Windows does not allow', async function () {
+    if (process.platform !== 'win32') return this.skip();
+    const folder = temporaryFolder();
+    for (const names of [['a"b'], ['new', 'a"b', 'data']])
+      await assert.rejects(joinOrStart({ ...options, dataDir: path.join(folder, ...names) }), {
+        message:
+          /^Cannot use the data directory .+: Windows allows no folder with the name a"b\. Choose another one\.$/,
+      });
+  });
+
   it('is ended if it does not start within a minute', () =>
     withMockedTimeouts(async () => {
       const dataDir = temporaryFolder();

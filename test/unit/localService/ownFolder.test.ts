@@ -17,7 +17,7 @@ describe('openFolder', () => {
     writeFileSync(file, '');
     assert.throws(() => openFolder(path.join(file, 'own'), false), {
       message:
-        /can't keep its data in .*own, which can't be written \(ENOTDIR\)\. Start in another folder, or use --data-dir or --temporary\.$/,
+        /^Cannot use the data directory .*own: ENOTDIR\nStart in another folder, or use --data-dir or --temporary\.$/,
     });
   });
 });

@@ -6,7 +6,7 @@ import net from 'node:net';
 import type Client from 'pg/lib/client.js';
 import { pause } from '../../../base/clock.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { createPgClient } from '../../../base/pgClient.ts';
+import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { adviseOnExtension } from '../../../base/sql/missingExtension.ts';
 import { LOCK_NOT_AVAILABLE, lockAdvice } from '../../../base/sql/lockHolders.ts';
 import { isLocalHost, splitHost } from '../../../api/addresses/host.ts';

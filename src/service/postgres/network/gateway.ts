@@ -13,7 +13,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
-import { systemReason } from '../../core/serviceErrors.ts';
+import { systemReason } from '../../../base/systemReason.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { errorResponse, readBackendPid, readFirstPacket } from './protocol.ts';
 import { answered, connectTo, pipeBothWays } from './sockets.ts';

@@ -3,7 +3,7 @@
  * user created: `search_path` contains only `pg_catalog`, and all but those of `removeRows.ts` also qualify names and operators.
  */
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../../../base/pgClient.ts';
+import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { asEngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
 import type { Binaries } from './programs.ts';

@@ -2,7 +2,7 @@
 import net from 'node:net';
 import type { QueryArrayConfig, QueryArrayResult } from 'pg';
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../../../base/pgClient.ts';
+import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { HttpError } from '../../core/serviceErrors.ts';
 import { LOOPBACK } from '../server/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';

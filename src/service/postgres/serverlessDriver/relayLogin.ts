@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createPgClient } from '../../../base/pgClient.ts';
+import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { readFirstPacket } from '../network/protocol.ts';
 import { LOOPBACK } from '../server/serverAddress.ts';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { hasRemedy, systemReason } from '../../core/serviceErrors.ts';
+import { hasRemedy, systemReason } from '../../../base/systemReason.ts';
 
 /** Returns the names in a folder; none if it does not exist. */
 export const namesInFolder = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);

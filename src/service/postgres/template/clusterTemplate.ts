@@ -12,7 +12,7 @@ import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } 
 import { copyTree } from '../storage/copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
-import { hasRemedy } from '../../core/serviceErrors.ts';
+import { hasRemedy } from '../../../base/systemReason.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import {

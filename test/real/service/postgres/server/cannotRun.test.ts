@@ -110,16 +110,6 @@ describe('a machine with Windows', () => {
       }),
     ));
 
-  it('gets a sentence about a name that Windows does not allow', async function () {
-    if (process.platform !== 'win32') return this.skip();
-    const folder = temporaryFolder();
-    for (const names of [['a"b'], ['new', 'a"b', 'data']])
-      assert.throws(() => createUsableFolder(path.join(folder, ...names)), {
-        message:
-          /^Cannot use the data directory .+: Windows allows no folder with the name a"b\. Choose another one\.$/,
-      });
-  });
-
   it('has its own kind of shared memory, also if the user sets another one', () =>
     onPlatform('win32', () => {
       const kind = { shared_memory_type: 'windows', dynamic_shared_memory_type: 'windows' };

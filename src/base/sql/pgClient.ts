@@ -1,7 +1,7 @@
 /** The only place that creates clients of Postgres. */
 import Client from 'pg/lib/client.js';
 import type { ClientConfig } from 'pg';
-import { directSocket } from './nodeHttp.ts';
+import { directSocket } from '../nodeHttp.ts';
 
 /**
  * Returns a client that isn't connected yet and depends on nothing but `config`: `pg` would replace what is missing, false or

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { createPgClient } from '../../../src/base/pgClient.ts';
-import { projectRoot } from '../../workbench/folders.ts';
+import { createPgClient } from '../../../../src/base/sql/pgClient.ts';
+import { projectRoot } from '../../../workbench/folders.ts';
 
 /** What `pg` reads: as `val('user')`, which stands for PGUSER, or by name. */
 function variablesOfPg(): string[] {

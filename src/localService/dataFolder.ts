@@ -1,0 +1,39 @@
+/** Creates the data directory of a local service, in each program that may be the first to use it. */
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { fieldsOf } from '../base/fieldsOf.ts';
+import { systemReason } from '../base/systemReason.ts';
+
+/** Creates it with its parents unless it exists. @throws {Error} with the reason if it can't be created or written */
+export function createDataFolder(folder: string, mode = 0o700): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = systemReason(reasonOf(folder) ?? error);
+    throw new Error(`Cannot use the data directory ${folder}: ${reason}`, { cause: error });
+  }
+}
+
+/**
+ * Node reports ENOENT for several folders, whatever the reason. The first one that can't be created shows it: a read-only file
+ * system, or a name that Windows doesn't allow.
+ */
+function reasonOf(folder: string): unknown {
+  const parent = path.dirname(folder);
+  if (!existsSync(parent) && parent !== folder) {
+    const reason = reasonOf(parent);
+    if (reason !== undefined) return reason;
+  }
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = fieldsOf(error);
+    if (code === 'EROFS') return error;
+    if (process.platform === 'win32' && (code === 'ENOENT' || code === 'EINVAL'))
+      return new Error(
+        `Windows allows no folder with the name ${path.basename(folder)}. Choose another one.`,
+      );
+  }
+  return undefined;
+}
