@@ -102,8 +102,8 @@ export class ComputeServer {
   async activity(): Promise<ComputeActivity> {
     const server = this.server;
     const gateways = [this.#gateway, this.#isPooled ? undefined : this.#pooledGateway];
-    const clientPort: Parameters<typeof readSessions>[2] = (session) =>
-      gateways.map((gateway) => gateway?.clientPort(session)).find((port) => port !== undefined);
+    const clientPort = (pid: number) =>
+      gateways.map((gateway) => gateway?.clientPort(pid)).find((port) => port !== undefined);
     const sessions = server && (await readSessions(this.#deps, server.address, clientPort));
     return { sessions, pooled_clients: this.#isPooled ? (this.#pooledGateway?.openConnections ?? 0) : 0 };
   }

@@ -1,7 +1,9 @@
 /**
  * A compute's address, which listens whether the compute is active or not. It reads the start-up packet of a connection, wakes
  * the compute, forwards what of the packet is meant for Postgres, and from then on forwards bytes both ways without reading
- * them, except for the process id in the server's first answer. TLS ends here: see `gatewayTls.ts`.
+ * them, except for the key of the session in the server's first answer. TLS ends here: see `gatewayTls.ts`.
+ *
+ * Postgres doesn't notice that a client has gone while its statement runs, so the gateway cancels the statement.
  *
  * HTTP requests are those of the serverless driver.
  *
@@ -11,11 +13,12 @@
  */
 import { once } from 'node:events';
 import net from 'node:net';
+import { finished } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../../base/systemReason.ts';
 import type { Certificate } from '../server/certificate.ts';
-import { errorResponse, readBackendPid, readFirstPacket } from './protocol.ts';
+import { cancelRequest, errorResponse, readBackendKey, readFirstPacket } from './protocol.ts';
 import { answered, connectTo, pipeBothWays } from './sockets.ts';
 import { forwardedPacket } from './startupPacket.ts';
 import { GatewayTls } from './gatewayTls.ts';
@@ -41,6 +44,8 @@ const ATTEMPT_PAUSE = 20;
 const ERROR_LIMIT = 10_000;
 /** The milliseconds that clients have to read the last bytes when the address closes. */
 const LAST_BYTES_LIMIT = 1000;
+/** The milliseconds that the statement of a client that has gone has to end, and then its next one. */
+const LOST_CLIENT_LIMIT = 1000;
 /** A process that is ending may still use the port. Milliseconds. */
 const PORT_LIMIT = 1000;
 const PORT_PAUSE = 50;
@@ -52,8 +57,8 @@ export class Gateway {
   readonly #target: GatewayTarget;
   readonly #tls: GatewayTls;
   readonly #clients = new Set<net.Socket>();
-  /** The ports of clients, by their session: see `sessionKey`. */
-  readonly #clientPorts = new Map<string, number>();
+  /** The ports of clients, by the process id of their session. Postgres knows only the gateway's end of a connection. */
+  readonly #clientPorts = new Map<number, number>();
   #open = 0;
   #http: Promise<(client: net.Socket) => void> | undefined;
 
@@ -87,8 +92,8 @@ export class Gateway {
   }
 
   /** The port from which the client of a session has connected; undefined if that was not to this address. */
-  clientPort(session: { readonly pid: number; readonly port: number }): number | undefined {
-    return this.#clientPorts.get(sessionKey(session));
+  clientPort(pid: number): number | undefined {
+    return this.#clientPorts.get(pid);
   }
 
   async close(): Promise<void> {
@@ -178,7 +183,10 @@ export class Gateway {
       if (client.destroyed) server.destroy();
       else {
         pipeBothWays(client, server);
-        this.#rememberPort(client, server);
+        findKey(server, (key) => {
+          this.#rememberPort(client, key.readInt32BE(0));
+          this.#endWithClient(client, server, cancelRequest(key));
+        });
       }
     } catch (error) {
       client.setTimeout(ERROR_LIMIT, () => client.destroy());
@@ -186,17 +194,30 @@ export class Gateway {
     }
   }
 
-  /** Postgres knows the gateway's end of a connection only, and nothing of it on a Unix socket. */
-  #rememberPort(client: net.Socket, server: net.Socket): void {
+  #rememberPort(client: net.Socket, pid: number): void {
     const { remotePort } = client;
-    const remember = (session: { readonly pid: number; readonly port: number }) => {
-      if (remotePort === undefined || client.destroyed) return;
-      const key = sessionKey(session);
-      this.#clientPorts.set(key, remotePort);
-      client.once('close', () => this.#clientPorts.delete(key));
+    if (remotePort === undefined || client.destroyed) return;
+    this.#clientPorts.set(pid, remotePort);
+    client.once('close', () => this.#clientPorts.delete(pid));
+  }
+
+  /**
+   * Postgres ends a session at the end of its input, which it reads after the statement. `client_connection_check_interval`,
+   * which would notice the end earlier, doesn't exist on Windows.
+   */
+  #endWithClient(client: net.Socket, server: net.Socket, request: Buffer): void {
+    let timer: NodeJS.Timeout | undefined;
+    server.once('close', () => clearTimeout(timer));
+    const cancel = () => {
+      const address = this.#target.running();
+      // Again afterwards, because the client may have sent several statements.
+      if (address !== undefined)
+        connectTo(plainSocket(address)).once('close', cancelLater).resume().end(request);
     };
-    if (server.localPort !== undefined) remember({ pid: 0, port: server.localPort });
-    else findPid(server, (pid) => remember({ pid, port: 0 }));
+    const cancelLater = () => {
+      if (!server.destroyed) timer = setTimeout(cancel, LOST_CLIENT_LIMIT);
+    };
+    finished(client, { writable: false }, cancelLater);
   }
 
   /**
@@ -218,19 +239,15 @@ export class Gateway {
   }
 }
 
-/** Identifies a session on TCP by its port and any other one by its process, because `pg_stat_activity` has both. */
-const sessionKey = ({ pid, port }: { readonly pid: number; readonly port: number }): string =>
-  port > 0 ? `port ${port}` : `process ${pid}`;
-
-/** Reads along until the server has sent the process id of the session. */
-function findPid(server: net.Socket, use: (pid: number) => void): void {
+/** Reads along until the server has sent the key of the session. */
+function findKey(server: net.Socket, use: (key: Buffer) => void): void {
   let received: Buffer = Buffer.alloc(0);
   const read = (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
-    const pid = readBackendPid(received);
-    if (pid === undefined) return;
+    const key = readBackendKey(received);
+    if (key === undefined) return;
     server.off('data', read);
-    if (pid !== 'none') use(pid);
+    if (key !== 'none') use(key);
   };
   server.on('data', read);
 }

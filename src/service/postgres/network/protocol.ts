@@ -1,4 +1,4 @@
-/** The parts of the Postgres protocol that the gateway uses: a client's first packet, and an error for it. */
+/** The parts of the Postgres protocol that the gateway uses: a client's first packet, an error for it, and cancel requests. */
 import { StartupPacketError } from './startupPacket.ts';
 
 /**
@@ -7,8 +7,9 @@ import { StartupPacketError } from './startupPacket.ts';
  */
 export type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup' | 'http';
 
+const CANCEL_REQUEST = 80877102;
 const REQUESTS: ReadonlyMap<number, FirstPacket> = new Map([
-  [80877102, 'cancel'],
+  [CANCEL_REQUEST, 'cancel'],
   [80877103, 'ssl'],
   [80877104, 'gssenc'],
 ]);
@@ -42,19 +43,31 @@ export function readFirstPacket(received: Buffer): FirstPacket | 'invalid' | und
   return code >>> 16 === PROTOCOL_MAJOR ? 'startup' : 'invalid';
 }
 
-/** Types of the messages that end a server's answer to a start-up packet, and the one with its process id. */
+/** Types of the messages that end a server's answer to a start-up packet, and the one with the key of the session. */
 const [BACKEND_KEY, READY, ERROR] = [0x4b, 0x5a, 0x45];
 /** A server's answer is shorter. Bytes. */
 const MAX_ANSWER = 65_536;
 
-/** Returns the process id of a session from what its server sent first; undefined if bytes are missing; `none` if it isn't there. */
-export function readBackendPid(received: Buffer): number | 'none' | undefined {
+/**
+ * Returns the key of a session from what its server sent first: the process id and a secret, whose length depends on the
+ * version of the protocol. Undefined if bytes are missing; `none` if it isn't there.
+ */
+export function readBackendKey(received: Buffer): Buffer | 'none' | undefined {
   for (let at = 0; at + 5 <= received.length; at += 1 + received.readUInt32BE(at + 1)) {
     const type = received[at];
     if (type === READY || type === ERROR) return 'none';
-    if (type === BACKEND_KEY) return at + 9 <= received.length ? received.readUInt32BE(at + 5) : undefined;
+    const end = at + 1 + received.readUInt32BE(at + 1);
+    if (type === BACKEND_KEY) return end <= received.length ? received.subarray(at + 5, end) : undefined;
   }
   return received.length > MAX_ANSWER ? 'none' : undefined;
+}
+
+/** The packet that ends the statement of the session with this key. */
+export function cancelRequest(key: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(head.length + key.length, 0);
+  head.writeInt32BE(CANCEL_REQUEST, 4);
+  return Buffer.concat([head, key]);
 }
 
 /** Clients understand it as "try again later". */

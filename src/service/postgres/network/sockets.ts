@@ -22,11 +22,14 @@ export async function answered(server: net.Socket, packet: Buffer): Promise<net.
   });
 }
 
-/** Connects two sockets until one ends. The server's last bytes still reach the client. */
+/**
+ * Connects two sockets until the server closes the connection. Its last bytes still reach the client. A client that has gone is an
+ * end of input for the server.
+ */
 export function pipeBothWays(client: net.Socket, server: net.Socket): void {
   server.on('error', () => server.destroy());
   server.once('close', () => client.destroySoon());
-  client.once('close', () => server.destroy());
   client.pipe(server);
   server.pipe(client);
+  client.once('close', () => server.unpipe(client).resume().end());
 }

@@ -8,13 +8,13 @@ import { asSuperuser, type SuperuserLogin } from './superuser.ts';
 
 /**
  * Without those of the service: its own, of PgBouncer's look-ups and of read replicas.
- * @param clientPort the port of a client of the gateway, which Postgres doesn't know
+ * @param clientPort returns the port of a client of the gateway, which Postgres doesn't know, by the process id of its session
  * @throws {EngineError}
  */
 export async function readSessions(
   login: SuperuserLogin,
   address: ServerAddress,
-  clientPort: (session: { readonly pid: number; readonly port: number }) => number | undefined,
+  clientPort: (pid: number) => number | undefined,
 ): Promise<readonly object[]> {
   try {
     const { rows } = await asSuperuser(login, address, async (client) =>
@@ -22,9 +22,8 @@ export async function readSessions(
     );
     const isOwn = (role: unknown) => role === SUPERUSER || role === REPLICATOR;
     return (rows[0]?.sessions ?? []).flatMap((session) => {
-      const { id, role, client_port: port } = fieldsOf(session);
-      if (isOwn(role)) return [];
-      return { ...session, client_port: clientPort({ pid: Number(id), port: Number(port) }) };
+      const { id, role } = fieldsOf(session);
+      return isOwn(role) ? [] : { ...session, client_port: clientPort(Number(id)) };
     });
   } catch (error) {
     throw asEngineError(error);

@@ -45,8 +45,6 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
   // Statements contain data, which must not be in the service's log.
   log_min_error_statement: 'panic',
-  // Ends the statement of a client that is gone. Postgres can't check this on Windows.
-  ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '1s' }),
 };
 
 /**

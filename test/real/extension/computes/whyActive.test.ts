@@ -148,14 +148,6 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
   ],
 ];
 
-async function endStatements(uri: string): Promise<void> {
-  const client = await connectTo(uri);
-  await client.query(
-    "select pg_cancel_backend(pid) from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()",
-  );
-  await client.end();
-}
-
 describe('Why a compute of the local service is active', () => {
   let service: LocalService;
   let compute: Compute;
@@ -233,8 +225,6 @@ describe('Why a compute of the local service is active', () => {
         await stage({ ...uris, open, begin, change });
         await until(what, async () => text.test(await ask()));
       } finally {
-        // Postgres on Windows doesn't notice that the client of a statement has gone.
-        if (process.platform === 'win32' && clients.length > 0) await endStatements(uris.uri);
         await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
         await until('no connections', async () => {
           const found = await service.client.findCompute(compute.project_id, compute.id);

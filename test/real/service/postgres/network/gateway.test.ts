@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
+import type pg from 'pg';
 import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
+import { message } from '../../../../helpers/postgresConversation.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
@@ -106,19 +108,26 @@ describe('gateway', () => {
     await Promise.all([client.end(), watcher.end()]);
   });
 
-  it('ends the statement of a client that has gone', async function () {
-    // Postgres doesn't notice it there before it has something to send.
-    if (process.platform === 'win32') return this.skip();
-    const uri = await service.uri(await service.create());
-    const client = await connectTo(uri);
-    const lost = assert.rejects(client.query('select pg_sleep(600)'));
-    const running =
-      "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'";
-    await eventually(async () => (await query(uri, running))[0] === 1);
-    client.connection.stream.destroy();
-    await eventually(async () => (await query(uri, running))[0] === 0);
-    await lost;
-  });
+  for (const [how, ssl, leave] of [
+    ['closes its connection', false, (stream) => stream.destroy()],
+    ['resets its connection', false, (stream) => stream.resetAndDestroy()],
+    ['closes its connection with TLS', { rejectUnauthorized: false }, (stream) => stream.destroy()],
+  ] satisfies [string, pg.ClientConfig['ssl'], (stream: net.Socket) => void][])
+    it(`ends the statements of a client that ${how}`, async () => {
+      const uri = await service.uri(await service.create());
+      const client = await connectTo(uri, { ssl });
+      const sleep = 'select pg_sleep(600)';
+      const lost = assert.rejects(client.query(sleep));
+      const sessions = `select count(*)::int from pg_stat_activity where query = '${sleep}'`;
+      await eventually(async () => (await query(uri, sessions))[0] === 1);
+      const { stream } = client.connection;
+      assert.ok(stream instanceof net.Socket);
+      // Postgres runs it after the first one.
+      stream.write(message('Q', `${sleep}\0`));
+      leave(stream);
+      await eventually(async () => (await query(uri, sessions))[0] === 0);
+      await lost;
+    });
 
   it('rejects connections to a disabled compute with a message', async () => {
     const compute = await service.create({ disabled: true });

@@ -6,7 +6,7 @@ import net from 'node:net';
 import { duplexPair, type Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
-import { readBackendPid, readFirstPacket } from '../../../../../src/service/postgres/network/protocol.ts';
+import { readBackendKey, readFirstPacket } from '../../../../../src/service/postgres/network/protocol.ts';
 import { forwardedPacket } from '../../../../../src/service/postgres/network/startupPacket.ts';
 import {
   readClientLogin,
@@ -46,16 +46,15 @@ describe('readFirstPacket', () => {
     });
 });
 
-describe('readBackendPid', () => {
+describe('readBackendKey', () => {
   const login = Buffer.concat([message('R', int32(0)), message('S', 'TimeZone\0UTC\0')]);
   const key = message('K', Buffer.concat([int32(4711), int32(5)]));
 
-  it('waits for the process id', () => {
+  it('waits for the whole key', () => {
     const answer = Buffer.concat([login, key]);
-    const needed = login.length + 9;
-    for (let length = 0; length < needed; length += 1)
-      assert.equal(readBackendPid(answer.subarray(0, length)), undefined);
-    assert.equal(readBackendPid(answer.subarray(0, needed)), 4711);
+    for (let length = 0; length < answer.length; length += 1)
+      assert.equal(readBackendKey(answer.subarray(0, length)), undefined);
+    assert.deepEqual(readBackendKey(answer), Buffer.concat([int32(4711), int32(5)]));
   });
 
   for (const [what, answer] of Object.entries({
@@ -63,7 +62,7 @@ describe('readBackendPid', () => {
     'an answer without it': Buffer.concat([login, message('Z', 'I')]),
     'an answer that does not end': Buffer.concat(Array.from({ length: 5000 }, () => login)),
   }))
-    it(`finds none in ${what}`, () => assert.equal(readBackendPid(answer), 'none'));
+    it(`finds none in ${what}`, () => assert.equal(readBackendKey(answer), 'none'));
 });
 
 describe('a gateway', () => {
