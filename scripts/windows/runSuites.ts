@@ -24,10 +24,8 @@ const SUITE_LIMIT = 20 * 60_000;
 const prefix = process.env['WINEPREFIX'] ?? '/root/.wine';
 const reportFile = `${prefix}/report.json`;
 const [root = '', ...named] = process.argv.slice(2);
-/** What suites make once: the built service, and the template of all branches. */
-const shared = path.join(root, prefix, 'drive_c/shared');
-rmSync(shared, { recursive: true, force: true });
-mkdirSync(shared);
+/** What suites make once: the built service, and the template of all branches. `setUp.sh` removes it. */
+mkdirSync(path.join(root, prefix, 'drive_c/shared'), { recursive: true });
 
 /** Unit tests share a process, because each start takes ten seconds. */
 const runs = named.length > 0 ? each(named) : [globSync('test/unit/**/*.test.ts'), ...each(realSuites())];
@@ -69,9 +67,9 @@ function inside(log: string, ...command: readonly string[]): void {
   // Without LANG, a name such as `Jürgen` can't be a folder.
   const variables = { ...wine, LANG: 'C.UTF-8', TEST_SHARED_FOLDER: String.raw`C:\shared` };
   const environment = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-  const start = ['chroot', root, 'env', '--ignore-environment', '--chdir=/root/project', ...environment];
+  const start = [root, 'env', '--ignore-environment', '--chdir=/root/project', ...environment];
   const output = openSync(log, 'w');
-  spawnSync('nice', ['-n', '15', ...start, ...command], {
+  spawnSync('chroot', [...start, ...command], {
     stdio: ['ignore', output, output],
     timeout: SUITE_LIMIT,
     killSignal: 'SIGKILL',

@@ -24,6 +24,7 @@ mkdir -p "$clone"
 find "$clone" -mindepth 1 -maxdepth 1 ! -name node_modules -exec rm -rf {} +
 git ls-files -z --cached --others --exclude-standard --deduplicate |
   tar --create --null --ignore-failed-read --files-from=- | tar --extract --directory="$clone"
+rm -rf "$root"/root/.wine*/drive_c/shared
 
 if ! cmp -s package-lock.json "$clone/node_modules/.lock"; then
   (

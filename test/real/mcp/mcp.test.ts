@@ -169,16 +169,22 @@ describe('The MCP server', () => {
     await call('listComputes');
   });
 
+  /** Where a program can listen in place of a window. */
+  const socketPath = (name: string) =>
+    process.platform === 'win32'
+      ? String.raw`\\.\pipe\${path.basename(storage)}-${name}`
+      : path.join(records(), name);
+
   it('tries the next window if the best one has ended, or hangs', async () => {
     await openBridge().enable();
     const { call } = await connect();
     const hanging = createServer();
-    const socket = path.join(records(), 'hanging');
+    const socket = socketPath('hanging');
     await new Promise<void>((resolve) => hanging.listen(socket, resolve));
     atEndOfTest(() => hanging.close());
     for (const [pid, left] of [
       [1, socket],
-      [2, path.join(records(), 'gone')],
+      [2, socketPath('gone')],
     ] as const)
       writeFileSync(
         recordFile(records(), pid),
@@ -192,7 +198,7 @@ describe('The MCP server', () => {
     pid: number,
     onLine: (connection: Socket, line: string, socket: string) => void,
   ) => {
-    const socket = path.join(records(), `${pid}.sock`);
+    const socket = socketPath(`${pid}.sock`);
     const server = createServer((connection) => {
       connection.on('error', () => undefined).write('{}\n');
       readLines(connection, (line) => onLine(connection, line, socket));
