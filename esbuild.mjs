@@ -1,6 +1,7 @@
 // Builds what ships into dist/: the extension, with a chunk for what each dynamic `import()` loads on first use, the local
-// service, and the MCP server. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and
-// a check of the sizes, and `--watch` builds again with each change (.vscode/tasks.json matches what esbuild then prints).
+// service, the MCP server, and the program that runs psql in terminals. `--tests` adds the suites that run inside VS Code,
+// `--production` the third-party notices and a check of the sizes, and `--watch` builds again with each change
+// (.vscode/tasks.json matches what esbuild then prints).
 import { build, context } from 'esbuild';
 import { writeFile } from 'node:fs/promises';
 import { mcpOptions } from './src/mcp/bundleOptions.ts';
@@ -31,6 +32,10 @@ const service = {
   banner: programBanner,
   entryPoints: { service: 'src/service/main.ts' },
 };
+const terminalProgram = {
+  ...shipped,
+  entryPoints: { terminalProgram: 'src/extension/connection/terminalProgram.ts' },
+};
 const npm = {
   ...shipped,
   banner: programBanner,
@@ -52,7 +57,7 @@ if (process.argv.includes('--watch')) await watchAll();
 else await buildAll();
 
 async function watchAll() {
-  for (const options of [service, mcp, npm, testLibrary, extension]) {
+  for (const options of [service, mcp, terminalProgram, npm, testLibrary, extension]) {
     const watched = await context({ ...options, logLevel: 'info' });
     await watched.watch();
   }
@@ -60,7 +65,7 @@ async function watchAll() {
 
 async function buildAll() {
   const results = await Promise.all(
-    [service, mcp, npm, testLibrary, extension].map((options) => build(options)),
+    [service, mcp, terminalProgram, npm, testLibrary, extension].map((options) => build(options)),
   );
   const outputs = Object.assign({}, ...results.map(({ metafile }) => metafile.outputs));
   await writeFile('dist/meta.json', JSON.stringify({ outputs }));

@@ -228,6 +228,14 @@ export class Client {
     };
   }
 
+  /** The local service only: the last lines that the compute's server has logged. */
+  async findServerLog(projectId: string, id: string, options?: CallOptions) {
+    const reply = await this.#http.getIfOffered(`${computePath(projectId, id)}/log`, {}, options);
+    if (reply === undefined) return undefined;
+    const { lines } = fieldsOf(reply.json);
+    return Array.isArray(lines) ? lines.map(String) : [];
+  }
+
   async listDatabases(projectId: string, branchId: string, options?: CallOptions) {
     const reply = await this.#http.getIfOffered(databasesPath(projectId, branchId), {}, options);
     return reply && parseList(reply, 'databases', records.Database).items;

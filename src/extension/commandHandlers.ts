@@ -45,6 +45,7 @@ import {
   showNamesFirst,
 } from './browse/commands/computesView.ts';
 import { refreshOperations, showOperations } from './browse/commands/showOperations.ts';
+import { showServerLog } from './browse/commands/showServerLog.ts';
 import { addService } from './connection/commands/addService.ts';
 import { copyConnectionAs, copyConnectionString } from './connection/commands/connectionString.ts';
 import { copyHost, insertHost } from './connection/commands/copyHost.ts';
@@ -106,6 +107,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.compute.insertHost': insertHost,
   'hostedPostgres.compute.openIn': openConnectionIn,
   'hostedPostgres.compute.openPsql': openPsql,
+  'hostedPostgres.compute.showLog': showServerLog,
   'hostedPostgres.connection.addService': addService,
   'hostedPostgres.connectionString.writeEnv': writeEnv,
   'hostedPostgres.details.show': showDetails,

@@ -36,6 +36,11 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'why a compute is active, without a session of the client, which would be activity',
   },
   {
+    call: /^GET .*\/log \d+$|^GET .*\/log$/,
+    problem: /^the document has no such (?:call|reply)$/,
+    because: 'what Postgres logged, which on the public service is only in its console',
+  },
+  {
     call: /^GET .*\/changes \d+$|^GET .*\/changes$/,
     problem: /^the document has no such (?:call|reply)$/,
     because: 'what has changed since a moment, which only the write-ahead log knows',
@@ -54,6 +59,11 @@ export const DIFFERENCES: readonly Difference[] = [
     call: /endpoint|\/(?:branches|projects)$/,
     problem: /^the reply has the unknown field \/endpoints?\/pooled_sessions$/,
     because: 'without PgBouncer each pooled client has its own session, which pooler_mode cannot say',
+  },
+  {
+    call: /endpoint|\/(?:branches|projects)$/,
+    problem: /^the reply has the unknown field \/endpoints?\/last_error$/,
+    because: 'why a compute did not start, which its row shows',
   },
   {
     call: /\/snapshots?(?:\/\{snapshot_id\})?$/,

@@ -19,6 +19,8 @@ const rows = [
   ...branchRows,
   'branch listed other unprotected child primary',
   ...computeRows,
+  'compute idle read_write failed local',
+  'compute idle read_only pooled failed local',
   'databases',
   'database',
   'table',

@@ -153,6 +153,8 @@ export const Compute = z.object({
   passwordless_access: shownFlag,
   proxy_host: shownText,
   last_active: z.nullish(text),
+  /** Why it isn't active, if it failed to start. Only the local service returns it. */
+  last_error: z.nullish(z.string()),
   /** Only the public service returns it. */
   started_at: shownText,
   created_at: z.nullish(text),

@@ -42,6 +42,13 @@ export const detailsUri = (account: string, node: DetailsNode) => ({
   query: JSON.stringify({ account, ...node }),
 });
 
+/** The log of a compute's server. VS Code highlights it by its extension. */
+export const serverLogUri = (account: string, node: ComputeNode) => ({
+  ...detailsUri(account, node),
+  path: `/${idOf(node)}.log`,
+  query: JSON.stringify({ account, ...node, shows: 'log' }),
+});
+
 /** The last segment is the title, and names the format. */
 export const operationsUri = (account: string, node: ProjectNode | ComputeNode) => ({
   ...detailsUri(account, node),
@@ -51,7 +58,31 @@ export const operationsUri = (account: string, node: ProjectNode | ComputeNode) 
 
 export function detailsOwner({ query }: { readonly query: string }) {
   const value: unknown = JSON.parse(query);
-  return { account: fieldsOf(value)['account'], node: asDetailsNode(value) };
+  const { account, shows } = fieldsOf(value);
+  return { account, node: asDetailsNode(value), isLog: shows === 'log' };
+}
+
+/** @throws {AccountSwitchedError} unless the document is of the current account */
+async function requireOwner(
+  { session }: Pick<DetailsDependencies, 'session'>,
+  uri: { readonly query: string },
+) {
+  const { account, node } = detailsOwner(uri);
+  await session.whenRead();
+  const connection = session.requireConnection();
+  if (connection.accountId !== account || node === undefined) throw new AccountSwitchedError();
+  return { connection, node };
+}
+
+/** The newest lines that the compute's server has logged. @throws {Error} @throws {ApiError} @returns undefined if the service has none */
+export async function readServerLog(
+  deps: Pick<DetailsDependencies, 'session'>,
+  uri: { readonly query: string },
+): Promise<readonly string[] | undefined> {
+  const { connection, node } = await requireOwner(deps, uri);
+  if (node.kind !== 'compute') return undefined;
+  const client = await connection.client();
+  return await client.findServerLog(node.projectId, node.computeId, { signal: connection.signal });
 }
 
 /** Requests only what wasn't loaded before. @throws {Error} @throws {ApiError} @returns undefined if it no longer exists */
@@ -59,10 +90,7 @@ export async function readDetails(
   deps: DetailsDependencies,
   uri: { readonly query: string },
 ): Promise<string | undefined> {
-  const { account, node } = detailsOwner(uri);
-  await deps.session.whenRead();
-  const { accountId } = deps.session.requireConnection();
-  if (accountId !== account || node === undefined) throw new AccountSwitchedError();
+  const { node } = await requireOwner(deps, uri);
   const record = await readRecord(deps, node);
   if (record === undefined) return undefined;
   const compute =

@@ -28,7 +28,7 @@ export interface CommandContext extends WindowModel {
   readonly agentBridge: () => Promise<{ enable(): Promise<Launch> }>;
   readonly computesView: ComputesView;
   /** Fired with the URI of a document that is to be read again. */
-  readonly documents: { readonly operationsChanged: { fire(uri: Uri): void } };
+  readonly documents: Readonly<Record<'detailsChanged' | 'operationsChanged', { fire(uri: Uri): void }>>;
   readonly apiKeysView: { readonly view: Selection };
 }
 

@@ -1,7 +1,7 @@
 /** Asks for a project or compute if the command has no argument. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
-import { byTypeAndLabel, computeStatus } from '../inventory/computeStatus.ts';
+import { byTypeAndLabel } from '../inventory/computeStatus.ts';
 import { asDatabaseRow } from '../inventory/databaseNodes.ts';
 import type { BranchIds, ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -15,7 +15,7 @@ import {
   type ProjectNode,
 } from '../inventory/nodes.ts';
 import { branchLabel } from '../inventory/ui/branchText.ts';
-import { computeChoice, statusIcon } from '../inventory/ui/computeText.ts';
+import { computeChoice, computeIcon } from '../inventory/ui/computeText.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
 import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
@@ -163,7 +163,7 @@ function computeItems(context: PickerContext, canPick: CanPick): RowItem<Compute
       const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
       return {
         ...computeChoice(compute),
-        iconPath: statusIcon(computeStatus(compute)),
+        iconPath: computeIcon(compute),
         detail: `${project} · ${branch}`,
         value: { kind: 'compute', projectId, branchId, computeId },
       };

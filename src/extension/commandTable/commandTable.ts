@@ -30,6 +30,7 @@ import {
   ENABLED,
   ENABLED_CONNECTABLE,
   FAILED,
+  FAILED_COMPUTE,
   HAS_BRANCHES,
   IDLE,
   IN_FOLDER,
@@ -38,6 +39,7 @@ import {
   isNot,
   LOADED,
   LOADED_ROWS,
+  LOGGED,
   NAMED,
   OPERATIONS_DOCUMENT,
   PROJECT,
@@ -111,6 +113,10 @@ export const COMMAND_TABLE = {
     icon: 'debug-pause',
     palette: CAN_START,
     menus: [computesRow('inline@4', ACTIVE, CAN_START), computesRow('2_change@3', ACTIVE, CAN_START)],
+  },
+  'hostedPostgres.compute.showLog': {
+    icon: 'output',
+    menus: [computesRow('inline@0', LOGGED, FAILED_COMPUTE), computeMore('3_copy@4', LOGGED)],
   },
   'hostedPostgres.compute.delete': {
     icon: 'trash',

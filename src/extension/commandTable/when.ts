@@ -78,6 +78,9 @@ export const COMPUTE = 'viewItem =~ /^compute /';
 export const ENABLED = 'viewItem =~ /^compute (?!disabled)/';
 export const IDLE = 'viewItem =~ /^compute idle/';
 export const ACTIVE = 'viewItem =~ /^compute active/';
+/** The service has the log of its Postgres. */
+export const LOGGED = 'viewItem =~ /^compute .* local/';
+export const FAILED_COMPUTE = 'viewItem =~ /^compute .* failed/';
 export const RUNNING = 'viewItem =~ /^compute (active|unknown)/';
 /** Rows that load what is below them. */
 export const LOADED_ROWS = 'viewItem =~ /^(databases?|table)$/';

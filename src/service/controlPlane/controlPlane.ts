@@ -184,7 +184,7 @@ export class ControlPlane implements Plane {
     const compute = store.account.compute(id);
     if (compute?.record.current_state !== 'active' || this.operations.on(id) !== undefined) return;
     const now = clock.now();
-    const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
+    const idle = withState(compute.record, { current: 'idle', pending: undefined, error: reason }, now);
     const operation = newOperation(computeTask(idle, { kind: 'check' }), 'running', now);
     store.commit(...recordCompute(store.account, compute, idle, now), {
       set: 'operation',

@@ -188,6 +188,9 @@ export interface ComputeEngine {
   /** Neither starts the compute nor counts as activity. @throws {EngineError} */
   activity(computeId: string): Promise<ComputeActivity>;
 
+  /** The last lines that the servers of the compute have logged since the service started, with their times. */
+  serverLog(computeId: string): Promise<readonly string[]>;
+
   /** Stops the compute cleanly and drops its connections. Idempotent. */
   suspend(computeId: string): Promise<void>;
 

@@ -44,6 +44,11 @@ export function computeRoutes(plane: ControlPlane): Routes {
       );
       return reply({ ...(await (await plane.engine).activity(id)), operations });
     },
+    // Only the local service has it.
+    [`GET ${COMPUTE}/log`]: async (call) => {
+      const { record } = findCompute(...target(call));
+      return reply({ lines: await (await plane.engine).serverLog(record.id) });
+    },
     [`PATCH ${COMPUTE}`]: async (call) => {
       const [project, id] = target(call);
       const { endpoint } = await readJsonBody(call.request, ComputePatchBody);

@@ -18,7 +18,7 @@ import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
-import { withoutRoutine } from './server/serverLog.ts';
+import { ComputeLog } from './server/computeLog.ts';
 import { readReplicaLifecycle } from './copies/readReplica.ts';
 import { primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';
 
@@ -37,6 +37,7 @@ const WAKE_LIMIT = 60_000;
 const WAKE_PAUSE = 20;
 
 export class ComputeServer {
+  readonly log: ComputeLog;
   readonly #deps: ComputeDependencies;
   readonly #lifecycle: ServerLifecycle;
   readonly #serialize = limitConcurrency(1);
@@ -53,6 +54,7 @@ export class ComputeServer {
   constructor(spec: ComputeSpec, deps: ComputeDependencies) {
     this.#spec = spec;
     this.#deps = deps;
+    this.log = new ComputeLog((line) => deps.log(`${spec.id}: ${line}`));
     this.#lifecycle =
       spec.type === 'read_write'
         ? primaryLifecycle(deps)
@@ -136,7 +138,7 @@ export class ComputeServer {
       if (restarts) await this.#start();
     } catch (error) {
       // The caller gets the error of the change. The next client starts the compute again.
-      this.#log(`Couldn't restore the previous configuration: ${String(error)}`);
+      this.log.note(`Couldn't restore the previous configuration: ${String(error)}`);
     }
   }
 
@@ -155,9 +157,10 @@ export class ComputeServer {
   async #start(): Promise<void> {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
-    const onLine = withoutRoutine((line) => this.#log(line));
-    const server = await this.#lifecycle.start(this.#spec, onLine).catch((error: unknown) => {
-      throw asEngineError(error);
+    const server = await this.#lifecycle.start(this.#spec, this.log.ofServer()).catch((error: unknown) => {
+      const reason = asEngineError(error);
+      this.log.keep(`Couldn't start: ${reason.message}`);
+      throw reason;
     });
     this.#server = server;
     void server.ended.then((how) => this.#handleEnd(server, how));
@@ -173,7 +176,7 @@ export class ComputeServer {
   async #restart(reason: string): Promise<void> {
     return this.#serialize(async () => {
       if (this.#server === undefined) return;
-      this.#log(`Restarting: ${reason}`);
+      this.log.note(`Restarting: ${reason}`);
       await this.#stop();
       try {
         await this.#start();
@@ -181,10 +184,6 @@ export class ComputeServer {
         this.#deps.events.crashed(this.#spec.id, String(error));
       }
     });
-  }
-
-  #log(line: string): void {
-    this.#deps.log(`${this.#spec.id}: ${line}`);
   }
 
   /** Opens the pooled address unless the compute is disabled: to PgBouncer if one is installed, else to the server. */
@@ -206,12 +205,12 @@ export class ComputeServer {
   async #startPooler(): Promise<Pooler | undefined> {
     const program = this.#isPooled ? this.#deps.pooler : undefined;
     if (program === undefined || this.#pooler) return this.#pooler;
-    const pooler = await Pooler.start(this.#deps, program, this.#spec, (line) => this.#log(line));
+    const pooler = await Pooler.start(this.#deps, program, this.#spec, (line) => this.log.note(line));
     this.#pooler = pooler;
     void pooler.ended.then((how) => {
       if (pooler.isStopping) return;
       this.#pooler = undefined;
-      this.#log(`PgBouncer ${how}. The next client starts it again`);
+      this.log.note(`PgBouncer ${how}. The next client starts it again`);
     });
     return pooler;
   }
@@ -228,7 +227,7 @@ export class ComputeServer {
     } catch (error) {
       if (this.#spec.poolerEnabled) throw error;
       // A client that doesn't use pooling can do without this address.
-      this.#log(`Couldn't open the pooled address: ${String(error)}`);
+      this.log.note(`Couldn't open the pooled address: ${String(error)}`);
     }
   }
 
@@ -240,7 +239,7 @@ export class ComputeServer {
   #handleEnd(server: Postmaster, how: string): void {
     if (this.#server !== server || server.isStopping) return;
     this.#server = undefined;
-    this.#log(`Postgres ${how}`);
+    this.log.note(`Postgres ${how}`);
     this.#deps.events.crashed(this.#spec.id, `Postgres ${how}`);
   }
 

@@ -145,6 +145,7 @@ function postgresEngine(
     attach: async (spec) => computeOf(spec).attach(spec),
     start: async (spec) => computeOf(spec).start(spec),
     activity: async (computeId) => (await computes.get(computeId)?.activity()) ?? { pooled_clients: 0 },
+    serverLog: async (computeId) => computes.get(computeId)?.log.lines ?? [],
     suspend: async (computeId) => computes.get(computeId)?.suspend(),
     async applyConfig(spec) {
       await checkSettings(deps, spec);

@@ -35,6 +35,7 @@ export function simulatedEngine(): ComputeEngine {
     attach: doNothing,
     start: doNothing,
     activity: async () => ({ pooled_clients: 0 }),
+    serverLog: async () => [],
     suspend: doNothing,
     applyConfig: doNothing,
     remove: doNothing,

@@ -130,6 +130,8 @@ export type ComputeRecord = {
   readonly disabled: boolean;
   readonly passwordless_access: boolean;
   readonly last_active?: string | undefined;
+  /** Why it isn't active, if its last start failed or its server ended by itself. */
+  readonly last_error?: string | undefined;
   readonly creation_source: string;
   readonly created_at: string;
   readonly updated_at: string;

@@ -1,13 +1,14 @@
 /** Connections for other programs: formats, services, SQL clients, tasks, and new passwords. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findProgram } from '../../../src/base/findProgram.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { mainBranch, primary, shop } from '../../helpers/shopAccount.ts';
 import { sqlClients } from '../../helpers/sqlClients.ts';
+import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { addProcesses, placesWith, type Places } from './secretSearch.ts';
@@ -206,6 +207,30 @@ describe('a connection', () => {
     await ui().waitForClipboard(detail);
     assert.equal(await passwordOf(), detail);
   });
+
+  it('keeps its terminal with the reason if its compute did not start, and the row has the reason and the log', async function () {
+    if (findProgram('psql') === undefined) return this.skip();
+    await service().client.startCompute(shop, primary);
+    await ui().computes.waitFor(/^Compute primary, active,/);
+    await service().client.suspendCompute(shop, primary);
+    await ui().computes.waitFor(/^Compute primary, idle,/);
+    const file = await controlFile(service().dataDir);
+    await rename(file, `${file}.moved`);
+    await ui().computes.contextMenu(row, 'Open psql');
+    await ui().terminal.waitFor(/pg_control": No such file[\s\S]*Press any key/);
+    await ui().computes.waitFor(/^Compute primary, idle, failed,/);
+    assert.match(await ui().computes.tooltip(row), /Failure\s+Postgres did not start: .*pg_control/);
+    await ui().computes.inlineAction(row, 'Show Postgres Log');
+    await new Editor(ui().page).waitForText(/Z postgres: could not find the database system/);
+    await ui().terminal.focus();
+    await ui().page.keyboard.press('q');
+    await ui().terminal.closed();
+    await rename(`${file}.moved`, file);
+    await ui().computes.inlineAction(row, 'Start Compute');
+    await ui().computes.waitFor(/^Compute primary, active,/);
+    await new Editor(ui().page).waitForText(/database system is ready to accept connections/);
+    assert.deepEqual(await ui().notifications.all(), []);
+  });
 });
 
 /** The password files that the extension has created for psql. */
@@ -213,4 +238,11 @@ async function passFiles(dataFolder: string): Promise<string[]> {
   const storage = path.join(dataFolder, 'data/User/globalStorage/hosted-postgres.hosted-postgres');
   const names = await readdir(storage);
   return names.map((name) => path.join(storage, name, 'pgpass')).filter((file) => existsSync(file));
+}
+
+/** A file without which the Postgres of the branch doesn't start. */
+async function controlFile(dataDir: string): Promise<string> {
+  const names = await readdir(dataDir, { recursive: true });
+  const name = names.find((each) => each.endsWith(path.join(mainBranch, 'data/global/pg_control')));
+  return path.join(dataDir, name ?? assert.fail('The branch has no data'));
 }

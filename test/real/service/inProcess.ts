@@ -44,6 +44,7 @@ export class FaultyEngine implements ComputeEngine {
   attach: ComputeEngine['attach'] = ({ id }) => this.#do('attach', id);
   start: ComputeEngine['start'] = ({ id }) => this.#do('start', id);
   activity: ComputeEngine['activity'] = (id) => this.#plain.activity(id);
+  serverLog: ComputeEngine['serverLog'] = (id) => this.#plain.serverLog(id);
   suspend: ComputeEngine['suspend'] = (id) => this.#do('suspend', id);
   applyConfig: ComputeEngine['applyConfig'] = ({ id }) => this.#do('applyConfig', id);
   remove: ComputeEngine['remove'] = (id) => this.#do('remove', id);

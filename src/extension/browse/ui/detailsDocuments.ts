@@ -1,7 +1,7 @@
 /** Shows the fields of a resource as a read-only document, which VS Code may reopen after a reload. */
 import { l10n, workspace, type EventEmitter, type Uri } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
-import { detailsOwner, readDetails, type DetailsDependencies } from '../details.ts';
+import { detailsOwner, readDetails, readServerLog, type DetailsDependencies } from '../details.ts';
 import { DETAILS_SCHEME } from '../detailsScheme.ts';
 import { projectsOf } from '../../inventory/nodes.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
@@ -23,8 +23,15 @@ export const followDetails = (
 /** @throws {Error} with a message for the user */
 export async function detailsText(deps: DetailsDependencies, uri: Uri): Promise<string> {
   try {
+    if (detailsOwner(uri).isLog) return logText(await readServerLog(deps, uri));
     return (await readDetails(deps, uri)) ?? `// ${l10n.t('It no longer exists.')}\n`;
   } catch (error) {
     throw new Error(explainError(error).message, { cause: error });
   }
+}
+
+function logText(lines: readonly string[] | undefined): string {
+  if (lines === undefined) return `${l10n.t('The service provides no Postgres log.')}\n`;
+  if (lines.length === 0) return `${l10n.t('Postgres has logged nothing since the service started.')}\n`;
+  return `${lines.join('\n')}\n`;
 }

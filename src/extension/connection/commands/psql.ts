@@ -65,9 +65,11 @@ export async function openTerminal(
   const options = {
     name,
     iconPath: new ThemeIcon('database'),
-    shellPath: program,
-    shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],
+    ...stayingOpen(context, program, [
+      `--dbname=${connectionString({ ...login, ...security, host: compute.host })}`,
+    ]),
     env: {
+      ...RUN_AS_NODE,
       ...withoutLibpqVariables,
       ...(isLocalCompute(compute) && LOCAL_SECURITY),
       ...(pgOptions !== undefined && { PGOPTIONS: pgOptions }),
@@ -84,6 +86,20 @@ export async function openTerminal(
   terminal.show();
   return terminal;
 }
+
+/** If psql fails, its terminal stays with the reason. */
+const stayingOpen = ({ extensionUri }: CommandContext, program: string, args: readonly string[]) => ({
+  shellPath: process.execPath,
+  shellArgs: [
+    Uri.joinPath(extensionUri, 'dist', 'terminalProgram.js').fsPath,
+    l10n.t('Press any key to close the terminal.'),
+    program,
+    ...args,
+  ],
+});
+
+/** For VS Code's executable, which `terminalProgram.ts` runs in. */
+const RUN_AS_NODE = { ELECTRON_RUN_AS_NODE: '1' };
 
 type FoundLogin = Partial<Credentials> & { readonly login: Login };
 

@@ -1,7 +1,14 @@
 /** A compute as icon, row and table. Each state has its own icon, because color alone isn't accessible. */
 import { l10n, ThemeColor, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { isPrimary, computeStatus, labelOf, sizeOf, type ComputeStatus } from '../computeStatus.ts';
+import {
+  isPrimary,
+  isSettled,
+  computeStatus,
+  labelOf,
+  sizeOf,
+  type ComputeStatus,
+} from '../computeStatus.ts';
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
 import { idAndName } from '../../window/ui/idAndName.ts';
 import { sizeText } from './sizeText.ts';
@@ -22,10 +29,16 @@ const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: strin
   unknown: ['question', 'charts.orange'],
 };
 
-export function statusIcon(status: ComputeStatus): ThemeIcon {
-  const [icon, color] = ICONS[status];
+const FAILED = ['error', 'list.errorForeground'] as const;
+
+export function computeIcon(compute: Compute): ThemeIcon {
+  const [icon, color] = failureOf(compute) === undefined ? ICONS[computeStatus(compute)] : FAILED;
   return new ThemeIcon(icon, new ThemeColor(color));
 }
+
+/** Why the compute isn't active, if its last start failed or its Postgres ended by itself. */
+export const failureOf = (compute: Compute): string | undefined =>
+  isSettled(compute) && computeStatus(compute) !== 'disabled' ? compute.last_error || undefined : undefined;
 
 /** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
 export function statusText(compute: Compute): string {
@@ -33,6 +46,7 @@ export function statusText(compute: Compute): string {
   const status = computeStatus(compute);
   if (status === 'init') return l10n.t('init');
   if (status === 'disabled') return l10n.t('disabled');
+  if (failureOf(compute) !== undefined) return l10n.t('{0}, failed', stateName(state));
   if (status !== 'pending') return stateName(state);
   return pendingState === state
     ? l10n.t('{0}, changing', stateName(state))
@@ -100,6 +114,7 @@ export function computeTable(
     [l10n.t('Id'), compute.id],
     [l10n.t('Host'), compute.host],
     [l10n.t('State'), statusText(compute)],
+    [l10n.t('Failure'), failureOf(compute)],
     [l10n.t('Activity'), activity],
     [l10n.t('Type'), typeText(compute)],
     [l10n.t('Branch'), branchName === undefined ? compute.branch_id : `${compute.branch_id} (${branchName})`],

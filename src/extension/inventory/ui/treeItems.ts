@@ -11,6 +11,7 @@ import {
   type FileDecorationProvider,
 } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
+import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { primaryOf } from '../branchStatus.ts';
 import { branchTitle, nameUnlessId } from '../names.ts';
 import { isPrimary, computeStatus } from '../computeStatus.ts';
@@ -18,7 +19,7 @@ import type { Inventory } from '../inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
 import { usageOf, usageStep } from '../usage.ts';
 import { branchIcon, branchRow, branchTable, bytesText } from './branchText.ts';
-import { computeTable, computeRow, statusIcon, statusText, typeText } from './computeText.ts';
+import { computeIcon, computeTable, computeRow, failureOf, statusText, typeText } from './computeText.ts';
 import { sizeText } from './sizeText.ts';
 import { timeAndDate } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
@@ -152,10 +153,12 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   const status = computeStatus(compute);
   const { label, description } = computeRow(compute);
   const item = new TreeItem(label);
-  item.iconPath = statusIcon(status);
+  item.iconPath = computeIcon(compute);
   if (description !== '') item.description = description;
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
+  if (failureOf(compute) !== undefined) flags.push('failed');
+  if (isLocalCompute(compute)) flags.push('local');
   item.contextValue = ['compute', ...flags].join(' ');
   // The name always comes first, because an id takes long to listen to.
   const spoken = [l10n.t('Compute {0}', displayName(compute)), statusText(compute)];

@@ -167,10 +167,12 @@ function afterPreserving(project: ProjectState, id: string, preservedId: string,
   ];
 }
 
+/** @param error why it failed, for users */
 export function afterFailure(
   { step, record }: StoredOperation,
   account: AccountState,
   now: number,
+  error: string,
 ): readonly Mutation[] {
   const { project, branch, compute } = targetOf(record, account);
   if (isBranchStep(step)) return branch === undefined ? [] : afterBranchFailure(step, project, branch, now);
@@ -180,17 +182,22 @@ export function afterFailure(
       : [{ removed: 'snapshot', projectId: project.record.id, id: step.snapshotId }];
   return compute === undefined
     ? []
-    : recordCompute(account, compute, afterComputeFailure(step, compute.record, now), now);
+    : recordCompute(account, compute, afterComputeFailure(step, compute.record, now, error), now);
 }
 
 /** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */
-function afterComputeFailure(step: ComputeStep, record: ComputeRecord, now: number): ComputeRecord {
+function afterComputeFailure(
+  step: ComputeStep,
+  record: ComputeRecord,
+  now: number,
+  error: string,
+): ComputeRecord {
   switch (step.kind) {
     case 'apply':
       return withState(step.before, { current: record.current_state, pending: undefined }, now);
     case 'start':
     case 'attach':
-      return withState(record, { current: 'idle', pending: undefined }, now);
+      return withState(record, { current: 'idle', pending: undefined, error }, now);
     case 'suspend':
     case 'check':
     case 'sql':

@@ -187,7 +187,7 @@ export class Operations {
     return [
       this.#withStatus(operation, 'failed', error),
       ...rest.map((each) => this.#withStatus(each, 'skipped')),
-      ...undone.flatMap((each) => afterFailure(each, store.account, clock.now())),
+      ...undone.flatMap((each) => afterFailure(each, store.account, clock.now(), error)),
     ];
   }
 }

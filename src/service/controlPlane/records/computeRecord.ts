@@ -123,6 +123,8 @@ interface ComputeState {
   readonly pending: ComputeRecord['pending_state'];
   /** Milliseconds; undefined: unchanged. */
   readonly lastActive?: number;
+  /** Why it is idle, for users; undefined: unchanged, unless it is active now. */
+  readonly error?: string | undefined;
 }
 
 /** Returns the record in another state. */
@@ -132,6 +134,7 @@ export function withState(record: ComputeRecord, state: ComputeState, now: numbe
     current_state: state.current ?? record.current_state,
     pending_state: state.pending,
     last_active: state.lastActive === undefined ? record.last_active : toTimestamp(state.lastActive),
+    last_error: state.current === 'active' ? undefined : (state.error ?? record.last_error),
     updated_at: toTimestamp(now),
   };
 }

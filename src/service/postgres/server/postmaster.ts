@@ -77,10 +77,14 @@ async function started(
   const result = await withLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
   if (result === true) return postmaster;
   if (result !== LATE)
-    throw new EngineError(reasonIn(postmaster.lastLines) ?? `Postgres did not start: it ${result}`);
+    throw new EngineError(reasonIn(postmaster.lastLines) ?? didNotStart(result, postmaster.lastLines));
   await postmaster.stop();
   throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
 }
+
+/** Before Postgres reads its settings, its messages have no level. */
+const didNotStart = (result: string, lines: readonly string[]): string =>
+  [`Postgres did not start: it ${result}.`, ...lines.slice(-3)].join(' ').trim();
 
 /** Without the rights of an administrator, with which Postgres doesn't run on Windows. */
 function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[] {

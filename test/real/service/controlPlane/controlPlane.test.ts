@@ -91,7 +91,8 @@ describe('A compute whose process crashes', () => {
     const test = await startInProcess();
     await settled(test, ACTIVE, 'active');
     events(test).crashed(ACTIVE, 'signal 9');
-    assert.equal((await computeOf(test, ACTIVE)).current_state, 'idle');
+    const { current_state, last_error } = await computeOf(test, ACTIVE);
+    assert.deepEqual([current_state, last_error], ['idle', 'signal 9']);
     const [last] = await operationsOf(test);
     assert.deepEqual([last?.action, last?.status, last?.error], ['check_availability', 'failed', 'signal 9']);
     await events(test).wake(ACTIVE);

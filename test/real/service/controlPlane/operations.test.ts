@@ -1,6 +1,7 @@
 /** Timers: service/controlPlane/operations/operations.ts. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { EngineError } from '../../../../src/service/core/computeEngine.ts';
 import { isRejected } from '../../../../src/api/transport/errors.ts';
 import type { Compute, Operation } from '../../../../src/api/records/records.ts';
 import type { ComputePatch } from '../../../../src/api/records/requests.ts';
@@ -124,6 +125,17 @@ describe('Operations', () => {
     await settle();
     assert.deepEqual(await states(operations), ['finished', 'failed']);
     assert.match(test.log.join('\n'), /start_compute of ep-little-smoke-851426: TypeError/);
+  });
+
+  it('leave the reason of a failed start with the compute until it starts', async () => {
+    test.engine.faults.set('start', new EngineError('could not find the database system'));
+    await test.client.restartCompute(PROJECT, PRIMARY);
+    await settle();
+    const { items } = await test.client.listComputes(PROJECT);
+    assert.equal(items.find(({ id }) => id === PRIMARY)?.last_error, 'could not find the database system');
+    await test.client.startCompute(PROJECT, PRIMARY);
+    await settle();
+    assert.equal((await compute(PRIMARY))?.last_error, undefined);
   });
 
   it('of a deleted compute continue, are listed, and stop its process', async () => {

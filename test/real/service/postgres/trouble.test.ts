@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createUsableFolder, openDataDirectory } from '../../../../src/service/state/dataDirectory.ts';
 import { findPooler } from '../../../../src/service/postgres/server/programs.ts';
+import { storageOf } from '../../../helpers/branchCalls.ts';
 import { answers, query } from './clients.ts';
 import { copyOfPostgres } from './copyOfPostgres.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
@@ -53,6 +54,32 @@ describe('compute in trouble', () => {
       query(uri, 'select 1'),
       /postgres is gone, for example because npm emptied its cache\. Start/,
     );
+  });
+
+  it('says why a compute did not start, also if Postgres cannot even begin, and keeps its log', async () => {
+    const service = await start();
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    await query(uri, 'select 1');
+    await service.engine.suspend(compute.id);
+    const data = path.join(storageOf(service), 'branches', compute.branchId, 'data');
+    const file = path.join(data, 'global', 'pg_control');
+    await rename(file, `${file}.moved`);
+    await assert.rejects(
+      query(uri, 'select 1'),
+      /did not start: .*could not find the database system.*pg_control/,
+    );
+    await rename(`${file}.moved`, file);
+    await query(uri, 'select 1');
+    const log = (await service.engine.serverLog(compute.id)).map((line) => line.replace(/^\S+Z /, ''));
+    const positions = [/^LOG: {2}starting PostgreSQL/, /^postgres: could not find/, /^Couldn't start: /].map(
+      (line) => log.findIndex((each) => line.test(each)),
+    );
+    assert.ok(
+      positions.every((at, index) => at > (positions[index - 1] ?? -1)),
+      log.join('\n'),
+    );
+    assert.match(log.at(-1) ?? '', /database system is ready/);
   });
 
   it('names the library that a Postgres lacks', async function () {

@@ -33,13 +33,18 @@ describe('A SQL file', () => {
     writeFileSync(file, text);
     return file;
   };
-  const byPsql = async (file: string, signal = never, onText: (text: string) => void = () => undefined) => {
+  const byPsql = async (
+    file: string,
+    signal = never,
+    onText: (text: string) => void = () => undefined,
+    as = login,
+  ) => {
     assert.ok(program !== undefined);
     const passFile = path.join(temporaryFolder(), 'pgpass');
-    writeFileSync(passFile, passFileLine(login), { mode: 0o600 });
+    writeFileSync(passFile, passFileLine(as), { mode: 0o600 });
     let text = '';
     const write = (more: string) => onText((text += more));
-    const code = await runByPsql({ program, login, file, passFile }, write, { signal, kill: never });
+    const code = await runByPsql({ program, login: as, file, passFile }, write, { signal, kill: never });
     return { code, text };
   };
   const byDriver = async (file: string, signal = never) => {
@@ -188,6 +193,14 @@ select id, name from item order by id;
   it('is not run with another password', async () => {
     const wrong = { ...login, password: 'wrong' };
     const output = { onResult: () => undefined, onText: () => undefined };
-    await assert.rejects(runByDriver(wrong, fileOf('select 1'), output, never), SqlError);
+    const refused = /password authentication failed for user "app_owner"/;
+    await assert.rejects(
+      runByDriver(wrong, fileOf('select 1'), output, never),
+      (error) => error instanceof SqlError && refused.test(error.message),
+    );
+    if (program === undefined) return;
+    const { code, text } = await byPsql(fileOf('select 1'), never, undefined, wrong);
+    assert.equal(code, 2);
+    assert.match(text, refused);
   });
 });

@@ -37,7 +37,8 @@ describe('Open psql', () => {
     const connectionDefaults = new ConnectionDefaults(store.session, memory);
     await connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
     const config = { postgresPath: folder, connectionString: () => ({ role: '', database: '' }) };
-    const others = { connectionDefaults, config, lastCompute: new LastCompute(store.session, memory) };
+    const lastCompute = new LastCompute(store.session, memory);
+    const others = { connectionDefaults, config, lastCompute, extensionUri: { fsPath: folder } };
     context = { ...store, ...others } as unknown as CommandContext;
     fakeTerminals.opened.length = executed.length = answers.length = 0;
   });
@@ -101,7 +102,9 @@ describe('Open psql', () => {
     await store.inventory.loadComputes('shop');
     await open();
     const [terminal] = fakeTerminals.opened;
-    assert.equal(terminal?.shellPath, psql);
+    assert.equal(terminal?.shellPath, process.execPath);
+    const [, , program = '', ...args] = terminal.shellArgs ?? [];
+    assert.equal(program, psql);
     const services = path.join(folder, 'services.conf');
     writeFileSync(services, '[production]\nhostaddr=127.0.0.9\nport=1\n');
     for (const theirs of [
@@ -114,7 +117,7 @@ describe('Open psql', () => {
       // As VS Code does.
       const env = Object.fromEntries(variables.filter(([, value]) => value !== null));
       const connected = once(listener, 'connection');
-      const child = spawn(psql, ['--no-password', ...(terminal.shellArgs ?? [])], { env, stdio: 'ignore' });
+      const child = spawn(program, ['--no-password', ...args], { env, stdio: 'ignore' });
       const ended = once(child, 'exit').then(() => 'ended');
       assert.notEqual(await Promise.race([connected, ended]), 'ended', JSON.stringify(theirs));
       await ended;

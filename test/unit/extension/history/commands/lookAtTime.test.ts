@@ -60,6 +60,7 @@ describe('A moment of a branch', () => {
       apiKeysView: view,
       workFolders: { states: [], shown: undefined },
       log: { error: () => undefined },
+      extensionUri: { fsPath: '' },
     };
     context = { ...model, ...others } as unknown as CommandContext;
   });

@@ -1,0 +1,27 @@
+/**
+ * A program for terminals: runs another one there, and keeps the terminal open if that one fails. Otherwise, VS Code would close
+ * the terminal with the reason in it, such as why psql couldn't connect.
+ *
+ * Its arguments are the text to show at the end, the program, and the program's arguments.
+ */
+import { spawn } from 'node:child_process';
+
+const [lastText = '', program = '', ...args] = process.argv.slice(2);
+const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
+
+// The terminal sends these signals to the other program too, which decides what they mean.
+for (const signal of ['SIGINT', 'SIGQUIT']) process.on(signal, () => undefined);
+
+const child = spawn(program, args, { env, stdio: 'inherit' });
+child.on('error', ({ message }) => waitForKey(message));
+child.on('exit', (code, signal) => {
+  if (code !== 0) waitForKey(signal ?? '');
+});
+
+function waitForKey(reason: string): void {
+  process.stdout.write(`${reason}\n${lastText}\n`);
+  const { stdin } = process;
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.once('data', () => process.exit());
+  stdin.once('end', () => process.exit());
+}

@@ -1,0 +1,47 @@
+/**
+ * What is logged about a compute: its last lines, for users who look for the reason of a failure, and the service's own log,
+ * which has no routine messages. The lines are only in memory, because they may contain data.
+ */
+import { withoutRoutine } from './serverLog.ts';
+
+/** Characters. */
+const MAX_LENGTH = 200_000;
+
+export class ComputeLog {
+  readonly #print: (line: string) => void;
+  readonly #lines: string[] = [];
+  #length = 0;
+
+  /** @param print writes a line to the service's log */
+  constructor(print: (line: string) => void) {
+    this.#print = print;
+  }
+
+  get lines(): readonly string[] {
+    return this.#lines;
+  }
+
+  /** Adds what the service itself says. */
+  note(line: string): void {
+    this.keep(line);
+    this.#print(line);
+  }
+
+  /** Returns the listener for the lines of a server. */
+  ofServer(): (line: string) => void {
+    const printUnlessRoutine = withoutRoutine(this.#print);
+    return (line) => {
+      this.keep(line);
+      printUnlessRoutine(line);
+    };
+  }
+
+  /** Adds a line that the service's log has anyway. */
+  keep(text: string): void {
+    // Postgres writes no time, and a tab before a line that continues the one before.
+    const line = text.startsWith('\t') ? text : `${new Date().toISOString()} ${text}`;
+    this.#lines.push(line);
+    this.#length += line.length;
+    while (this.#length > MAX_LENGTH) this.#length -= this.#lines.shift()?.length ?? this.#length;
+  }
+}
