@@ -18,7 +18,7 @@ import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
-import { ComputeLog } from './server/computeLog.ts';
+import { ComputeLog } from './computeLog.ts';
 import { readReplicaLifecycle } from './copies/readReplica.ts';
 import { primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';
 

@@ -106,6 +106,31 @@ describe('a connection', () => {
     await until('the file to go', async () => (await passFiles(ui().dataFolder)).length === 0);
   });
 
+  it('keeps its terminal with the reason if its compute did not start, and the row has the reason and the log', async function () {
+    if (findProgram('psql') === undefined) return this.skip();
+    await service().client.startCompute(shop, primary);
+    await ui().computes.waitFor(/^Compute primary, active,/);
+    await service().client.suspendCompute(shop, primary);
+    await ui().computes.waitFor(/^Compute primary, idle,/);
+    const file = await controlFile(service().dataDir);
+    await rename(file, `${file}.moved`);
+    await ui().computes.contextMenu(row, 'Open psql');
+    await ui().terminal.waitFor(/pg_control": No such file[\s\S]*Press any key/);
+    await ui().computes.waitFor(/^Compute primary, idle, failed,/);
+    assert.match(await ui().computes.tooltip(row), /Failure\s+Postgres did not start: .*pg_control/);
+    await ui().computes.inlineAction(row, 'Show Postgres Log');
+    await new Editor(ui().page).waitForText(/Z postgres: could not find the database system/);
+    await ui().terminal.focus();
+    await ui().page.keyboard.press('q');
+    await ui().terminal.closed();
+    await rename(`${file}.moved`, file);
+    await ui().computes.inlineAction(row, 'Start Compute');
+    await ui().computes.waitFor(/^Compute primary, active,/);
+    await new Editor(ui().page).waitForText(/database system is ready to accept connections/);
+    assert.deepEqual(await ui().notifications.all(), []);
+    await ui().runCommand('View: Close Editor');
+  });
+
   it('is copied in a chosen format, which is offered first the next time', async () => {
     await ui().computes.contextMenu(row, 'More', 'Copy As…');
     const { items } = await ui().quickInput.waitFor('Select a database');
@@ -206,30 +231,6 @@ describe('a connection', () => {
     await ui().dialog.press('Copy Password');
     await ui().waitForClipboard(detail);
     assert.equal(await passwordOf(), detail);
-  });
-
-  it('keeps its terminal with the reason if its compute did not start, and the row has the reason and the log', async function () {
-    if (findProgram('psql') === undefined) return this.skip();
-    await service().client.startCompute(shop, primary);
-    await ui().computes.waitFor(/^Compute primary, active,/);
-    await service().client.suspendCompute(shop, primary);
-    await ui().computes.waitFor(/^Compute primary, idle,/);
-    const file = await controlFile(service().dataDir);
-    await rename(file, `${file}.moved`);
-    await ui().computes.contextMenu(row, 'Open psql');
-    await ui().terminal.waitFor(/pg_control": No such file[\s\S]*Press any key/);
-    await ui().computes.waitFor(/^Compute primary, idle, failed,/);
-    assert.match(await ui().computes.tooltip(row), /Failure\s+Postgres did not start: .*pg_control/);
-    await ui().computes.inlineAction(row, 'Show Postgres Log');
-    await new Editor(ui().page).waitForText(/Z postgres: could not find the database system/);
-    await ui().terminal.focus();
-    await ui().page.keyboard.press('q');
-    await ui().terminal.closed();
-    await rename(`${file}.moved`, file);
-    await ui().computes.inlineAction(row, 'Start Compute');
-    await ui().computes.waitFor(/^Compute primary, active,/);
-    await new Editor(ui().page).waitForText(/database system is ready to accept connections/);
-    assert.deepEqual(await ui().notifications.all(), []);
   });
 });
 

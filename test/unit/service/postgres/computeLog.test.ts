@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ComputeLog } from '../../../../../src/service/postgres/server/computeLog.ts';
+import { ComputeLog } from '../../../../src/service/postgres/computeLog.ts';
 
 describe('ComputeLog', () => {
   it('prints what is no routine, and keeps all with times', () => {
