@@ -54,9 +54,17 @@ const FOCUSED: Readonly<Record<SelectedRow, string>> = {
  */
 const keybindings = rows.flatMap(([command, { keys }]) => {
   if (keys === undefined) return [];
-  const { row, ...combination } = keys;
+  const { row, shownAt = {}, ...combination } = keys;
   const args = { commands: ['list.select', 'list.toggleExpand', { command, args: row }] };
-  return [{ command: 'runCommands', args, ...combination, when: FOCUSED[row] }];
+  // VS Code sets `viewItem` only for a menu. It shows the keys there, and a key itself runs only the first of these.
+  return [
+    { command: 'runCommands', args, ...combination, when: FOCUSED[row] },
+    ...Object.entries(shownAt).map(([shown, rows]) => ({
+      command: shown,
+      ...combination,
+      when: all(FOCUSED[row], rows),
+    })),
+  ];
 });
 
 const viewsWelcome = [

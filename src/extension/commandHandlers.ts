@@ -39,11 +39,12 @@ import { showDetails } from './browse/commands/showDetails.ts';
 import {
   copyId,
   copyName,
-  findCompute,
+  createAny,
   refreshView,
   showIdsFirst,
   showNamesFirst,
 } from './browse/commands/computesView.ts';
+import { findCompute } from './browse/commands/findCompute.ts';
 import { refreshOperations, showOperations } from './browse/commands/showOperations.ts';
 import { showServerLog } from './browse/commands/showServerLog.ts';
 import { addService } from './connection/commands/addService.ts';
@@ -151,6 +152,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.workBranch.show': showWorkBranch,
   'hostedPostgres.workBranch.stopFollowing': stopFollowing,
   'hostedPostgres.workBranch.tidyUp': tidyUpBranches,
+  'hostedPostgres.view.create': createAny,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.copyName': copyName,
   'hostedPostgres.view.refresh': refreshView,

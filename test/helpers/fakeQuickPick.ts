@@ -5,6 +5,7 @@ export const BACK_BUTTON = {};
 interface FakeItem {
   readonly label: string;
   readonly description?: string;
+  readonly alwaysShow?: boolean;
 }
 
 /** A quick pick. As in VS Code, the first of new items becomes active. */
@@ -19,9 +20,10 @@ export class FakeQuickPick {
   readonly onDidHide = listenersOf(this.#hidden);
   readonly onDidTriggerButton = listenersOf(this.#pressed);
   readonly onDidTriggerItemButton = listenersOf(this.#itemPressed);
-  readonly onDidChangeValue = listenersOf(new Set<() => void>());
+  readonly #changed = new Set<(text: string) => void>();
+  readonly onDidChangeValue = listenersOf(this.#changed);
   activeItems: readonly { readonly label: string }[] = [];
-  readonly value = '';
+  value = '';
   buttons: readonly unknown[] = [];
   busy = false;
   placeholder = '';
@@ -44,6 +46,12 @@ export class FakeQuickPick {
   down(): void {
     const index = this.items.findIndex((item) => item === this.activeItems[0]);
     this.activeItems = this.items.slice(index + 1, index + 2);
+  }
+
+  /** Types a text, for which VS Code would show only some items. */
+  type(text: string): void {
+    this.value = text;
+    for (const listener of this.#changed) listener(text);
   }
 
   /** Accepts the active item, as the Enter key does. */

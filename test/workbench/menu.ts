@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import type { PageElement } from './pageElement.ts';
 
 const SUBMENU = '.monaco-submenu';
 
@@ -43,6 +44,20 @@ export async function readMenu(page: Page, submenu?: string): Promise<string[]> 
   await page.keyboard.press('Escape');
   await items(page).first().waitFor({ state: 'hidden' });
   return titles.map((title) => title.trim());
+}
+
+/** Returns the keys of the open menu by the titles of its items, and closes it. */
+export async function readMenuKeys(page: Page): Promise<Readonly<Record<string, string>>> {
+  await items(page).first().waitFor();
+  const keys = await items(page).evaluateAll((all: PageElement[]) =>
+    all.map((item) => [
+      item.querySelector('.action-label')?.textContent?.trim() ?? '',
+      item.querySelector('.keybinding')?.textContent ?? '',
+    ]),
+  );
+  await page.keyboard.press('Escape');
+  await items(page).first().waitFor({ state: 'hidden' });
+  return Object.fromEntries(keys);
 }
 
 function items(page: Page): Locator {

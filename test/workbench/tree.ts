@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
 import { until } from './until.ts';
-import { chooseMenuItem, openMenu, readMenu } from './menu.ts';
+import { chooseMenuItem, openMenu, readMenu, readMenuKeys } from './menu.ts';
 
 /** Milliseconds after which a row without a tooltip was drawn again. VS Code shows one after half a second. */
 const DRAWN_AGAIN = 5_000;
@@ -112,6 +112,12 @@ export class Tree {
   async contextMenuItems(label: string | RegExp, submenu?: string): Promise<string[]> {
     await openMenu(this.#page, await this.#row(label));
     return readMenu(this.#page, submenu);
+  }
+
+  /** Returns the keys next to the items of a row's context menu, by their titles, and closes it again. */
+  async contextMenuKeys(label: string | RegExp): Promise<Readonly<Record<string, string>>> {
+    await openMenu(this.#page, await this.#row(label));
+    return readMenuKeys(this.#page);
   }
 
   /** Hovers over a row and returns its tooltip. */

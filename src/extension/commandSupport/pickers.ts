@@ -11,6 +11,7 @@ import {
   asProjectNode,
   computeNodeOf,
   isComputeWithin,
+  type BranchNode,
   type ComputeNode,
   type ProjectNode,
 } from '../inventory/nodes.ts';
@@ -102,11 +103,14 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
   return others.length === 0 ? first : undefined;
 }
 
-type Row = ComputeNode | ProjectNode;
+export type Row = ComputeNode | BranchNode | ProjectNode;
 
-const idOf = (row: Row): string => (row.kind === 'compute' ? row.computeId : row.projectId);
+export function idOf(row: Row): string {
+  if (row.kind === 'compute') return row.computeId;
+  return row.kind === 'branch' ? `${row.projectId}/${row.branchId}` : row.projectId;
+}
 
-interface RowItem<T extends Row = Row> extends Choice<T> {
+export interface RowItem<T extends Row = Row> extends Choice<T> {
   readonly value: T;
 }
 
@@ -118,7 +122,7 @@ interface Offered {
   readonly none?: string;
 }
 
-interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | 'lastCompute'> {
+export interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | 'lastCompute'> {
   readonly computesView: Pick<ComputesView, 'view'>;
 }
 
@@ -145,7 +149,7 @@ export async function askForCompute(
 }
 
 /** The loaded computes. Those of the selected row come first, then the last used one. */
-function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
+export function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
   const rank = ({ value }: RowItem<ComputeNode>) => {
@@ -171,11 +175,18 @@ function computeItems(context: PickerContext, canPick: CanPick): RowItem<Compute
     .sort((a, b) => rank(a) - rank(b));
 }
 
+/** What a list has in addition to computes. */
+interface MoreItems {
+  items(): readonly RowItem[];
+  load(projectIds: readonly string[]): Promise<void>;
+}
+
 /** All computes, and the projects whose computes aren't loaded. */
-async function loadComputeItems(
+export async function loadComputeItems(
   context: PickerContext,
   canPick: CanPick,
   show: (items: readonly RowItem[]) => void,
+  more?: MoreItems,
 ): Promise<readonly RowItem[]> {
   const { inventory } = context;
   await inventory.ensureProjects();
@@ -186,7 +197,8 @@ async function loadComputeItems(
   const places = new Map<string, number>();
   const keptPosition = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
   const known = () => {
-    const items: RowItem[] = [...computeItems(context, canPick), ...unloadedProjects(inventory)];
+    const computes = computeItems(context, canPick);
+    const items = [...computes, ...(more?.items() ?? []), ...unloadedProjects(inventory)];
     if (places.size > 0) items.sort((a, b) => keptPosition(a) - keptPosition(b));
     for (const { value } of items) if (!places.has(idOf(value))) places.set(idOf(value), places.size);
     return items;
@@ -194,7 +206,9 @@ async function loadComputeItems(
   return await loadItems<RowItem>(inventory, known, show, async () => {
     await inventory.projects?.load();
     const ids = [...(inventory.projects?.entries.keys() ?? [])];
-    if (ids.length <= MAX_LOADED) await inventory.loadComputesOf(ids).catch(() => undefined);
+    if (ids.length > MAX_LOADED) return;
+    const computes = inventory.loadComputesOf(ids).catch(() => undefined);
+    await Promise.all([computes, more?.load(ids)]);
   });
 }
 
@@ -248,7 +262,7 @@ export async function pickCompute(
 }
 
 /** If there are more projects than this, computes are loaded only for the project that the user picks. */
-const MAX_LOADED = 50;
+export const MAX_LOADED = 50;
 
 /** Shows loaded items while others load. Updates at each doubling, because VS Code takes long to draw thousands. */
 async function loadItems<T>(

@@ -42,7 +42,9 @@ import {
   LOGGED,
   NAMED,
   OPERATIONS_DOCUMENT,
+  LISTED_BRANCH,
   PROJECT,
+  PROJECT_OR_BRANCH,
   RUNNING,
   SIGNED_IN,
   TRUSTED,
@@ -87,14 +89,11 @@ export const COMMAND_TABLE = {
     ],
   },
   'hostedPostgres.view.copyName': { palette: false, menus: [computesRow('1_copy@1', NAMED)] },
+  'hostedPostgres.view.create': { icon: 'add', menus: [computesTitle('navigation@2', inState('ready'))] },
   'hostedPostgres.compute.find': { icon: 'search', menus: [computesTitle('navigation@3', inState('ready'))] },
   'hostedPostgres.compute.create': {
     icon: 'add',
-    menus: [
-      computesTitle('navigation@2', inState('ready')),
-      computesRow('2_branch@2', PROJECT),
-      branchMore('1_compute@1', BRANCH),
-    ],
+    menus: [computesRow('2_branch@2', PROJECT), branchMore('1_compute@1', BRANCH)],
   },
   'hostedPostgres.compute.edit': {
     icon: 'edit',
@@ -140,14 +139,42 @@ export const COMMAND_TABLE = {
       computesRow('0_open@1', DATABASES, TRUSTED),
     ],
   },
-  'hostedPostgres.row.edit': { palette: false, keys: { key: 'f2', row: 'selectedInComputes' } },
+  'hostedPostgres.row.edit': {
+    palette: false,
+    keys: {
+      key: 'f2',
+      row: 'selectedInComputes',
+      shownAt: {
+        'hostedPostgres.compute.edit': COMPUTE,
+        'hostedPostgres.branch.rename': LISTED_BRANCH,
+        'hostedPostgres.project.rename': PROJECT,
+      },
+    },
+  },
   'hostedPostgres.row.delete': {
     palette: false,
-    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedInComputes' },
+    keys: {
+      key: 'delete',
+      mac: 'cmd+backspace',
+      row: 'selectedInComputes',
+      shownAt: {
+        'hostedPostgres.compute.delete': COMPUTE,
+        'hostedPostgres.branch.delete': LISTED_BRANCH,
+        'hostedPostgres.project.delete': PROJECT,
+      },
+    },
   },
   'hostedPostgres.row.copy': {
     palette: false,
-    keys: { key: 'ctrl+c', mac: 'cmd+c', row: 'selectedInComputes' },
+    keys: {
+      key: 'ctrl+c',
+      mac: 'cmd+c',
+      row: 'selectedInComputes',
+      shownAt: {
+        'hostedPostgres.compute.copyHost': COMPUTE,
+        'hostedPostgres.view.copyId': PROJECT_OR_BRANCH,
+      },
+    },
   },
   ...BRANCH_COMMANDS,
   'hostedPostgres.sql.run': {
@@ -174,7 +201,12 @@ export const COMMAND_TABLE = {
   'hostedPostgres.apiKey.revoke': {
     icon: 'trash',
     menus: [apiKeysRow('inline@2', API_KEY), apiKeysRow('3_delete@1', API_KEY)],
-    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedInApiKeys' },
+    keys: {
+      key: 'delete',
+      mac: 'cmd+backspace',
+      row: 'selectedInApiKeys',
+      shownAt: { 'hostedPostgres.apiKey.revoke': API_KEY },
+    },
   },
   'hostedPostgres.apiKey.rotate': {
     icon: 'sync',

@@ -41,7 +41,13 @@ export interface CommandRow {
   readonly palette?: string | false;
   readonly menus?: readonly MenuEntry[];
   /** While a row of this view has the focus. */
-  readonly keys?: { readonly key: string; readonly mac?: string; readonly row: SelectedRow };
+  readonly keys?: {
+    readonly key: string;
+    readonly mac?: string;
+    readonly row: SelectedRow;
+    /** The commands of menus that do the same for one kind of row. VS Code shows the key next to them. */
+    readonly shownAt?: Readonly<Record<`hostedPostgres.${string}`, string>>;
+  };
 }
 
 export type MenuOf = (group: string, ...when: readonly string[]) => MenuEntry;

@@ -62,6 +62,7 @@ export const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
 // `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
 export const PROJECT = 'viewItem =~ /^project\\b/';
 export const BRANCH = 'viewItem =~ /^branch\\b/';
+export const PROJECT_OR_BRANCH = 'viewItem =~ /^(project|branch)\\b/';
 /** A project of a service that lists branches. */
 export const LISTED_PROJECT = 'viewItem =~ /^project branches/';
 export const LISTED_BRANCH = 'viewItem =~ /^branch listed/';

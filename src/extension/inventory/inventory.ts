@@ -141,6 +141,11 @@ export class Inventory implements Disposable {
     await this.#forEach(projectIds, (id) => this.loadComputes(id));
   }
 
+  /** Loads the branches of several projects once. Never rejects. */
+  async loadBranchesOf(projectIds: Iterable<string>): Promise<void> {
+    await this.#forEach(projectIds, (id) => this.branches.ensureLoaded(id), this.#branchLimit);
+  }
+
   /** Never rejects. */
   async refreshBranchesOf(projectIds: Iterable<string>): Promise<void> {
     await this.#forEach(projectIds, (id) => this.branches.refresh(id), this.#branchLimit);

@@ -49,6 +49,31 @@ describe('Branches', () => {
     await ui().computes.waitFor(main);
   });
 
+  it('are found by words of their project and their name, also if they have no compute', async () => {
+    await ui().run('Find Compute…');
+    await ui().quickInput.type('Search by name', 'shop empty');
+    await ui().quickInput.waitForItems('Search by name', 1);
+    await ui().quickInput.accept('Search by name');
+    await ui().computes.waitUntilSelected(new RegExp(`^Branch ${emptyBranch}`));
+  });
+
+  it('are created by the button in the title, which asks what to create', async () => {
+    await ui().viewAction('Computes', 'Create…');
+    await ui().quickInput.choose('Select what to create', 'Branch');
+    await ui().quickInput.waitFor('Name of the new branch');
+    await ui().quickInput.cancel('Name of the new branch');
+  });
+
+  it('show in their menu which keys rename, delete and copy', async () => {
+    await ui().computes.expandProject('shop');
+    const branch = await ui().computes.contextMenuKeys(main);
+    const project = await ui().computes.contextMenuKeys('Project shop');
+    assert.deepEqual(
+      [branch['Delete Branch…'], project['Rename Project…'], project['Delete Project…'], project['Copy Id']],
+      ['Del', 'F2', 'Del', 'Ctrl+C'],
+    );
+  });
+
   it('are created without a compute and with an expiry from the palette', async () => {
     await ui().computes.click('Project shop');
     await ui().run('Create Branch…');

@@ -16,7 +16,7 @@ describe('Marks of projects and accounts', () => {
 
   const changes = () => service().proxy.requests.filter(({ method }) => method !== 'GET').length;
   const mark = async (label: 'Production' | 'Read-only') => {
-    await ui().computes.contextMenu(/^Project shop/, 'Mark Project…');
+    await ui().computes.contextMenu(/^Project shop/, 'Protect Project: Production…');
     await ui().quickInput.choose('Select how to protect shop', label);
     await ui().computes.waitFor(`Project shop, ${label.toLowerCase()}`);
     // A row that is redrawn closes its menu.
@@ -38,15 +38,15 @@ describe('Marks of projects and accounts', () => {
     for (const item of ['Delete Compute', 'Edit Compute…', 'Start Compute']) {
       await ui().notifications.clear();
       await ui().computes.contextMenu(/^Compute primary,/, item);
-      await ui().notifications.waitFor(`You have marked the project ${shop} as read-only`);
+      await ui().notifications.waitFor(`You have protected the project ${shop} as read-only`);
     }
     assert.equal(changes(), before);
-    await ui().notifications.press('as read-only', 'Mark Project…');
-    await ui().quickInput.choose('Select how to protect shop', 'No mark');
-    await ui().statusBar.waitFor('Removed the mark of shop');
+    await ui().notifications.press('as read-only', 'Protect Project…');
+    await ui().quickInput.choose('Select how to protect shop', 'No protection');
+    await ui().statusBar.waitFor('Removed the protection of shop');
     await ui().computes.waitFor('Project shop');
-    await ui().computes.contextMenu(/^Project shop/, 'Mark Project…');
-    await ui().quickInput.choose('Select how to protect shop', 'No mark');
-    await ui().statusBar.waitFor('shop has no mark');
+    await ui().computes.contextMenu(/^Project shop/, 'Protect Project: Production…');
+    await ui().quickInput.choose('Select how to protect shop', 'No protection');
+    await ui().statusBar.waitFor('shop has no protection');
   });
 });

@@ -192,7 +192,7 @@ describe('The database branch of a Git branch', () => {
 
   it('is shown as a warning, in color, icon and words, while it is production', async () => {
     const mark = async (label: string) => {
-      await ui().run('Mark Project…');
+      await ui().run('Protect Project: Production…');
       await ui().quickInput.choose('Select a project', 'shop');
       await ui().quickInput.choose('Select how to protect shop', label);
     };
@@ -202,7 +202,7 @@ describe('The database branch of a Git branch', () => {
     assert.match((await item.getAttribute('class')) ?? '', /warning-kind/);
     await item.locator('.codicon-warning').waitFor();
     await ui().statusBar.waitForTooltip('Database branch main', /This is production\./);
-    await mark('No mark');
+    await mark('No protection');
     await ui().statusBar.waitFor(/^main\nDatabase branch main$/);
     assert.doesNotMatch((await item.getAttribute('class')) ?? '', /warning-kind/);
   });

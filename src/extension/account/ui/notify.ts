@@ -86,8 +86,8 @@ function buttonFor(action: Exclude<ErrorAction, 'retry' | 'newKey'>, error: unkn
       return commandButton(l10n.t('Set Up Postgres…'), 'hostedPostgres.localService.setUpPostgres');
     case 'mark':
       return projectId === undefined
-        ? commandButton(l10n.t('Mark Account…'), 'hostedPostgres.account.mark')
-        : commandButton(l10n.t('Mark Project…'), 'hostedPostgres.project.mark', {
+        ? commandButton(l10n.t('Protect Account…'), 'hostedPostgres.account.mark')
+        : commandButton(l10n.t('Protect Project…'), 'hostedPostgres.project.mark', {
             kind: 'project',
             projectId,
           });

@@ -91,7 +91,7 @@ const joined = (...notes: readonly (string | false | undefined)[]): string | und
 function requireOwn({ isOwn, branchId }: GatedBranch): void {
   if (isOwn) return;
   throw new Error(
-    `You may only read ${branchId}. Write to a branch that you have created and that the user hasn't marked.`,
+    `You may only read ${branchId}. Write to a branch that you have created and that the user hasn't protected.`,
   );
 }
 

@@ -1,14 +1,16 @@
-/** Refresh the Computes view, find a compute in it, copy an id, and choose whether names or ids come first. */
+/** Refresh the Computes view, create something in it, copy ids and names, and choose whether names or ids come first. */
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
-import { l10n } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import { asDatabaseRow, databaseRowName } from '../../inventory/databaseNodes.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
-import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
-import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
+import { executeCommand, type OwnCommand } from '../../window/ui/executeCommand.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { pickCompute } from '../../commandSupport/pickers.ts';
 
 /**
  * Refreshes everything visible, and the project of the argument even if it is collapsed. That project may also be the focused
@@ -50,11 +52,32 @@ const changeOrder =
 export const showNamesFirst = changeOrder(true);
 export const showIdsFirst = changeOrder(false);
 
-/** Find Compute…: finds computes by name, id, branch or project and reveals one in the tree. */
-export const findCompute: Command = async (context, _argument, run) => {
-  context.session.requireConnection();
-  run.failureMessage = l10n.t("Couldn't find computes");
-  const question = { placeholder: l10n.t('Search by name, id, branch or project') };
-  const found = await askInSteps(l10n.t('Find Compute'), (ask) => askForCompute(context, ask, question));
-  if (found !== undefined) await context.computesView.reveal(found);
+/** The button in the view's title. @param argument the row with the focus, if any */
+export const createAny: Command = async ({ session, inventory }, argument) => {
+  session.requireConnection();
+  const kinds: readonly Choice<OwnCommand['command']>[] = [
+    {
+      label: l10n.t('Branch'),
+      iconPath: new ThemeIcon('git-branch'),
+      description: l10n.t('with the data of another branch'),
+      value: 'hostedPostgres.branch.create',
+    },
+    {
+      label: l10n.t('Compute'),
+      iconPath: new ThemeIcon('server-process'),
+      description: l10n.t('to connect to a branch, or to read it faster'),
+      value: 'hostedPostgres.compute.create',
+    },
+    {
+      label: l10n.t('Project'),
+      iconPath: new ThemeIcon('project'),
+      description: l10n.t('with an empty database'),
+      value: 'hostedPostgres.project.create',
+    },
+  ];
+  const isOffered = ({ value }: Choice<OwnCommand['command']>) =>
+    inventory.branches.isOffered || value === 'hostedPostgres.compute.create';
+  const question = pickOne({ placeholder: l10n.t('Select what to create'), items: kinds.filter(isOffered) });
+  const command = await singleStep(l10n.t('Create'), question);
+  if (command !== undefined) await executeCommand(command, argument);
 };

@@ -83,7 +83,7 @@ function keptText(kept: readonly KeptBranch[]): readonly string[] {
     gitBranch: l10n.t('another Git branch uses it'),
     newParent: l10n.t('new branches start from it'),
     envFile: l10n.t('an env file points to it'),
-    marked: l10n.t('it is marked'),
+    marked: l10n.t('you have protected its project or account'),
     protected: l10n.t('it is protected'),
     default: l10n.t('it is the default branch'),
     root: l10n.t('it has no parent'),

@@ -32,8 +32,8 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
   if (guards.cachedMark(target) !== 'readOnly') return;
   const { projectId } = target;
   throw guards.accountMark === 'readOnly' || projectId === undefined
-    ? new ReadOnlyError(l10n.t('You have marked this account as read-only.'), undefined)
-    : new ReadOnlyError(l10n.t('You have marked the project {0} as read-only.', projectId), projectId);
+    ? new ReadOnlyError(l10n.t('You have protected this account as read-only.'), undefined)
+    : new ReadOnlyError(l10n.t('You have protected the project {0} as read-only.', projectId), projectId);
 }
 
 /**

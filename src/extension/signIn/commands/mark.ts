@@ -1,4 +1,4 @@
-/** Marks the account or a project as production or read-only, in the user's settings. */
+/** Protects the account or a project as production or read-only, by a mark in the user's settings. */
 import { l10n } from 'vscode';
 import type { Mark } from '../../window/marks.ts';
 import { asProjectNode } from '../../inventory/nodes.ts';
@@ -12,18 +12,18 @@ import { projectName } from '../../inventory/names.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
   const { account, accountId } = context.session.requireConnection();
-  run.failureMessage = l10n.t("Couldn't mark the account");
+  run.failureMessage = l10n.t("Couldn't protect the account");
   const name = accountLabel(account);
   const current = context.guards.accountMark;
-  const mark = await singleStep(l10n.t('Mark Account'), markQuestion(name, current));
+  const mark = await singleStep(l10n.t('Protect Account'), markQuestion(name, current));
   if (mark !== undefined) await setMark(context, accountId, name, mark);
 };
 
 export const markProject: Command = async (context, argument, run) => {
   context.session.requireConnection();
-  run.failureMessage = l10n.t("Couldn't mark the project");
+  run.failureMessage = l10n.t("Couldn't protect the project");
   const given = asProjectNode(argument)?.projectId;
-  const answers = await askInSteps(l10n.t('Mark Project'), async (ask) => {
+  const answers = await askInSteps(l10n.t('Protect Project'), async (ask) => {
     const projectId = given ?? (await ask(projectQuestion(context), { following: 1 }));
     const current = context.guards.projectMark(projectId);
     const mark = await ask(markQuestion(projectName(context.inventory, projectId), current));
@@ -43,7 +43,7 @@ function markQuestion(name: string, current: Mark | undefined): Question<Mark | 
       value: 'production',
     },
     { label: l10n.t('Read-only'), description: l10n.t('blocks all changes'), value: 'readOnly' },
-    { label: l10n.t('No mark'), description: l10n.t('usual confirmations'), value: null },
+    { label: l10n.t('No protection'), description: l10n.t('usual confirmations'), value: null },
   ];
   return pickOne({
     placeholder: l10n.t('Select how to protect {0}', name),
@@ -60,9 +60,9 @@ async function setMark(
   const isMarked = config.marks[id] !== undefined;
   await config.setMark(id, mark ?? undefined);
   const texts: Record<Mark | 'none', string> = {
-    production: l10n.t('Marked {0} as production', name),
-    readOnly: l10n.t('Marked {0} as read-only', name),
-    none: isMarked ? l10n.t('Removed the mark of {0}', name) : l10n.t('{0} has no mark', name),
+    production: l10n.t('{0} is protected as production', name),
+    readOnly: l10n.t('{0} is protected as read-only', name),
+    none: isMarked ? l10n.t('Removed the protection of {0}', name) : l10n.t('{0} has no protection', name),
   };
   announce(texts[mark ?? 'none']);
 }

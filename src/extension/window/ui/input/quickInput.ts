@@ -61,7 +61,8 @@ export const pickOne =
       const current = () => items.find(({ isCurrent }) => isCurrent === true);
       const show = () => {
         const typed = pick.typed?.(input.value.trim());
-        input.items = typed === undefined ? items : [safeItem(typed), ...items];
+        const shown = withWords(items, wordsOf(input.value));
+        input.items = typed === undefined ? shown : [safeItem(typed), ...shown];
       };
       const setItems = (loaded: readonly Choice<T>[]) => {
         const activeId = input.activeItems[0] && idOf(input.activeItems[0]);
@@ -70,7 +71,8 @@ export const pickOne =
         );
         // VS Code makes the first new item active, but the user may be about to press Enter on another one.
         show();
-        const active = activeId === undefined ? current() : items.find((item) => idOf(item) === activeId);
+        const active =
+          activeId === undefined ? current() : input.items.find((item) => idOf(item) === activeId);
         if (active !== undefined) input.activeItems = [active];
       };
       const setLoaded = (loaded: readonly Choice<T>[]) => {
@@ -85,7 +87,7 @@ export const pickOne =
           setLoaded(loaded);
         }, fail);
       } else setLoaded(pick.items);
-      if (pick.typed !== undefined) disposables.add(input.onDidChangeValue(show));
+      disposables.add(input.onDidChangeValue(whenWordsChange(show, pick.typed !== undefined)));
       // Unlike the selection, `activeItems` is updated late and may belong to the previous text.
       let selected: Choice<T> | undefined;
       disposables.add(input.onDidChangeValue(() => (selected = undefined)));
@@ -108,6 +110,30 @@ export const pickOne =
       );
     });
   };
+
+/** VS Code takes long to draw many items again. @param isAlways whether the items depend on the text in another way, too */
+function whenWordsChange(show: () => void, isAlways: boolean): (text: string) => void {
+  let hadWords = false;
+  return (text) => {
+    const hasWords = wordsOf(text).length > 1;
+    if (isAlways || hasWords || hadWords) show();
+    hadWords = hasWords;
+  };
+}
+
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/**
+ * VS Code looks for the whole text in the label, the description or the detail. Items with several words in any of these, such as a
+ * project and a branch, are shown, too.
+ */
+function withWords<T>(items: readonly Choice<T>[], words: readonly string[]): readonly Choice<T>[] {
+  if (words.length < 2) return items;
+  return items.map((item) => {
+    const text = `${item.label} ${item.description ?? ''} ${item.detail ?? ''}`.toLowerCase();
+    return words.every((word) => text.includes(word)) ? { ...item, alwaysShow: true } : item;
+  });
+}
 
 /** Several items, all of which are ticked at first. The answer is the values of the ticked ones. */
 export const pickMany =

@@ -120,7 +120,7 @@ describe('Tools for branches', () => {
 
   it('are not created in a read-only project, and with its name in production', async () => {
     model.marks['shop'] = 'readOnly';
-    await assert.rejects(call('createBranch', {}), /marked the project/);
+    await assert.rejects(call('createBranch', {}), /protected the project/);
     model.marks['shop'] = 'production';
     await assert.rejects(call('createBranch', {}), /did not approve/);
     assert.deepEqual([sent(), dialogs], [[], []]);

@@ -152,7 +152,8 @@ describe('Tools for language models', () => {
       ['resizeCompute', { ...target, minCu: 2 }],
     ] as const;
     store.marks['shop'] = 'readOnly';
-    for (const [name, input] of changes) await assert.rejects(invoke(name, input), /marked the project shop/);
+    for (const [name, input] of changes)
+      await assert.rejects(invoke(name, input), /protected the project shop/);
     store.marks['shop'] = 'production';
     for (const [name, input] of changes) await assert.rejects(invoke(name, input), /did not approve/);
     assert.ok(service.requests.every((call) => call.startsWith('GET')));

@@ -77,7 +77,7 @@ describe('protectAbandoned', () => {
     await start();
     assert.match(
       await question(),
-      /may no longer be protected: You have marked the project shop as read-only/,
+      /may no longer be protected: You have protected the project shop as read-only/,
     );
     assert.equal(
       store.service.requests.some((call) => call.startsWith('PATCH')),

@@ -157,7 +157,7 @@ describe('approve', () => {
     store.marks['shop'] = 'readOnly';
     const error: unknown = await approve(store.guards, severe).catch((reason: unknown) => reason);
     assert.deepEqual(explainError(error), {
-      message: 'You have marked the project shop as read-only.',
+      message: 'You have protected the project shop as read-only.',
       action: 'mark',
     });
     assert.equal(await approve(store.guards, { ...change, projectId: 'other' }), true);
