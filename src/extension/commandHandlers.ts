@@ -35,7 +35,7 @@ import { compareSchema, openSchema, refreshSchema } from './database/commands/sc
 import { deleteCompute, restartCompute, startCompute, suspendCompute } from './computes/commands/compute.ts';
 import { createCompute } from './computes/commands/createCompute.ts';
 import { editCompute } from './computes/commands/editCompute.ts';
-import { showDetails } from './browse/commands/showDetails.ts';
+import { showDetails, showDetailsJson } from './browse/commands/showDetails.ts';
 import {
   copyId,
   copyName,
@@ -112,6 +112,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.connection.addService': addService,
   'hostedPostgres.connectionString.writeEnv': writeEnv,
   'hostedPostgres.details.show': showDetails,
+  'hostedPostgres.details.showJson': showDetailsJson,
   'hostedPostgres.input.host': inputHost,
   'hostedPostgres.input.service': inputService,
   'hostedPostgres.input.url': inputUrl,

@@ -1,7 +1,7 @@
-/** All fields of a project, branch, compute or API key as a JSON document. The records have no secrets: see `records.ts`. */
+/** All fields of a project, branch, compute or API key, for a page and a JSON document. The records have no secrets: see `records.ts`. */
 import type { ApiKeyList } from '../signIn/apiKeys/apiKeyList.ts';
 import type { Session } from '../account/session.ts';
-import type { Compute } from '../../api/records/records.ts';
+import type { Compute, Operation } from '../../api/records/records.ts';
 import { AccountSwitchedError } from '../window/changeErrors.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './detailsScheme.ts';
@@ -37,10 +37,13 @@ export const asDetailsNode = (value: unknown): DetailsNode | undefined =>
 /** @param account see `accountId`: ids are unique only within one */
 export const detailsUri = (account: string, node: DetailsNode) => ({
   scheme: DETAILS_SCHEME,
-  // VS Code shows the last segment as the title, and highlights JSON by its extension.
-  path: `/${idOf(node)}.json`,
+  // VS Code shows the last segment as the title, and knows the format by its extension.
+  path: `/${idOf(node)}.md`,
   query: JSON.stringify({ account, ...node }),
 });
+
+/** The same as JSON, for the URI of a page. */
+export const jsonPath = (pagePath: string): string => pagePath.replace(/\.md$/, '.json');
 
 /** The log of a compute's server. VS Code highlights it by its extension. */
 export const serverLogUri = (account: string, node: ComputeNode) => ({
@@ -85,11 +88,21 @@ export async function readServerLog(
   return await client.findServerLog(node.projectId, node.computeId, { signal: connection.signal });
 }
 
+export interface Details {
+  readonly node: DetailsNode;
+  /** As the service has sent it. */
+  readonly record: object;
+  /** Why a compute is active. */
+  readonly activity: string | undefined;
+  /** Those in progress. */
+  readonly operations: readonly Operation[];
+}
+
 /** Requests only what wasn't loaded before. @throws {Error} @throws {ApiError} @returns undefined if it no longer exists */
 export async function readDetails(
   deps: DetailsDependencies,
   uri: { readonly query: string },
-): Promise<string | undefined> {
+): Promise<Details | undefined> {
   const { node } = await requireOwner(deps, uri);
   const record = await readRecord(deps, node);
   if (record === undefined) return undefined;
@@ -97,6 +110,10 @@ export async function readDetails(
     node.kind === 'compute' ? deps.inventory.compute(node.projectId, node.computeId) : undefined;
   const activity = compute && (await deps.whyActive?.(compute));
   const operations = node.kind === 'apiKey' ? [] : await pendingOperations(deps, node);
+  return { node, record, activity, operations };
+}
+
+export function detailsJson({ record, activity, operations }: Details): string {
   const shown = {
     ...record,
     ...(activity !== undefined && { activity }),
@@ -131,7 +148,7 @@ async function readRecord(
 async function pendingOperations(
   { session, tracker }: DetailsDependencies,
   node: ProjectNode | BranchNode | ComputeNode,
-): Promise<readonly object[]> {
+): Promise<readonly Operation[]> {
   const connection = session.requireConnection();
   const client = await connection.client();
   const ids = tracker.pending

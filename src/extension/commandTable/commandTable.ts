@@ -10,6 +10,7 @@ import {
   computeMore,
   computesRow,
   computesTitle,
+  editorTitle,
   explorerContext,
   fileContext,
   fileTitle,
@@ -27,6 +28,7 @@ import {
   COMPUTE,
   CONNECTABLE,
   DATABASES,
+  DETAILS_PAGE,
   ENABLED,
   ENABLED_CONNECTABLE,
   FAILED,
@@ -241,6 +243,11 @@ export const COMMAND_TABLE = {
       apiKeysRow('1_details@1', API_KEY),
       computesRow('4_copy@2', PROJECT),
     ],
+  },
+  'hostedPostgres.details.showJson': {
+    icon: 'json',
+    palette: DETAILS_PAGE,
+    menus: [editorTitle('navigation', DETAILS_PAGE)],
   },
   'hostedPostgres.log.show': { needsAccount: false, menus: [computesTitle('3_log@1')] },
   'hostedPostgres.workBranch.create': {

@@ -50,6 +50,7 @@ export const TRUSTED = 'isWorkspaceTrusted';
 export const IN_FOLDER = all(TRUSTED, 'workspaceFolderCount > 0');
 
 export const SCHEMA_DOCUMENT = 'resourceScheme == hosted-postgres-schema';
+export const DETAILS_PAGE = all('resourceScheme == hosted-postgres-details', 'resourceExtname == .md');
 export const OPERATIONS_DOCUMENT = 'resourceScheme == hosted-postgres-operations';
 export const ROWS_DOCUMENT = 'resourceScheme == hosted-postgres-rows';
 /** A file, or the schema of a branch. */

@@ -12,6 +12,7 @@ import {
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
+import { closeEditors } from './resetWindow.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 describe('Computes', () => {
@@ -47,12 +48,15 @@ describe('Computes', () => {
     await ui().waitForClipboard(reports);
   });
 
-  it('show all their fields, also those that no tooltip has', async () => {
+  it('have a page with their details, and JSON of all fields one click further', async () => {
     await ui().computes.contextMenu(/^Compute reports,/, 'More', 'Show Details');
+    const page = ui().page.frameLocator('iframe.webview.ready').frameLocator('iframe[title]');
+    await page.getByRole('cell', { name: '0.25 CU' }).waitFor();
+    await ui().page.getByRole('button', { name: 'Show as JSON' }).click();
     const editor = new Editor(ui().page);
     await editor.waitForText(/"pooler_mode": "transaction",\n.*"passwordless_access": false/);
     assert.equal(JSON.parse(await editor.text()).id, reports);
-    await ui().runCommand('View: Close Editor');
+    await closeEditors(ui());
   });
 
   it('are created with branch, type, size and autosuspend, each step of which explains itself', async () => {

@@ -1,9 +1,11 @@
-import { commands, l10n, Uri } from 'vscode';
-import { asDetailsNode, detailsUri } from '../details.ts';
+import { commands, l10n, Uri, window } from 'vscode';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { asDetailsNode, detailsUri, jsonPath } from '../details.ts';
+import { DETAILS_SCHEME } from '../detailsScheme.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { pickCompute } from '../../commandSupport/pickers.ts';
 
-/** Shows all fields of a project, branch, compute or API key. The Command Palette asks for a compute. */
+/** Shows a page about a project, branch, compute or API key. The Command Palette asks for a compute. */
 export const showDetails: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't show the details");
   const { inventory, apiKeys, session, whyActiveSentences } = context;
@@ -18,5 +20,14 @@ export const showDetails: Command = async (context, argument, run) => {
       inventory.refreshComputes(node.projectId),
       inventory.branches.refresh(node.projectId),
     ]);
-  await commands.executeCommand('vscode.open', Uri.from(detailsUri(accountId, node)));
+  const uri = Uri.from(detailsUri(accountId, node));
+  await commands.executeCommand('vscode.openWith', uri, 'vscode.markdown.preview.editor', { preview: false });
+};
+
+/** Shows the page in the active editor as JSON, from a button in its title. */
+export const showDetailsJson: Command = async () => {
+  // The page may be open as a preview or as text.
+  const { uri } = fieldsOf(window.tabGroups.activeTabGroup.activeTab?.input);
+  if (uri instanceof Uri && uri.scheme === DETAILS_SCHEME)
+    await commands.executeCommand('vscode.open', uri.with({ path: jsonPath(uri.path) }));
 };

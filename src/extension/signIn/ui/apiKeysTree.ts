@@ -1,5 +1,13 @@
 /** The API Keys view: its nodes and their tree items. */
-import { EventEmitter, l10n, TreeItem, ThemeColor, ThemeIcon, type TreeView } from 'vscode';
+import {
+  EventEmitter,
+  l10n,
+  TreeItem,
+  ThemeColor,
+  ThemeIcon,
+  type MarkdownString,
+  type TreeView,
+} from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import { DisposableStore, toDisposable, type Disposable } from '../../../base/disposable.ts';
 import type { ApiKeyList } from '../apiKeys/apiKeyList.ts';
@@ -136,7 +144,11 @@ function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
     return l10n.t(
       "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
     );
-  const key = node.kind === 'apiKey' ? list.key(node.keyId) : undefined;
+  return node.kind === 'apiKey' ? keyTable(list, node) : undefined;
+}
+
+export function keyTable(list: ApiKeyList, { keyId }: ApiKeyNode): MarkdownString | undefined {
+  const key = list.key(keyId);
   if (key === undefined) return undefined;
   return markdownTable(key.name, [
     [l10n.t('Id'), key.id],

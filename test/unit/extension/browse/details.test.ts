@@ -1,21 +1,30 @@
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { detailsUri, readDetails, type DetailsNode } from '../../../../src/extension/browse/details.ts';
+import type { Uri } from 'vscode';
+import { detailsUri, jsonPath, type DetailsNode } from '../../../../src/extension/browse/details.ts';
 import { ApiKeyList } from '../../../../src/extension/signIn/apiKeys/apiKeyList.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
 const target = { projectId: 'shop', branchId: 'br-main' };
 
+const { detailsText } = await import('../../../../src/extension/browse/ui/detailsDocuments.ts');
+
 describe('The details of a resource', () => {
   let model: ScriptedModel;
-  let read: (node: DetailsNode, account?: string) => Promise<string | undefined>;
+  let read: (node: DetailsNode, account?: string) => Promise<string>;
+  let page: (node: DetailsNode) => Promise<string>;
 
   beforeEach(async () => {
     const secrets = { password: 'hunter2', connection_uri: 'postgresql://a:hunter2@x', key: 'hunter2' };
     const compute = { ...computeRecord('ep-one'), pooler_mode: 'transaction', proxy_host: 7, ...secrets };
     const lists: Readonly<Record<string, unknown>> = {
       '/projects': { projects: [{ id: 'shop', name: 'Shop', locked: true, provisioner: 'k8s', ...secrets }] },
-      '/branches': { branches: [{ id: 'br-main', name: 'main', history_size: 5_000_000, ...secrets }] },
+      '/branches': {
+        branches: [
+          { id: 'br-main', name: 'main', logical_size: 31_200_000, history_size: 5_000_000, ...secrets },
+        ],
+      },
       '/endpoints': { endpoints: [compute] },
       '/api_keys': [{ id: 7, name: 'ci', last_used_from_addr: '192.0.2.1', ...secrets }],
     };
@@ -23,8 +32,12 @@ describe('The details of a resource', () => {
       (call) => Object.entries(lists).find(([end]) => call.endsWith(end))?.[1] ?? 404,
     );
     const deps = { ...model, apiKeys: new ApiKeyList(model.session) };
-    read = (node, account = model.session.connection?.accountId ?? '') =>
-      readDetails(deps, detailsUri(account, node));
+    const own = () => model.session.connection?.accountId ?? '';
+    page = (node) => detailsText(deps, detailsUri(own(), node) as unknown as Uri);
+    read = (node, account = own()) => {
+      const uri = detailsUri(account, node);
+      return detailsText(deps, { ...uri, path: jsonPath(uri.path) } as unknown as Uri);
+    };
   });
 
   it('are all fields of its record, and never a secret', async () => {
@@ -44,14 +57,29 @@ describe('The details of a resource', () => {
       ],
     ] as const;
     for (const [node, fields] of rows) {
-      const text = (await read(node)) ?? '';
+      const text = await read(node);
+      assert.doesNotMatch(await page(node), /hunter2/);
       assert.doesNotMatch(text, /hunter2/);
       assert.deepEqual({ ...JSON.parse(text), ...fields }, JSON.parse(text));
     }
   });
 
   it('have no text for what is gone, or of another account', async () => {
-    assert.equal(await read({ kind: 'compute', ...target, computeId: 'ep-two' }), undefined);
+    assert.equal(
+      await read({ kind: 'compute', ...target, computeId: 'ep-two' }),
+      '// It no longer exists.\n',
+    );
+    assert.equal(await page({ kind: 'compute', ...target, computeId: 'ep-two' }), 'It no longer exists.\n');
     await assert.rejects(read({ kind: 'branch', ...target }, 'other'), /switched to another account/);
+  });
+
+  it('are a page with names of fields, and sizes with their units', async () => {
+    const text = await page({ kind: 'branch', ...target });
+    assert.match(text, /^# Branch\n\n\*\*main\*\*\n/);
+    assert.match(text, /\| Data \| 31\\\.2 MB \|\n\| History on disk \| 5 MB \|/);
+    assert.doesNotMatch(text, /31200000|logical_size/);
+    assert.match(await page({ kind: 'compute', ...target, computeId: 'ep-one' }), /^# Compute\n/);
+    assert.match(await page({ kind: 'apiKey', keyId: 7 }), /^# API key\n\n\*\*ci\*\*\n/);
+    assert.match(await page({ kind: 'project', projectId: 'shop' }), /^# Project\n\n\*\*Shop\*\*\n/);
   });
 });
