@@ -35,7 +35,15 @@ const unixSuites: Readonly<Record<string, readonly string[]>> = {
   'names of files': ['service/postgres/storage/folderNames'],
   'a shell': ['tools/createBranchAction', 'service/postgres/server/administrator'],
   PgBouncer: ['service/postgres/network/pooledSessions', 'service/postgres/network/pooler'],
-  mounts: ['service/postgres/linuxMachines', 'service/postgres/trouble'],
+  mounts: [
+    'service/postgres/chaos',
+    'service/postgres/containers',
+    'service/postgres/linuxMachines',
+    'service/postgres/trouble',
+    'service/postgres/withoutPostgres',
+  ],
+  'other accounts': ['npm/accounts'],
+  'a list of processes': ['service/postgres/branchKills'],
 };
 
 export function withoutUnix(step: Step): Step {

@@ -1,6 +1,6 @@
 // Runs suites in the chroot of `setUp.sh`, and prints the result of each: those that are named, or all that Windows can run.
 // What needs git, PowerShell or junctions, which Wine lacks, fails there, and times say nothing.
-//   node scripts/windows/runSuites.ts FOLDER [SUITE…]
+//   node scripts/windows/runSuites.ts FOLDER [SUITE|FOLDER OF SUITES…]
 import { spawnSync } from 'node:child_process';
 import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -17,23 +17,18 @@ interface Report {
   readonly failures: readonly TestResult[];
 }
 
-/** Milliseconds. A test, or a suite, that takes longer hangs. */
-const TEST_LIMIT = 3 * 60_000;
+/** Milliseconds. A test, or a suite, that takes longer hangs: some start hundreds of sessions, each of which is a process. */
+const TEST_LIMIT = 10 * 60_000;
 const SUITE_LIMIT = 20 * 60_000;
 /** Paths in the chroot. A copy of the first one, named by the variable, lets two runs share the chroot. */
 const prefix = process.env['WINEPREFIX'] ?? '/root/.wine';
 const reportFile = `${prefix}/report.json`;
 const [root = '', ...named] = process.argv.slice(2);
-/** What suites make once: the built service, and the template of all branches. `setUp.sh` removes it. */
-mkdirSync(path.join(root, prefix, 'drive_c/shared'), { recursive: true });
+/** In the first one is what suites make once: the built service, and the template of all branches. `setUp.sh` removes it. */
+for (const folder of ['drive_c/shared', 'logs'])
+  mkdirSync(path.join(root, prefix, folder), { recursive: true });
 
-/** Unit tests share a process, because each start takes ten seconds. */
-const runs = named.length > 0 ? each(named) : [globSync('test/unit/**/*.test.ts'), ...each(realSuites())];
-runs.forEach(run);
-
-function each(suites: readonly string[]): string[][] {
-  return suites.map((suite) => [suite]);
-}
+(named.length > 0 ? named : ['test/unit', ...realSuites()]).forEach(run);
 
 function realSuites(): string[] {
   const command = globSync('test/real/**/*.test.ts').map((file) => path.resolve(file));
@@ -41,23 +36,20 @@ function realSuites(): string[] {
   return step.command.map((file) => path.relative('.', file)).toSorted();
 }
 
-function run(suites: readonly string[]): void {
+function run(name: string): void {
+  // Suites of a folder share a process, because each start takes ten seconds.
+  const suites = name.endsWith('.test.ts') ? [name] : globSync(`${name}/**/*.test.ts`).toSorted();
   // A suite that was cut off leaves its servers, and Wine stands still after some.
   inside('/dev/null', '/usr/lib/x86_64-linux-gnu/wine/wineserver', '-k');
   rmSync(path.join(root, reportFile), { force: true });
-  const log = path.join(
-    root,
-    prefix,
-    'logs',
-    `${suites.length === 1 ? path.basename(suites[0] ?? '') : 'unit'}.log`,
-  );
+  const log = path.join(root, prefix, 'logs', `${path.basename(name)}.log`);
   const node = ['node_modules/node/bin/node.exe', '--require', './scripts/windows/junctions.cjs'];
   const reporter = ['--reporter', 'json', '--reporter-option', `output=Z:${reportFile}`];
   // Some processes never notice that nothing is left to do.
   const mocha = ['node_modules/mocha/bin/mocha.js', '--exit', '--timeout', String(TEST_LIMIT), ...reporter];
   inside(log, 'wine', ...node, ...mocha, ...suites);
   const report = readReport();
-  if (report === undefined) console.log(`${suites.join(' ')}: no result, see ${log}`);
+  if (report === undefined) console.log(`${name}: no result, see ${log}`);
   else for (const suite of suites) print(suite, report);
 }
 

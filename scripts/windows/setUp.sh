@@ -13,7 +13,7 @@ if [ ! -e "$root/usr/bin/wine-stable" ]; then
   echo '127.0.0.1 localhost' >>"$root/etc/hosts"
   # The index of a mirror that is a snapshot has expired.
   chroot "$root" apt-get -o Acquire::Check-Valid-Until=false update
-  chroot "$root" apt-get install -y --no-install-recommends wine wine64
+  chroot "$root" apt-get install -y --no-install-recommends wine wine64 gcc-mingw-w64-x86-64-win32
 fi
 for folder in proc dev; do
   mountpoint -q "$root/$folder" || mount --bind "/$folder" "$root/$folder"
@@ -24,7 +24,6 @@ mkdir -p "$clone"
 find "$clone" -mindepth 1 -maxdepth 1 ! -name node_modules -exec rm -rf {} +
 git ls-files -z --cached --others --exclude-standard --deduplicate |
   tar --create --null --ignore-failed-read --files-from=- | tar --extract --directory="$clone"
-rm -rf "$root"/root/.wine*/drive_c/shared
 
 if ! cmp -s package-lock.json "$clone/node_modules/.lock"; then
   (
@@ -42,5 +41,11 @@ fi
 # The folder with Wine's disk C:.
 if [ ! -e "$root/root/.wine/system.reg" ]; then
   chroot "$root" env HOME=/root WINEDEBUG=-all WINEPREFIX=/root/.wine wineboot --init
-  mkdir "$root/root/.wine/logs"
 fi
+
+for disk in "$root"/root/.wine*/drive_c; do
+  chroot "$root" x86_64-w64-mingw32-gcc -o "${disk#"$root"}/windows/system32/WindowsPowerShell/v1.0/powershell.exe" \
+    /root/project/scripts/windows/powershell.c
+  # What suites make once.
+  rm -rf "$disk/shared"
+done

@@ -47,8 +47,9 @@ export function branchApi(service: () => LocalService, branch = BRANCH) {
     return project('GET', `/connection_uri?${query.toString()}`);
   };
   const names = async (kind: Kind) => {
-    const list = (await on('GET', `/${kind}`)).body[kind];
-    assert(Array.isArray(list));
+    const { body, text } = await on('GET', `/${kind}`);
+    const list = body[kind];
+    assert(Array.isArray(list), text);
     return list.map(({ name }: { readonly name: string }) => name);
   };
   const primary = async () =>
