@@ -1,5 +1,5 @@
 /** Creates the data directory of a local service, in each program that may be the first to use it. */
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { systemReason } from '../base/systemReason.ts';
@@ -16,17 +16,17 @@ export function createDataFolder(folder: string, mode = 0o700): void {
 }
 
 /**
- * Node reports ENOENT for several folders, whatever the reason. The first one that can't be created shows it: a read-only file
- * system, or a name that Windows doesn't allow.
+ * Node reports ENOENT for several folders, whatever the reason. The first one that can't be created shows it: a file in its place, a
+ * read-only file system, or a name that Windows doesn't allow.
  */
 function reasonOf(folder: string): unknown {
   const parent = path.dirname(folder);
-  if (!existsSync(parent) && parent !== folder) {
-    const reason = reasonOf(parent);
-    if (reason !== undefined) return reason;
-  }
+  const reason = parent === folder ? undefined : reasonOf(parent);
+  if (reason !== undefined) return reason;
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (found?.isFile()) return new Error(`${folder} is a file. Choose another folder.`);
+    if (found === undefined) mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     const { code } = fieldsOf(error);
     if (code === 'EROFS') return error;

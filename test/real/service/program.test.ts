@@ -195,7 +195,7 @@ describe('The program', () => {
     writeFileSync(file, '');
     await assert.rejects(
       start({ dataDir: path.join(file, 'x') }),
-      didNotStart(5, /Cannot use the data directory .*ENOTDIR/),
+      didNotStart(5, /Cannot use the data directory .* is a file/),
     );
     if (os.userInfo().uid !== 0) {
       mkdirSync(path.join(folder, 'locked'), { mode: 0o500 });

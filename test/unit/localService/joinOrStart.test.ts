@@ -36,7 +36,7 @@ describe('The process of the local service', () => {
     const file = path.join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     await assert.rejects(joinOrStart({ ...options, dataDir: path.join(file, 'data') }), {
-      message: /^Cannot use the data directory .*data: ENOTDIR$/,
+      message: /^Cannot use the data directory .*data: .*file is a file\. Choose another folder\.$/,
     });
   });
 

@@ -17,7 +17,7 @@ describe('openFolder', () => {
     writeFileSync(file, '');
     assert.throws(() => openFolder(path.join(file, 'own'), false), {
       message:
-        /^Cannot use the data directory .*own: ENOTDIR\nStart in another folder, or use --data-dir or --temporary\.$/,
+        /^Cannot use the data directory .*own: .*file is a file\. Choose another folder\.\nStart in another folder, or use --data-dir or --temporary\.$/,
     });
   });
 });

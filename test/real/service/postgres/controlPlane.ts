@@ -63,7 +63,7 @@ export async function startControlPlane(
   let closing: Promise<void> | undefined;
   const end = async () => {
     await engine.close();
-    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   };
   const close = async () => (closing ??= end());
   atEndOfTest(close);
