@@ -11,6 +11,12 @@ import type { ComputePatch } from './requests.ts';
  */
 export type EditEffect = 'none' | 'restart' | 'move' | 'disable';
 
+/** The open connections of a compute; undefined if the service doesn't report them. An idle one has none to interrupt. */
+export type OpenConnections = number | 'idle' | undefined;
+
+export const areNone = (connections: OpenConnections): connections is 0 | 'idle' =>
+  connections === 0 || connections === 'idle';
+
 type Current = Pick<
   Compute,
   'branch_id' | 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'settings' | 'disabled'

@@ -1,6 +1,7 @@
 /** The steps of every command that makes a change: ask, send with progress, announce the result. */
 import { l10n, ProgressLocation } from 'vscode';
 import type { CallOptions } from '../../api/client.ts';
+import type { OpenConnections } from '../../api/records/effects.ts';
 import type { SendOptions } from '../operations/changeSender.ts';
 import { announce } from '../window/ui/announce.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../operations/ui/approval.ts';
@@ -11,8 +12,8 @@ import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
   /** The compute whose connections the change drops. They are counted first. */
   readonly drops?: ComputeIds | undefined;
-  /** The consequences, also by the number of dropped connections, which is undefined if the service doesn't report it. */
-  readonly detail?: string | ((connections: number | undefined) => string | undefined) | undefined;
+  /** The consequences, also by the connections that it drops. */
+  readonly detail?: string | ((connections: OpenConnections) => string | undefined) | undefined;
   readonly progress: string;
   /** The announcement, unless the command shows the result itself. */
   readonly done?: string | ((result: T) => string | undefined);
@@ -70,7 +71,7 @@ function showWait(title: string, ended: Promise<void>, cancel: () => void): (mes
 const countConnections = async (
   computeActions: CommandContext['computeActions'],
   node: ComputeIds,
-): Promise<number | undefined> =>
+): Promise<OpenConnections> =>
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
     computeActions.countOpenConnections(node),
   );

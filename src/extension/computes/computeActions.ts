@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Client } from '../../api/client.ts';
 import { AUTOSUSPEND_DEFAULT } from '../../api/rules/autosuspendDelay.ts';
+import type { OpenConnections } from '../../api/records/effects.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import type { ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
-import { settingsOn } from '../inventory/computeStatus.ts';
+import { computeStatus, settingsOn } from '../inventory/computeStatus.ts';
 import type { ChangeSender, ServiceChange, SendOptions, SendResult } from '../operations/changeSender.ts';
 
 interface ComputeRequest extends Pick<ServiceChange, 'verb' | 'send'> {
@@ -102,12 +103,13 @@ export class ComputeActions {
     });
   }
 
-  /** How many client connections of a compute are open; undefined if the service doesn't say, or not soon enough for a question. */
-  async countOpenConnections({ projectId, computeId }: ComputeIds): Promise<number | undefined> {
+  /** See `OpenConnections`. Undefined also if the service doesn't say it soon enough for a question. */
+  async countOpenConnections({ projectId, computeId }: ComputeIds): Promise<OpenConnections> {
     const { connection: initialConnection } = this.#session;
     const options = { initialConnection, signal: AbortSignal.timeout(CONNECTION_COUNT_WAIT) };
     const find = (client: Client, call: CallOptions) => client.findCompute(projectId, computeId, call);
     const compute = await this.#sender.call(find, options).catch(() => undefined);
+    if (compute !== undefined && computeStatus(compute) === 'idle') return 'idle';
     return compute?.connections ?? undefined;
   }
 

@@ -44,10 +44,6 @@ export const isFinal = ({ status }: Pick<TrackedOperation, 'status'>): boolean =
 export const hasFailed = ({ status }: Pick<TrackedOperation, 'status'>): boolean =>
   FAILED_STATUSES.has(status);
 
-/** The number of operations in progress. */
-export const countOpenOperations = (changes: readonly PendingChange[]): number =>
-  changes.flatMap(({ operations }) => operations).filter((operation) => !isFinal(operation)).length;
-
 /** The entry of the pending changes in the workspace state, for the next window. */
 export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 

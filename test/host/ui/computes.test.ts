@@ -154,6 +154,19 @@ describe('Computes', () => {
     await waitForChange(reports, ({ disabled }) => disabled === false);
   });
 
+  it('are changed without a question while idle', async () => {
+    const row = /^Compute dashboards, idle/;
+    await ui().computes.expandProject('analytics');
+    await ui().computes.contextMenu(row, 'Edit Compute…');
+    await ui().quickInput.choose('Select what to change', 'Size…');
+    await ui().quickInput.choose('Select a fixed size', '1 CU');
+    await ui().statusBar.waitFor('Changed dashboards');
+    await ui().computes.contextMenu(row, 'Edit Compute…');
+    await ui().quickInput.choose('Select what to change', 'Disable…');
+    assert.match((await ui().dialog.read()).detail, /accepts no connections until you enable it/);
+    await ui().dialog.press('Cancel');
+  });
+
   it('are started from their row, unless the service does not offer it', async () => {
     const row = /^Compute dashboards, idle/;
     await ui().computes.expandProject('analytics');

@@ -93,15 +93,18 @@ describe('failures in words', () => {
 describe('a failed operation', () => {
   const ui = useWorkbench();
   let service: ScriptedService;
+  let status = 'running';
 
   before(async () => {
     const compute = computeRecord('ep-one', { name: 'reports' });
     service = await scriptService((call) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'shop' }] };
       if (call.endsWith('/branches')) return { branches: [{ id: 'br-main', name: 'main' }] };
-      if (call.startsWith('POST')) return { endpoint: compute, operations: [operationRecord(1)] };
-      if (!call.includes('/operations/')) return { endpoints: [compute] };
-      return { operation: operationRecord(1, { status: 'failed', error: 'out of compute hours' }) };
+      if (call.startsWith('POST'))
+        return { endpoint: compute, operations: [1, 2].map((each) => operationRecord(each)) };
+      const [, id] = call.match(/\/operations\/.*(\d)$/) ?? [];
+      if (id === undefined) return { endpoints: [compute] };
+      return { operation: operationRecord(Number(id), { status, error: 'out of compute hours' }) };
     });
     await connect(ui(), { baseUrl: service.baseUrl, key: 'key-1234' });
   });
@@ -113,6 +116,9 @@ describe('a failed operation', () => {
     await ui().computes.waitFor('Branch br-main, main');
     await ui().computes.inlineAction(/^Compute reports/, 'Restart Compute');
     await ui().dialog.press('Restart');
+    // The service suspends and starts it, but the user has made one change.
+    await ui().statusBar.waitFor('Hosted Postgres: 1 operation pending');
+    status = 'failed';
     const message = 'Restarting reports failed: out of compute hours';
     const { buttons } = await ui().notifications.waitFor(message);
     assert.deepEqual(buttons, ['Show Compute']);

@@ -1,6 +1,6 @@
 /** The tools that read and change computes. */
 import * as z from 'zod/mini';
-import { changeEffect } from '../../../api/records/effects.ts';
+import { areNone, changeEffect } from '../../../api/records/effects.ts';
 import { isComputeId } from '../../../api/records/ids.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { sizeProblem } from '../../../api/rules/sizes.ts';
@@ -246,8 +246,8 @@ async function changeCompute(
   const branch = { ...node, account };
   const isOwn = deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(call, branch)).isOwn;
   if (!isOwn) {
-    const connections =
-      change.kind === 'suspend' ? await deps.computeActions.countOpenConnections(node) : undefined;
+    const open = change.kind === 'suspend' ? await deps.computeActions.countOpenConnections(node) : undefined;
+    const connections = areNone(open) ? 0 : open;
     const name = displayName(found);
     await deps.approve({ ...node, ...change, connections, name, agent }, connection, signal);
   }

@@ -1,5 +1,6 @@
 /** Restart, start, suspend and delete computes. Not every service can start and suspend them on request. */
 import { l10n } from 'vscode';
+import { areNone } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../inventory/nodes.ts';
@@ -24,7 +25,7 @@ export const restartCompute: Command = async (context, argument, run) => {
     ...node,
     question: l10n.t('Restart {0}?', name),
     drops: node,
-    detail: (connections) => (connections === 0 ? undefined : effectText('restart', { connections })),
+    detail: (connections) => (areNone(connections) ? undefined : effectText('restart', { connections })),
     button: l10n.t('Restart'),
     ...changeTexts('restart', name),
     send: (options) => context.computeActions.restart(node, options),
@@ -57,7 +58,7 @@ export const suspendCompute: Command = async (context, argument, run) => {
     ...node,
     question: l10n.t('Suspend {0}?', name),
     drops: node,
-    detail: (connections) => (connections === 0 ? undefined : suspendText(connections)),
+    detail: (connections) => (areNone(connections) ? undefined : suspendText(connections)),
     button: l10n.t('Suspend'),
     ...changeTexts('suspend', name),
     send: (options) => context.computeActions.suspend(node, options),

@@ -2,7 +2,12 @@
 import { commands, l10n, ThemeIcon, Uri } from 'vscode';
 import { AUTOSUSPEND_DEFAULT } from '../../../api/rules/autosuspendDelay.ts';
 import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
-import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
+import {
+  areNone,
+  changeEffect,
+  type EditEffect,
+  type OpenConnections,
+} from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
 import { displayName, nameOrId, sanitize } from '../../../base/sanitize.ts';
@@ -69,8 +74,15 @@ function questionFor({ inventory }: CommandContext, compute: Compute, change: Co
   return {
     ...texts[effect],
     drops: effect === 'none' ? undefined : { projectId, computeId },
-    detail: (connections: number | undefined) => effectText(effect, { connections, toBranch: branch }),
+    detail: (connections: OpenConnections) => consequence(effect, connections, branch),
   };
+}
+
+/** Disabling a compute has one even if it interrupts nothing. */
+function consequence(effect: EditEffect, connections: OpenConnections, toBranch: string): string | undefined {
+  if (connections === 'idle' && effect !== 'disable') return undefined;
+  if (connections === 0 && effect === 'restart') return undefined;
+  return effectText(effect, { connections: areNone(connections) ? 0 : connections, toBranch });
 }
 
 async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {

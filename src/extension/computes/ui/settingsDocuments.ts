@@ -26,7 +26,7 @@ import type { AccountConnection } from '../../account/accountConnection.ts';
 import { computeNodeOf, projectsOf, type InventoryEvent } from '../../inventory/nodes.ts';
 import type { EndReport } from '../../operations/pendingChange.ts';
 import { belongsToAccount, formatSettings, parseSettings, settingsOwner } from '../settings/pgSettings.ts';
-import { settingsOn, type SettingsText } from '../../inventory/computeStatus.ts';
+import { computeStatus, settingsOn, type SettingsText } from '../../inventory/computeStatus.ts';
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { approve, requireWritable } from '../../operations/ui/approval.ts';
@@ -134,8 +134,9 @@ export class SettingsDocuments implements Disposable {
       return announce(l10n.t('{0} already has these settings', name));
     const node = computeNodeOf(compute);
     const question = l10n.t('Apply the Postgres settings to {0}?', name);
-    // A change takes effect at once and drops connections.
-    const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
+    // A change takes effect at once and drops the connections of an active compute.
+    const detail = computeStatus(compute) === 'idle' ? undefined : effectText('restart');
+    const texts = { name, question, detail, button: l10n.t('Apply and Restart') };
     if (!(await approve(guards, { ...node, ...texts }, connection)))
       throw new Error(l10n.t('Not applied: the restart was canceled'));
     const reason = await this.#apply({ connection, compute }, settings);

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { watchWokenComputes } from '../wokenComputes.ts';
 import type { OperationTracker } from '../operationTracker.ts';
-import { countOpenOperations, type EndReport, type PendingChange } from '../pendingChange.ts';
+import type { EndReport, PendingChange } from '../pendingChange.ts';
 import { endText, operationsText, pendingText } from './changeText.ts';
 import { markdownList } from '../../window/ui/markdown.ts';
 import { displayName } from '../../../base/sanitize.ts';
@@ -44,7 +44,8 @@ function createItem(): StatusBarItem {
 }
 
 function statusBarText(pending: readonly PendingChange[]): StatusBarText {
-  const count = countOpenOperations(pending);
+  // A change is one to the user, even if the service takes several steps.
+  const count = pending.length;
   const text = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
   const lines = pending.map((change) => `${pendingText(change)} (${operationsText(change)})`);
   const changes = pending.map(pendingText).join(', ');

@@ -195,6 +195,10 @@ describe('ComputeActions', () => {
       one = { endpoint: computeRecord('ep-one', none) };
       assert.equal(await store.computeActions.countOpenConnections(node), undefined);
     }
+    one = { endpoint: computeRecord('ep-one', { current_state: 'idle', connections: 0 }) };
+    assert.equal(await store.computeActions.countOpenConnections(node), 'idle');
+    one = { endpoint: computeRecord('ep-one', { current_state: 'idle', pending_state: 'active' }) };
+    assert.equal(await store.computeActions.countOpenConnections(node), undefined);
     one = 404;
     assert.equal(await store.computeActions.countOpenConnections(node), undefined);
     one = 500;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import {
   hasPending,
-  countOpenOperations,
   parsePending,
   PENDING_ENTRY,
   type PendingChange,
@@ -42,14 +41,6 @@ describe('hasPending', () => {
     assert.equal(hasPending(memory([change]), NOW), true);
     assert.equal(hasPending(memory([]), NOW), false);
     assert.equal(hasPending(memory(undefined), NOW), false);
-  });
-});
-
-describe('countOpenOperations', () => {
-  it('counts the operations in progress', () => {
-    const ended = { ...operation, status: 'finished' };
-    assert.equal(countOpenOperations([{ ...change, operations: [operation, ended] }, change]), 2);
-    assert.equal(countOpenOperations([]), 0);
   });
 });
 
