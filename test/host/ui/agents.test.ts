@@ -181,7 +181,7 @@ describe('An agent in a worktree', () => {
       .first()
       .waitFor();
     assert.equal(await readFile(file, 'utf8'), others);
-    await ui().notifications.press('Add the server to .mcp.json?', 'Write');
+    await ui().quickInput.choose('Add the server to .mcp.json?', 'Write');
     await ui().statusBar.waitFor('Wrote .mcp.json');
     const text = await readFile(file, 'utf8');
     assert.match(

@@ -12,6 +12,8 @@ import { changeTextFile, readText } from '../../envFile/ui/fileChange.ts';
 import type { Launch } from '../launcher.ts';
 import { withServer } from '../mcpFile.ts';
 import { announce } from '../../window/ui/announce.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 
 export const MCP_FILE = '.mcp.json';
@@ -57,9 +59,13 @@ async function confirm(before: string, after: string): Promise<boolean> {
   try {
     const title = l10n.t('{0}: before and after', MCP_FILE);
     await commands.executeCommand('vscode.diff', old, proposed, title, { preview: true });
-    const write = l10n.t('Write');
-    const question = l10n.t('Add the server to {0}?', MCP_FILE);
-    return (await window.showInformationMessage(question, write, l10n.t('Cancel'))) === write;
+    // VS Code would hide a notification after 10 seconds, and the difference would stay without a button.
+    const items = [
+      { label: l10n.t('Write'), value: true },
+      { label: l10n.t('Cancel'), value: false },
+    ];
+    const placeholder = l10n.t('Add the server to {0}?', MCP_FILE);
+    return (await singleStep(title, pickOne({ placeholder, items }))) === true;
   } finally {
     const tabs = editors.tabGroups.all.flatMap((group) => group.tabs);
     const shown = tabs.filter(
