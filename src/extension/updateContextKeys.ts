@@ -7,7 +7,7 @@ import type { BranchLists } from './inventory/branchLists.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
-import { setBranchesOffered, setViewState, showAll } from './window/ui/contextKey.ts';
+import { setBranchesOffered, setHasConsole, setViewState, showAll } from './window/ui/contextKey.ts';
 import type { ViewState } from './commandTable/when.ts';
 
 /** Updates the context keys when the session or the inventory changes. */
@@ -17,9 +17,12 @@ export function updateContextKeys(
 ): Disposable {
   const update = () => {
     const { state } = inventory;
-    setViewState(
-      state.kind === 'failed' ? failedState(state.error, session.connection?.account) : state.kind,
-    );
+    const account = session.connection?.account;
+    if (state.kind === 'failed') setViewState(failedState(state.error, account));
+    else if (state.kind === 'empty' && account?.organizationId !== undefined)
+      setViewState('emptyOrganization');
+    else setViewState(state.kind);
+    setHasConsole(account !== undefined && isPublicService(account.baseUrl));
     setBranchesOffered(inventory.branches.isOffered);
   };
   update();

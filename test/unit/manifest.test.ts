@@ -76,6 +76,7 @@ describe('The manifest', () => {
     const set: readonly (keyof ContextKeys)[] = [
       'branchesNotOffered',
       'followsGit',
+      'hasConsole',
       'localServiceRuns',
       'mcpInUse',
       'namesFirst',

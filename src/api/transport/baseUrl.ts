@@ -23,6 +23,14 @@ export function parseBaseUrl(text: string): BaseUrl | { readonly problem: BaseUr
   return `${url.origin}${path}` as BaseUrl;
 }
 
+/** Appends the path of the API to the address of a server, if it has none. */
+export function completeBaseUrl(text: string): string {
+  const url = URL.parse(text.trim());
+  return url !== null && /^\/(api\/?)?$/.test(url.pathname) && !/[?#]/.test(text)
+    ? new URL('/api/v2', url).href
+    : text;
+}
+
 /** Use this for addresses that were checked before, such as saved ones and the local service's. */
 export function baseUrlOrUndefined(text: string): BaseUrl | undefined {
   const parsed = parseBaseUrl(text);

@@ -32,6 +32,8 @@ export interface Account {
   readonly keyId?: number | undefined;
   /** The organization whose projects are shown, if the user chose one. */
   readonly organizationId?: string;
+  /** Its name at that time, if the service listed it. */
+  readonly organizationName?: string | undefined;
 }
 
 interface AccountList {
@@ -91,8 +93,8 @@ export class Accounts implements Disposable {
   }
 
   /** Sets the organization of a stored account. */
-  async setOrganization(account: Account, organizationId: string): Promise<void> {
-    await this.#change(account, { organizationId });
+  async setOrganization(account: Account, organizationId: string, organizationName?: string): Promise<void> {
+    await this.#change(account, { organizationId, organizationName });
   }
 
   /** @throws {NotConnectedError} if another window has removed the account */
@@ -152,10 +154,11 @@ function parseList(text: string | undefined): AccountList {
 }
 
 function readAccount(value: unknown): Account[] {
-  const { baseUrl, name, local, keyId, organizationId } = fieldsOf(value);
+  const { baseUrl, name, local, keyId, organizationId, organizationName } = fieldsOf(value);
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
   const id = isApiKeyId(keyId) ? { keyId } : {};
-  const organization = isId(organizationId) ? { organizationId } : {};
+  const named = typeof organizationName === 'string' ? { organizationName } : {};
+  const organization = isId(organizationId) ? { organizationId, ...named } : {};
   return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...id, ...organization }];
 }

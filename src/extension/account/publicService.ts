@@ -1,8 +1,25 @@
 /** What is known of the public service beyond its API. */
 
+import type { BaseUrl } from '../../api/transport/baseUrl.ts';
+import type { BranchIds } from './refs.ts';
+
 const HOST = 'console.neon.tech';
+
+export const PUBLIC_SERVICE = `https://${HOST}/api/v2` as BaseUrl;
+
+/** Whether the text can only be a key of the public service, so that it must reach no other one. */
+export const isPublicKey = (text: string): boolean => text.startsWith('napi_');
 
 /** Its page for keys, which start with `napi_`. Those of other services are not known. */
 export const PUBLIC_KEYS_PAGE = `https://${HOST}/app/settings/api-keys`;
 
 export const isPublicService = (baseUrl: string): boolean => baseUrl.startsWith(`https://${HOST}/`);
+
+/** The page of its console for a branch, a project or all projects. Computes are on the page of their branch. */
+export function consolePage({ projectId, branchId }: Partial<BranchIds>): string {
+  const parts = [
+    ...(projectId === undefined ? [] : [projectId]),
+    ...(projectId === undefined || branchId === undefined ? [] : ['branches', branchId]),
+  ];
+  return ['https:/', HOST, 'app', 'projects', ...parts.map(encodeURIComponent)].join('/');
+}

@@ -92,6 +92,14 @@ export const COMMAND_TABLE = {
   },
   'hostedPostgres.view.copyName': { palette: false, menus: [computesRow('1_copy@1', NAMED)] },
   'hostedPostgres.view.create': { icon: 'add', menus: [computesTitle('navigation@2', inState('ready'))] },
+  'hostedPostgres.view.openConsole': {
+    palette: is('hasConsole'),
+    menus: [
+      computeMore('5_console@1', COMPUTE, is('hasConsole')),
+      branchMore('5_console@1', BRANCH, is('hasConsole')),
+      computesRow('4_copy@2', PROJECT, is('hasConsole')),
+    ],
+  },
   'hostedPostgres.compute.find': { icon: 'search', menus: [computesTitle('navigation@3', inState('ready'))] },
   'hostedPostgres.compute.create': {
     icon: 'add',

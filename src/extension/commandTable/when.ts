@@ -5,6 +5,7 @@ export type ViewState =
   | 'signedOut'
   | 'loading'
   | 'empty'
+  | 'emptyOrganization'
   | 'ready'
   | 'failed'
   | 'failedAddress'
@@ -29,6 +30,7 @@ export interface ContextKeys {
   readonly localServiceRuns: boolean;
   readonly followsGit: boolean;
   readonly mcpInUse: boolean;
+  readonly hasConsole: boolean;
 }
 
 type Flag = Exclude<keyof ContextKeys, 'state'>;
@@ -42,7 +44,7 @@ const notInState = (state: ViewState): string => `hostedPostgres.state != ${stat
 
 export const SIGNED_IN = notInState('signedOut');
 export const FAILED = 'hostedPostgres.state =~ /^failed/';
-export const LOADED = 'hostedPostgres.state =~ /^(ready|empty)$/';
+export const LOADED = 'hostedPostgres.state =~ /^(ready|empty|emptyOrganization)$/';
 export const HAS_BRANCHES = isNot('branchesNotOffered');
 export const HAS_SNAPSHOTS = all(HAS_BRANCHES, isNot('snapshotsNotOffered'));
 export const CAN_START = isNot('startNotOffered');
@@ -97,6 +99,7 @@ export const API_KEY_IN_USE = "viewItem == 'apiKey inUse'";
 export const WELCOME_TEXTS: Readonly<Record<Exclude<ViewState, 'loading' | 'ready'>, string>> = {
   signedOut: 'welcome.signedOut',
   empty: 'welcome.empty',
+  emptyOrganization: 'welcome.emptyOrganization',
   failed: 'welcome.failed',
   failedAddress: 'welcome.address',
   failedUnreachable: 'welcome.unreachable',

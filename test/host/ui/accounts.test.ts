@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
+import { until } from '../../workbench/until.ts';
 import { connect, useService, type ProxiedService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
@@ -54,6 +55,7 @@ describe('Connecting as a member of an organization', () => {
     requested.push(organization);
     if (organization === null)
       return { status: 400, json: { code: '', message: 'org_id is required for this key' } };
+    if (organization.includes('empty')) return { json: { projects: [] } };
     return { json: { projects: [{ id: `p-${organization}`, name: `of ${organization}` }] } };
   };
 
@@ -104,12 +106,52 @@ describe('Connecting as a member of an organization', () => {
 
   it("opens the public service's page for keys and shows how they look", async () => {
     await ui().run('Connect…');
-    await ui().quickInput.choose('Select a service', 'https://console.neon.tech/api/v2');
+    const [first] = await ui().quickInput.waitForItems('Select a service', 3);
+    assert.equal(first, 'Neon https://console.neon.tech/api/v2');
+    await ui().quickInput.choose('Select a service', 'Neon');
     assert.equal((await ui().quickInput.waitFor('API key for')).placeholder, 'napi_…');
     await ui().quickInput.pressButton('Open the page for API keys');
     const { message, detail } = await ui().dialog.read();
     assert.match(`${message} ${detail}`, /console\.neon\.tech\/app\/settings\/api-keys/);
     await ui().dialog.press('Cancel');
     await ui().quickInput.cancel('API key for');
+  });
+
+  it('takes a key of the public service in the box for the address, for that service and without showing it', async () => {
+    const key = 'napi_0123456789abcdef';
+    const before = requested.length;
+    await ui().run('Connect…');
+    await ui().quickInput.waitFor('Select a service');
+    await ui().page.keyboard.insertText(key);
+    const { message, password } = await ui().quickInput.waitFor('API key for');
+    assert.match(message, /^API key for Neon \(https:\/\/console\.neon\.tech\/api\/v2\)/);
+    assert.equal(password, true);
+    assert.ok(!(await ui().page.locator('body').innerText()).includes(key));
+    assert.equal(await ui().page.locator('.quick-input-box input').inputValue(), key);
+    await ui().quickInput.pressButton('Back');
+    const { value } = await ui().quickInput.waitFor('Select a service');
+    assert.equal(value, '');
+    await ui().quickInput.cancel('Select a service');
+    assert.equal(requested.length, before, 'nothing was sent to the service of the window');
+  });
+
+  it('completes the path of the API', async () => {
+    await ui().run('Connect…');
+    await ui().quickInput.answer('Select a service', service.baseUrl.replace('/api/v2', ''));
+    await ui().quickInput.waitFor('Select an account');
+    await ui().quickInput.cancel('Select an account');
+  });
+
+  it('names an organization without projects and offers another one', async () => {
+    names = { 'org-empty-5': 'Empty Inc', 'org-calm-1': 'Calm Inc' };
+    await ui().run('Choose Organization…');
+    await ui().quickInput.choose('Select the organization', 'Empty Inc');
+    await until('the welcome text', async () =>
+      (await ui().welcomeText('Computes')).includes('This organization has no projects.'),
+    );
+    assert.match(await ui().viewDescription('Computes'), / · Empty Inc$/);
+    await ui().clickWelcome('Computes', 'Choose Organization…');
+    await ui().quickInput.choose('Select the organization', 'Calm Inc');
+    await ui().computes.waitFor('Project of org-calm-1');
   });
 });

@@ -14,6 +14,12 @@ export function accountLabel(account: Account): string {
 export const markText = (mark: Mark): string =>
   mark === 'production' ? l10n.t('production') : l10n.t('read-only');
 
-/** The account, and how the user has marked it. */
-export const markedLabel = (account: Account, mark: Mark | undefined): string =>
-  [accountLabel(account), ...(mark === undefined ? [] : [markText(mark)])].join(' · ');
+/** The account, its organization, and how the user has marked it. */
+export function markedLabel(account: Account, mark: Mark | undefined): string {
+  const { organizationId, organizationName = organizationId } = account;
+  return [
+    accountLabel(account),
+    ...(organizationName === undefined ? [] : [sanitize(organizationName)]),
+    ...(mark === undefined ? [] : [markText(mark)]),
+  ].join(' · ');
+}

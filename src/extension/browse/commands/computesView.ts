@@ -1,8 +1,9 @@
 /** Refresh the Computes view, create something in it, copy ids and names, and choose whether names or ids come first. */
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
-import { l10n, ThemeIcon } from 'vscode';
+import { env, l10n, ThemeIcon, Uri } from 'vscode';
+import { consolePage, isPublicService } from '../../account/publicService.ts';
 import { asDatabaseRow, databaseRowName } from '../../inventory/databaseNodes.ts';
-import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
+import { asBranchNode, asComputeNode, asProjectNode } from '../../inventory/nodes.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command } from '../../commandSupport/context.ts';
@@ -34,6 +35,15 @@ export const copyId: Command = async (context, argument, run) => {
   const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
   const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
   if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
+};
+
+/** Opens the page of a project, branch or compute in the console of its service. The Command Palette opens all projects. */
+export const openConsole: Command = async ({ session }, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't open the console");
+  if (!isPublicService(session.requireConnection().account.baseUrl))
+    throw new Error(l10n.t('The console of this service is unknown.'));
+  const row = asComputeNode(argument) ?? asBranchNode(argument) ?? asProjectNode(argument);
+  await env.openExternal(Uri.parse(consolePage(row ?? {})));
 };
 
 /** Copies the name of a database, table, column or function, from the menu of its row. */

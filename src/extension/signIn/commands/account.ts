@@ -74,10 +74,10 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
       : organizationQuestion(organizations);
   const chosen = await singleStep(l10n.t('Choose Organization'), question);
   if (chosen === undefined) return;
-  await context.accounts.setOrganization(connection.account, chosen);
+  const name = organizations?.find(({ id }) => id === chosen)?.name;
+  await context.accounts.setOrganization(connection.account, chosen, name);
   await context.session.reread();
-  const name = organizations?.find(({ id }) => id === chosen)?.name ?? chosen;
-  announce(l10n.t('Showing the projects of {0}', sanitize(name)));
+  announce(l10n.t('Showing the projects of {0}', sanitize(name ?? chosen)));
 };
 
 export const disconnectAccount: Command = async (context, _argument, run) => {

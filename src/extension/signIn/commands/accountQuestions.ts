@@ -1,12 +1,22 @@
 /** The questions of Connect…: the service, the account and its key. Checks the key with the service. */
 import { env, l10n, ThemeIcon, Uri } from 'vscode';
-import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/transport/baseUrl.ts';
+import {
+  completeBaseUrl,
+  parseBaseUrl,
+  type BaseUrl,
+  type BaseUrlProblem,
+} from '../../../api/transport/baseUrl.ts';
 import { isCancelled } from '../../../api/transport/errors.ts';
 import { isId, isSendableKey } from '../../../api/records/ids.ts';
 import type { Organization } from '../../../api/records/records.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Account } from '../../account/accounts.ts';
-import { isPublicService, PUBLIC_KEYS_PAGE } from '../../account/publicService.ts';
+import {
+  isPublicKey,
+  isPublicService,
+  PUBLIC_KEYS_PAGE,
+  PUBLIC_SERVICE,
+} from '../../account/publicService.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
@@ -25,17 +35,21 @@ export async function askForAccount(
 ): Promise<AcceptedAccount | 'localService' | undefined> {
   const { accounts } = await context.accounts.list();
   return await askInSteps(l10n.t('Connect to Hosted Postgres'), async (ask) => {
-    const address = account?.baseUrl ?? (await ask(addressQuestion(context, accounts), { following: 1 }));
-    if (address === 'localService') return 'localService';
+    const answer = account?.baseUrl ?? (await ask(addressQuestion(context, accounts), { following: 1 }));
+    if (answer === 'localService') return 'localService';
+    // A key that was pasted into the box for the address goes to the public service alone.
+    const [address, pasted] = typeof answer === 'string' ? [answer] : [PUBLIC_SERVICE, answer.publicKey];
     const stored = accounts.filter(({ baseUrl }) => baseUrl === address);
     if (stored.some(({ local }) => local === true)) return 'localService';
-    const { name, organizationId } = account ?? (await askForName(ask, stored));
-    const chosen = { baseUrl: address, name, ...(organizationId === undefined ? {} : { organizationId }) };
-    const { key, organizations } = await ask(keyQuestion(context, chosen));
+    const { name, organizationId, organizationName } = account ?? (await askForName(ask, stored));
+    const organization = organizationId === undefined ? {} : { organizationId, organizationName };
+    const chosen = { baseUrl: address, name, ...organization };
+    const { key, organizations } = await ask(keyQuestion(context, chosen, pasted));
     const [first, another] = organizations;
     if (first === undefined) return { account: chosen, key };
     const id = another === undefined ? first.id : await ask(organizationQuestion(organizations));
-    return { account: { ...chosen, organizationId: id }, key };
+    const found = organizations.find((each) => each.id === id);
+    return { account: { ...chosen, organizationId: id, organizationName: found?.name }, key };
   });
 }
 
@@ -43,7 +57,7 @@ export async function askForAccount(
 async function askForName(
   ask: Ask,
   stored: readonly Account[],
-): Promise<Pick<Account, 'name' | 'organizationId'>> {
+): Promise<Pick<Account, 'name' | 'organizationId' | 'organizationName'>> {
   if (stored.length === 0) return { name: '' };
   const account = await ask(accountQuestion(stored), { following: 1 });
   if (account !== 'new') return account;
@@ -76,13 +90,14 @@ interface AcceptedKey {
   readonly organizations: readonly Organization[];
 }
 
-function keyQuestion(context: CommandContext, account: Account): Question<AcceptedKey> {
+function keyQuestion(context: CommandContext, account: Account, pasted = ''): Question<AcceptedKey> {
   const { baseUrl } = account;
   const isPublic = isPublicService(baseUrl);
   let organizations: readonly Organization[] = [];
   const question: TextOptions = {
-    prompt: l10n.t('API key for {0}', baseUrl),
+    prompt: l10n.t('API key for {0}', isPublic ? `Neon (${baseUrl})` : baseUrl),
     placeholder: isPublic ? 'napi_…' : '',
+    value: pasted,
     isSecret: true,
     problem: (text) =>
       isSendableKey(text)
@@ -147,14 +162,14 @@ export const organizationIdQuestion = (): Question<string> =>
     problem: (text) => (isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters')),
   });
 
-type AddressItem = Choice<BaseUrl | 'localService'>;
+type AddressAnswer = BaseUrl | 'localService' | { readonly publicKey: string };
+type AddressItem = Choice<AddressAnswer>;
 
-function addressQuestion(
-  context: CommandContext,
-  accounts: readonly Account[],
-): Question<BaseUrl | 'localService'> {
+function addressQuestion(context: CommandContext, accounts: readonly Account[]): Question<AddressAnswer> {
+  const fromSettings = addressItem(context.config.baseUrl, l10n.t('from the settings'));
   const items: AddressItem[] = [
-    addressItem(context.config.baseUrl, l10n.t('from the settings')),
+    ...(fromSettings.value === PUBLIC_SERVICE ? [] : [fromSettings]),
+    { label: 'Neon', description: PUBLIC_SERVICE, value: PUBLIC_SERVICE },
     {
       label: l10n.t('Local service'),
       description: l10n.t('real Postgres on this machine, no account needed'),
@@ -166,17 +181,23 @@ function addressQuestion(
     if (!isListed && isLocal !== true) items.push({ label: baseUrl, value: baseUrl });
   }
   const typed = (text: string): AddressItem | undefined => {
-    const isListed = items.some(({ label }) => label === text);
     const looksLikeAddress = /[:/.]/.test(text);
-    return looksLikeAddress && !isListed ? { ...addressItem(text, ''), alwaysShow: true } : undefined;
+    const item = addressItem(text, '');
+    const isListed = items.some(({ label, value }) => label === text || value === item.value);
+    return looksLikeAddress && !isListed ? { ...item, alwaysShow: true } : undefined;
+  };
+  const secret = (text: string) => {
+    if (!isPublicKey(text)) return undefined;
+    context.log.addSecret(text);
+    return { publicKey: text };
   };
   const placeholder = l10n.t('Select a service or enter its base URL (https://…/api/v2)');
-  return pickOne({ placeholder, items, typed });
+  return pickOne<AddressAnswer>({ placeholder, items, typed, secret });
 }
 
-/** The item for an entered URL. The description of an invalid one says what is wrong. */
+/** The item for an entered URL, with the path of the API. The description of an invalid one says what is wrong. */
 function addressItem(text: string, description: string): AddressItem {
-  const parsed = parseBaseUrl(text);
+  const parsed = parseBaseUrl(completeBaseUrl(text));
   return typeof parsed === 'string'
     ? { label: parsed, description, value: parsed }
     : { label: text, description: addressProblem(parsed.problem), value: undefined };

@@ -39,5 +39,8 @@ export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFi
 /** The palette offers either to follow the git branch or to stop that. */
 export const setFollowsGit = (isFollowed: boolean): void => setContext('followsGit', isFollowed);
 
+/** Whether the service has a console whose pages are known. */
+export const setHasConsole = (hasConsole: boolean): void => setContext('hasConsole', hasConsole);
+
 /** If VS Code's chat gets the tools from the MCP server, the extension doesn't offer them a second time. */
 export const setMcpInUse = (isInUse: boolean): void => setContext('mcpInUse', isInUse);

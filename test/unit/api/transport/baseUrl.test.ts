@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isLoopback } from '../../../../src/api/addresses/host.ts';
-import { baseUrlOrUndefined, parseBaseUrl } from '../../../../src/api/transport/baseUrl.ts';
+import { baseUrlOrUndefined, completeBaseUrl, parseBaseUrl } from '../../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
@@ -69,4 +69,28 @@ describe('isLoopback', () => {
 
   it('takes linear time for many slashes', () =>
     assertLinear('/', 1000, (slashes) => parseBaseUrl(`https://example.com/${slashes}x/v2`)));
+});
+
+describe('completeBaseUrl', () => {
+  for (const [text, completed] of [
+    ['https://console.neon.tech', PUBLIC_BASE_URL],
+    [' https://console.neon.tech/ ', PUBLIC_BASE_URL],
+    ['https://host.example:8443/api/', 'https://host.example:8443/api/v2'],
+    ['http://127.0.0.1:8790/api', 'http://127.0.0.1:8790/api/v2'],
+  ] as const)
+    it(`completes ${JSON.stringify(text)}`, () => assert.equal(completeBaseUrl(text), completed));
+
+  for (const text of [
+    'https://host.example/v2',
+    'https://host.example/other',
+    'https://host.example/?a',
+    'host',
+    '',
+  ])
+    it(`leaves ${JSON.stringify(text)}`, () => assert.equal(completeBaseUrl(text), text));
+
+  it('leaves what is checked to the check', () => {
+    assert.deepEqual(parseBaseUrl(completeBaseUrl('https://user@host.example')), { problem: 'credentials' });
+    assert.deepEqual(parseBaseUrl(completeBaseUrl('http://host.example')), { problem: 'not-https' });
+  });
 });

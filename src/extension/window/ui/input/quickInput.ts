@@ -43,6 +43,8 @@ interface PickOptions<T> {
   readonly idOf?: (value: T) => string;
   /** An item for the entered text, shown first. */
   readonly typed?: (text: string) => Choice<T> | undefined;
+  /** With `typed`: the answer for a secret, which is removed at once, because the box shows its text. */
+  readonly secret?: (text: string) => T | undefined;
 }
 
 /** The answer is the value of the item. */
@@ -60,7 +62,7 @@ export const pickOne =
         value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
       const current = () => items.find(({ isCurrent }) => isCurrent === true);
       const show = () => {
-        const typed = pick.typed?.(input.value.trim());
+        const typed = pick.typed?.(takeSecret(input, pick, answer));
         const shown = withWords(items, wordsOf(input.value));
         input.items = typed === undefined ? shown : [safeItem(typed), ...shown];
       };
@@ -110,6 +112,20 @@ export const pickOne =
       );
     });
   };
+
+/** Removes a secret from the box, which shows its text, and answers with it. @returns the text that stays */
+function takeSecret<T>(
+  input: { value: string },
+  { secret }: PickOptions<T>,
+  answer: (value: T) => void,
+): string {
+  const text = input.value.trim();
+  const taken = secret?.(text);
+  if (taken === undefined) return text;
+  input.value = '';
+  answer(taken);
+  return '';
+}
 
 /** VS Code takes long to draw many items again. @param isAlways whether the items depend on the text in another way, too */
 function whenWordsChange(show: () => void, isAlways: boolean): (text: string) => void {
@@ -179,6 +195,8 @@ export const enterText =
     input.placeholder = safeText(question.placeholder ?? '');
     input.value = question.value ?? '';
     input.password = question.isSecret ?? false;
+    // VS Code would select the beginning of a secret, so that further keys replace it.
+    if (input.password) input.valueSelection = [input.value.length, input.value.length];
     const isVerbatim = question.isVerbatim ?? false;
     const problemOf = (text: string) =>
       text === '' && !isVerbatim ? l10n.t("Can't be empty") : question.problem?.(text);
