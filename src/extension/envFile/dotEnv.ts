@@ -70,6 +70,23 @@ export function setVariables(
   return { text, isRequoted };
 }
 
+/** Inserts above the last assignment how a former text of the file assigned the variable, as a comment. */
+export function keepFormerValue(file: string, former: string, name: string): string {
+  const [last, old] = [lastValue(file, name), lastValue(former, name)];
+  if (last === undefined || old === undefined) return file;
+  const end = former.indexOf('\n', old.end);
+  const kept = former.slice(lineStart(former, old), end === -1 ? undefined : end);
+  const lines = kept.replace(/\r$/, '').split(/\r?\n/);
+  const eol = file.includes('\r\n') ? '\r\n' : '\n';
+  const comment = lines.map((line) => `# ${line}`.trimEnd() + eol).join('');
+  const start = lineStart(file, last);
+  return `${file.slice(0, start)}${comment}${file.slice(start)}`;
+}
+
+/** After the byte order mark in the first line. */
+const lineStart = (file: string, { start }: Pick<Replacement, 'start'>): number =>
+  file.lastIndexOf('\n', start - 1) + 1 || (file.startsWith('\ufeff') ? 1 : 0);
+
 /** The last assigned value without its quotes; undefined if there is none. */
 export function getVariable(file: string, name: string): string | undefined {
   const last = lastValue(file, name);

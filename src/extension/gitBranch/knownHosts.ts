@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Compute } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { pooledHost } from '../../api/addresses/host.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../window/memory.ts';
@@ -57,6 +58,9 @@ export class KnownHosts {
   get(host: string): KnownBranch | undefined {
     return read(this.#memory).find(([known]) => known === normalizeHost(host))?.[1];
   }
+
+  /** Whether the value of a variable is the URL of a known branch. */
+  readonly isOwn = (value: string): boolean => this.get(parseDatabaseUrl(value)?.host ?? '') !== undefined;
 
   /** The last known data of a branch, from any of its hosts. */
   find(branch: BranchRef): KnownBranch | undefined {

@@ -71,6 +71,7 @@ describe('A connection string without a password from the service', () => {
     await writeFile(file('.env'), 'A=1\nDATABASE_URL=old\n');
     await write();
     await isWritten('.env');
+    assert.match(await text('.env'), /^A=1\n# DATABASE_URL=old\nDATABASE_URL=postgresql:/);
     await ui().notifications.press(WRITTEN, 'Undo');
     await until('the old text', async () => (await text('.env')) === 'A=1\nDATABASE_URL=old\n');
     await ui().notifications.clear();
@@ -108,7 +109,9 @@ describe('A connection string without a password from the service', () => {
     assert.deepEqual(buttons.toSorted(), ['Add to .gitignore and Write', 'Cancel', 'Write Anyway']);
     await ui().dialog.press('Add to .gitignore and Write');
     await isWritten('.env');
-    assert.match(await text('.env'), /^A=1\nexport DATABASE_URL="postgresql:\S+" # why\nB=2\n$/);
+    const kept = 'A=1\\n# export DATABASE_URL="old" # why\\n';
+    const written = new RegExp(`^${kept}export DATABASE_URL="postgresql:\\S+" # why\\nB=2\\n$`);
+    assert.match(await text('.env'), written);
     assert.equal(await text('.gitignore'), '.env\n');
     await ui().notifications.clear();
     await writeFile(file('.env'), '');

@@ -1,7 +1,14 @@
 /** Writes a connection string to an env file that git should ignore, and offers to undo it. */
 import path from 'node:path';
 import { l10n, Uri } from 'vscode';
-import { appendLine, changeText, setVariables, type VariableChange } from '../dotEnv.ts';
+import {
+  appendLine,
+  changeText,
+  getVariable,
+  keepFormerValue,
+  setVariables,
+  type VariableChange,
+} from '../dotEnv.ts';
 import { gitIgnored, type Ignored } from '../gitIgnored.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { withRetry } from '../../account/ui/notify.ts';
@@ -35,14 +42,14 @@ export type WriteEnv = (
 
 /**
  * Asks all questions before the file is written: what to do if git doesn't ignore it, and whether to save it.
+ * @param isOwn whether a value was written by this extension. Any other stays in the file as a comment
  * @returns undefined if the user canceled
  * @throws {Error} for example for a link out of the workspace
  */
-export async function prepareEnv({
-  uri,
-  file,
-  name,
-}: Pick<FolderEnv, 'uri' | 'file' | 'name'>): Promise<WriteEnv | undefined> {
+export async function prepareEnv(
+  { uri, file, name }: Pick<FolderEnv, 'uri' | 'file' | 'name'>,
+  isOwn: (value: string) => boolean,
+): Promise<WriteEnv | undefined> {
   requireTrust();
   const target = await readEnvFile(uri);
   const protection = await askForProtection(target, file);
@@ -63,7 +70,8 @@ export async function prepareEnv({
     const change = (text: string) => {
       const changed = setVariables(text, changes);
       if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedMeanwhile(file);
-      return changed.text;
+      const value = getVariable(text, name) ?? '';
+      return value === '' || isOwn(value) ? changed.text : keepFormerValue(changed.text, text, name);
     };
     const written = await changeTextFile(target.uri, change, PRIVATE_MODE);
     return [ignored, written].filter((each) => each !== undefined);

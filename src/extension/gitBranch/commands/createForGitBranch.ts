@@ -41,7 +41,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   const choice = await chooseBranch(title, place);
   if (choice === undefined) return;
   // Ask before creating anything, so that canceling leaves nothing behind.
-  const write = await prepareEnv(new FolderEnv(context.config, git.folder));
+  const write = await prepareEnv(new FolderEnv(context.config, git.folder), context.knownHosts.isOwn);
   if (write === undefined) return;
   const branch = choice.existing ?? (await create(context, run, place, choice.name));
   if (branch === undefined) return;

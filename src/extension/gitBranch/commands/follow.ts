@@ -35,7 +35,8 @@ export const chooseBranch: Command = async (context, argument, run) => {
   const title = l10n.t('Choose Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);
   const picked = git && (await pickBranch(context, title, argument));
-  const write = picked && (await prepareEnv(new FolderEnv(context.config, git.folder)));
+  const write =
+    picked && (await prepareEnv(new FolderEnv(context.config, git.folder), context.knownHosts.isOwn));
   if (git === undefined || picked === undefined || write === undefined) return;
   const { projectId, branchId, branch } = picked;
   const ref = { account, projectId, branchId };

@@ -8,10 +8,11 @@ import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { isOfOtherGitBranch } from '../envFileDecision.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
-import { sanitize } from '../../../base/sanitize.ts';
-import { decisionText, knownBranchName, otherGitBranchText } from '../ui/workBranchText.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
+import { decisionText, knownBranchName, noBranchReason, otherGitBranchText } from '../ui/workBranchText.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { projectName } from '../../inventory/names.ts';
 import { pickFolder } from './writeEnv.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
@@ -39,7 +40,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
     ? [action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri))]
     : [];
   const first = await branchActions(context, folder, open);
-  const second = gitActions(context, folder);
+  const second = [...defaultActions(context, folder), ...gitActions(context, folder)];
   const last = otherActions(context, folder);
   const hasAgents = context.agentBranches.of(context.session.connection).length > 0;
   // Throws the reason.
@@ -53,7 +54,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
 };
 
 function placeholderOf(state: WorkFolderState | undefined, file: string): string {
-  const none = l10n.t('{0} points to no known database branch', file);
+  const none = noBranchReason(file);
   if (state === undefined) return none;
   const gitBranch = sanitize(state.git.branch ?? '');
   const reason = decisionText(state.decision, gitBranch);
@@ -101,6 +102,28 @@ async function branchActions(
     action(l10n.t('Compare Schema with…'), 'diff', run('hostedPostgres.schema.compare', branch)),
     action(l10n.t('Undo…'), 'history', run('hostedPostgres.undo', branch)),
   ];
+}
+
+/** As many as a short menu can have. */
+const MAX_DEFAULTS = 3;
+
+/** For a file without a database branch, while the default git branch is checked out: the default branches of opened projects. */
+function defaultActions(context: CommandContext, folder: WorkspaceFolder): readonly Action[] {
+  const { session, inventory, workFolders, guards } = context;
+  const { isDefaultBranch, current } = workFolders.of(folder)?.state ?? {};
+  if (isDefaultBranch !== true || current !== undefined || session.connection === undefined) return [];
+  const projects = [...(inventory.projects?.entries.keys() ?? [])];
+  const actions = projects.flatMap((projectId) => {
+    const branch = inventory.branches.forProject(projectId)?.default;
+    if (branch === undefined) return [];
+    const node: BranchNode = { kind: 'branch', projectId, branchId: branch.id };
+    if (guards.cachedMark(node) === 'production') return [];
+    const project = projectName(inventory, projectId);
+    const label = l10n.t('Use Database Branch {0} ({1})', displayName(branch), project);
+    const argument = { ...node, folder: folder.uri.fsPath };
+    return [action(label, 'database', run('hostedPostgres.workBranch.choose', argument))];
+  });
+  return actions.slice(0, MAX_DEFAULTS);
 }
 
 /** Actions that choose the branch for the checked-out git branch, or let the file follow it. */

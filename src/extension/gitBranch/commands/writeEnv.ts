@@ -23,7 +23,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (compute === undefined) return;
   const result = await askForUri(context, { title, compute, scope: uri });
   if (result === undefined) return;
-  const write = await prepareEnv(env);
+  const write = await prepareEnv(env, context.knownHosts.isOwn);
   if (write === undefined) return;
   context.session.requireSameAccount(run.initialConnection);
   // So that the status bar shows the branch, with its name.

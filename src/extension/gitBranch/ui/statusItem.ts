@@ -1,6 +1,6 @@
 /** The status bar item with the branch that the folder's env file points to. It needs no connection. */
 import path from 'node:path';
-import { l10n, type WorkspaceFolder } from 'vscode';
+import { l10n, workspace, type WorkspaceFolder } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { isPrimary, labelOf } from '../../inventory/computeStatus.ts';
@@ -10,6 +10,7 @@ import type { Inventory } from '../../inventory/inventory.ts';
 import { projectsOf } from '../../inventory/nodes.ts';
 import { isExpired } from '../knownHosts.ts';
 import { readGitBranches } from '../gitState.ts';
+import { findRepository } from '../../../base/git/repository.ts';
 import { countUnused } from '../unusedBranches.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { runGit } from '../../envFile/ui/git.ts';
@@ -25,6 +26,7 @@ import {
   branchWarnings,
   decisionText,
   knownBranchName,
+  noBranchReason,
   otherGitBranchText,
   pauseText,
   unusedText,
@@ -66,7 +68,17 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
     unusedCount = unused;
     update();
   };
+  let updates = 0;
+  /** Only asks whether a folder has a repository, so that git isn't read for users without a database branch. */
+  const updateWithoutBranch = async () => {
+    const update = updates;
+    const folder = await folderWithoutBranch(session);
+    if (update !== updates) return;
+    if (folder === undefined) item.hide();
+    else item.show(noBranchText(deps.config.env(folder.uri).file));
+  };
   const update = () => {
+    updates++;
     timer?.dispose();
     const { shown } = workFolders;
     setFollowsGit(shown?.work.state.map.isFollowed === true);
@@ -79,7 +91,8 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
       const delay = Math.max(MIN_DELAY, Math.min(firstEnd - Date.now(), MAX_DELAY));
       timer = systemClock.after(delay, update);
       item.show(agentsText(agents));
-    } else item.hide();
+    } else if (session.connection === undefined || workspace.workspaceFolders === undefined) item.hide();
+    else void updateWithoutBranch().catch(() => item.hide());
   };
   disposables.add(workFolders.onDidChange(update));
   disposables.add(agentBranches.onDidChange(update));
@@ -100,6 +113,21 @@ async function countUnusedIn({ uri }: WorkspaceFolder, { map, current }: WorkFol
   if (map.created.length === 0) return 0;
   const gitBranches = await readGitBranches(runGit, uri.fsPath);
   return countUnused({ map, gitBranches, inFiles: current === undefined ? [] : [current] });
+}
+
+/** The first folder in a Git repository. */
+async function folderWithoutBranch({ connection }: Session): Promise<WorkspaceFolder | undefined> {
+  if (connection === undefined || !workspace.isTrusted) return undefined;
+  for (const folder of workspace.workspaceFolders ?? [])
+    if (folder.uri.scheme === 'file' && (await findRepository(folder.uri.fsPath)) !== undefined)
+      return folder;
+  return undefined;
+}
+
+function noBranchText(file: string): StatusBarText {
+  const label = l10n.t('No database branch');
+  const lines = [noBranchReason(file), l10n.t('Click to create or choose a branch.')];
+  return { icon: 'database', text: label, spoken: { label }, tooltip: markdownList(lines) };
 }
 
 /** Without a database branch in an env file, the menu is still needed for the branches of agents. */

@@ -10,6 +10,9 @@ import { fileProblemTexts } from '../../window/ui/fileProblemText.ts';
 export const knownBranchName = ({ branchName, branchId }: KnownBranch): string =>
   nameOrId(branchName, branchId);
 
+export const noBranchReason = (file: string): string =>
+  l10n.t('{0} points to no known database branch', file);
+
 /** Why the branch in the file deserves attention. */
 export function branchWarnings(
   { isProtected, isDeleted }: KnownBranch,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseEnv } from 'node:util';
 import fc from '../../../helpers/fastCheck.ts';
-import { getVariable, setVariable } from '../../../../src/extension/envFile/dotEnv.ts';
+import { getVariable, keepFormerValue, setVariable } from '../../../../src/extension/envFile/dotEnv.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 function set(file: string, value: string): string {
@@ -119,6 +119,36 @@ describe('setVariable', () => {
           assert.equal(set(after, value), after);
         },
       ),
+    );
+  });
+});
+
+describe('keepFormerValue', () => {
+  const kept: readonly (readonly [what: string, before: string, after: string])[] = [
+    [
+      'a value with its comment',
+      'A=1\nDATABASE_URL=old # mine\nB=2\n',
+      'A=1\n# DATABASE_URL=old # mine\nDATABASE_URL=x # mine\nB=2\n',
+    ],
+    [
+      'the last value of several',
+      'DATABASE_URL=a\r\nexport DATABASE_URL="b"',
+      'DATABASE_URL=a\r\n# export DATABASE_URL="b"\r\nexport DATABASE_URL="x"',
+    ],
+    ['a value of several lines', 'DATABASE_URL="a\nb"\n', '# DATABASE_URL="a\n# b"\nDATABASE_URL="x"\n'],
+    ['the byte order mark', '\ufeffDATABASE_URL=a\n', '\ufeff# DATABASE_URL=a\nDATABASE_URL=x\n'],
+    ['a file without the variable', 'A=1\n', 'A=1\nDATABASE_URL=x\n'],
+  ];
+  for (const [what, before, after] of kept)
+    it(`keeps ${what}`, () => assert.equal(keepFormerValue(set(before, 'x'), before, 'DATABASE_URL'), after));
+
+  it('changes no variable', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.stringMatching(/^[\w"'#=\n ]*$/), (start, old) => {
+        const before = `${start}\nDATABASE_URL=${old}\n`;
+        const after = set(before, 'x');
+        assert.deepEqual(parseEnv(keepFormerValue(after, before, 'DATABASE_URL')), parseEnv(after));
+      }),
     );
   });
 });

@@ -19,7 +19,7 @@ describe('prepareEnv', () => {
 
   it('asks before it writes to a virtual file system, where Git cannot be asked', async () => {
     const uri = { scheme: 'vscode-vfs', fsPath: '/shop/.env' } as Uri;
-    assert.equal(await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }), undefined);
+    assert.equal(await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, () => true), undefined);
     assert.deepEqual(questions, [
       "Couldn't check whether Git ignores .env. Write the connection string to it? " +
         'If you commit this file, everyone with access to the repository can read the password.',
@@ -31,7 +31,9 @@ describe('prepareEnv', () => {
     const write = async (text: string): Promise<string | undefined> => {
       writeFileSync(file, text);
       const uri = { scheme: 'file', fsPath: file, path: file, toString: () => file } as unknown as Uri;
-      const changes = await (await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }))?.(URL);
+      const changes = await (
+        await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, () => true)
+      )?.(URL);
       return changes && readFileSync(file, 'utf8');
     };
 

@@ -1,13 +1,18 @@
 import { statusBarItems, statusBarTooltips } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { mock } from 'node:test';
 import { Emitter } from '../../../../../src/base/event.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import { expiryAfter } from '../../../../../src/extension/branches/expiryTime.ts';
 import { connectModel, connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
+import { createRepository } from '../../../../helpers/gitRepository.ts';
+import { until } from '../../../../workbench/until.ts';
 import { computeRecord, scriptService } from '../../../../helpers/scriptedService.ts';
 
+const vscode = await import('vscode');
 const { showBranchItem } = await import('../../../../../src/extension/gitBranch/ui/statusItem.ts');
 
 type Parts = Parameters<typeof showBranchItem>[0];
@@ -70,5 +75,29 @@ describe('The status bar item of the database branch', () => {
     mock.timers.tick(22 * HOUR);
     assert.equal(shown(), undefined);
     item.dispose();
+  });
+
+  it('says quietly in a Git repository that no env file has a database branch, while there is an account', async () => {
+    const repository = createRepository();
+    const model = await connectModel(await scriptService(() => ({ branches: [], endpoints: [] })));
+    const changed = new Emitter<void>();
+    const folder = { uri: vscode.Uri.file(repository.folder) };
+    Object.defineProperty(vscode.workspace, 'workspaceFolders', { value: [folder], configurable: true });
+    const item = showBranchItem({
+      ...model,
+      workFolders: { shown: undefined, onDidChange: changed.event },
+      config: { env: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
+    } as unknown as Parts);
+    const shown = () => statusBarItems.get('hostedPostgres.workBranch');
+    await until('the item', async () => shown() === '$(database) No database branch');
+    assert.match(
+      statusBarTooltips.get('hostedPostgres.workBranch') ?? '',
+      /points to no known database branch/,
+    );
+    rmSync(path.join(repository.folder, '.git'), { recursive: true });
+    changed.fire();
+    await until('no item', async () => shown() === undefined);
+    item.dispose();
+    delete (vscode.workspace as { workspaceFolders?: unknown }).workspaceFolders;
   });
 });
