@@ -88,10 +88,7 @@ export const Project = z.object({
 });
 export type Project = z.infer<typeof Project>;
 
-/**
- * A branch (public service). The root branch has no `parent_id`. The counters start with the billing period;
- * `compute_time_seconds` is in CU-seconds, sizes are in bytes.
- */
+/** A root branch has no `parent_id`. Counters begin with the billing period. `compute_time_seconds` is in CU-seconds. */
 export const Branch = z.object({
   id,
   name: text,
@@ -109,6 +106,7 @@ export const Branch = z.object({
   last_reset_at: z.nullish(text),
   /** The branch that it has replaced with the data of a snapshot. */
   restored_as: z.nullish(id),
+  init_source: z.nullish(text),
 });
 export type Branch = z.infer<typeof Branch>;
 
@@ -256,7 +254,7 @@ export type TableTransaction = z.infer<typeof TableTransaction>;
 export const parseTransactions = (list: unknown): readonly TableTransaction[] =>
   parseReadable(list, TableTransaction);
 
-/** A series of transactions that have changed the schema. Only the local service knows it. */
+/** A series of transactions that have changed the schema, or have deleted many rows. Only the local service knows it. */
 const SchemaChange = z.object({
   ...momentBefore,
   /** Tables. */
@@ -265,6 +263,7 @@ const SchemaChange = z.object({
   dropped: number,
   truncated: number,
   migrations: number,
+  deleted: z.optional(number),
 });
 export type SchemaChange = z.infer<typeof SchemaChange>;
 

@@ -167,3 +167,10 @@ export async function requireBranches(
       : l10n.t("This service doesn't support changing branches, or this API key doesn't allow it."),
   );
 }
+
+/** The order of two branches in a comparison: a branch adds to its parent, and else to the other one. */
+export const baseFirst = (
+  { branchId, list }: Pick<PickedBranch, 'branchId' | 'list'>,
+  other: string,
+): readonly [base: string, compared: string] =>
+  list.branches.get(other)?.parent_id === branchId ? [branchId, other] : [other, branchId];

@@ -10,8 +10,8 @@ import type { CommandContext, Run } from './context.ts';
 import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 
 interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
-  /** The compute whose connections the change drops. They are counted first. */
-  readonly drops?: ComputeIds | undefined;
+  /** The computes whose connections the change drops. They are counted first. */
+  readonly drops?: ComputeIds | readonly ComputeIds[] | undefined;
   /** The consequences, also by the connections that it drops. */
   readonly detail?: string | ((connections: OpenConnections) => string | undefined) | undefined;
   readonly progress: string;
@@ -28,7 +28,7 @@ export async function makeChange<T extends object>(
 ): Promise<T | undefined> {
   const { initialConnection } = run;
   if (drops !== undefined) requireWritable(guards, request);
-  const connections = drops && (await countConnections(computeActions, drops));
+  const connections = drops && (await countConnections(computeActions, [drops].flat()));
   const text = typeof detail === 'function' ? detail(connections) : detail;
   if (!(await approve(guards, { ...request, detail: text }, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
@@ -70,11 +70,16 @@ function showWait(title: string, ended: Promise<void>, cancel: () => void): (mes
 
 const countConnections = async (
   computeActions: CommandContext['computeActions'],
-  node: ComputeIds,
+  nodes: readonly ComputeIds[],
 ): Promise<OpenConnections> =>
-  await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
-    computeActions.countOpenConnections(node),
-  );
+  await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
+    const counts = await Promise.all(nodes.map((node) => computeActions.countOpenConnections(node)));
+    const active = counts.filter((count) => count !== 'idle');
+    if (active.length === 0) return 'idle';
+    return active.reduce((sum, count) =>
+      sum === undefined || count === undefined ? undefined : sum + count,
+    );
+  });
 
 /** Selects the changed row. Never rejects, because the change was made even if the list couldn't be reloaded. */
 export async function revealRow(

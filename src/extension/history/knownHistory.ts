@@ -11,13 +11,20 @@ interface HistorySources {
   readonly markers: Markers;
 }
 
-/** @param list a fresh one. @throws {ApiError} */
+interface KnownFacts extends Pick<BranchHistory, 'gitEvents' | 'snapshots'> {
+  /** A fresh one. */
+  readonly list: BranchList;
+  readonly isLocal?: boolean;
+}
+
+/** @throws {ApiError} */
 export async function branchHistory(
   { inventory, markers }: HistorySources,
   ref: BranchRef,
-  { list, ...known }: Pick<BranchHistory, 'gitEvents' | 'snapshots'> & { readonly list: BranchList },
+  { list, isLocal, ...known }: KnownFacts,
 ): Promise<BranchHistory> {
   await inventory.projects?.ensureLoaded();
+  const branch = list.branches.get(ref.branchId);
   return {
     ref,
     now: Date.now(),
@@ -28,8 +35,10 @@ export async function branchHistory(
       if (branch === undefined) return undefined;
       return Date.parse(branch.last_reset_at ?? branch.created_at ?? '') || 0;
     },
-    createdAt: Date.parse(list.branches.get(ref.branchId)?.created_at ?? '') || undefined,
-    restoredAs: list.branches.get(ref.branchId)?.restored_as ?? undefined,
+    createdAt: Date.parse(branch?.created_at ?? '') || undefined,
+    // The history of a copy without the rows begins later.
+    hasFirstMoment: isLocal === true && branch?.init_source !== 'schema-only',
+    restoredAs: branch?.restored_as ?? undefined,
     ...known,
   };
 }

@@ -15,7 +15,8 @@ type MomentKind =
   | ({ readonly kind: 'schema' } & Omit<SchemaChange, 'before' | 'lsn'>)
   | { readonly kind: 'snapshot'; readonly id: string; readonly text: string }
   | Pick<GitEvent, 'kind' | 'commit' | 'text'>
-  | { readonly kind: 'ago'; readonly seconds: number };
+  | { readonly kind: 'ago'; readonly seconds: number }
+  | { readonly kind: 'created' };
 
 export type Moment = MomentKind & {
   /** Milliseconds since 1970. The moment is just before. */
@@ -36,6 +37,8 @@ export interface BranchHistory {
   readonly startOf: (branchId: string) => number | undefined;
   /** When the branch itself was created; undefined if it isn't known. */
   readonly createdAt: number | undefined;
+  /** Whether the service restores what the branch had then. */
+  readonly hasFirstMoment?: boolean;
   readonly gitEvents: readonly GitEvent[];
   /** The changes from the log of the branch and in its order, if the log is known. */
   readonly schemaChanges?: readonly SchemaChange[];
@@ -103,14 +106,14 @@ export function sourceAt(history: BranchHistory, at: PointInTime): RestoreSource
 }
 
 /** Seconds before now. */
-const PRESETS = [5 * 60, 60 * 60];
+const PRESETS = [60, 5 * 60, 60 * 60];
 
 /** More of them would be hard to read. */
 const MAX_MOMENTS = 50;
 
 /** The newest first, but before all others the one that undoes the last undo. */
 export function momentsOf(history: BranchHistory): readonly Moment[] {
-  const { now, gitEvents } = history;
+  const { now, gitEvents, createdAt, hasFirstMoment } = history;
   const segments = segmentsOf(history);
   const marked = segments.flatMap((segment) => [
     ...momentsOfMarkers(segment, history),
@@ -119,6 +122,7 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
   const times = [
     ...gitEvents.map(({ kind, commit, text, time }) => ({ kind, commit, text, time })),
     ...PRESETS.map((seconds) => ({ kind: 'ago' as const, seconds, time: now - seconds * 1000 })),
+    ...(hasFirstMoment && createdAt ? [{ kind: 'created' as const, time: createdAt }] : []),
   ].filter(({ time }) => segmentAt(segments, time) !== undefined);
   const others = times.map((moment) => {
     const at = { timestamp: new Date(moment.time).toISOString() };
@@ -128,7 +132,9 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
   const lastUndo = all.filter(({ kind }) => kind === 'undo').slice(0, 1);
   const latest = all
     .filter((moment) => !lastUndo.includes(moment))
-    .filter(({ kind }, index) => kind === 'mark' || index < MAX_MOMENTS - lastUndo.length);
+    .filter(
+      ({ kind }, index) => kind === 'mark' || kind === 'created' || index < MAX_MOMENTS - lastUndo.length,
+    );
   // There are few snapshots and marks, so they aren't limited.
   return [...lastUndo, ...[...latest, ...snapshotMoments(history, segments)].toSorted(newestFirst)];
 }
@@ -138,7 +144,7 @@ const newestFirst = (a: Moment, b: Moment): number => b.time - a.time;
 /** Milliseconds between a marker and the change that it names. */
 const NAMED_BEFORE = 10_000;
 
-/** Returns the changes of the schema, except those that a marker names already. */
+/** Returns the changes of the schema and large deletions, except those that a marker names already. */
 function schemaMoments(
   history: BranchHistory,
   segments: readonly Segment[],

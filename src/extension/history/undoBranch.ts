@@ -1,6 +1,7 @@
 /** Gives a branch its earlier data, and keeps what it has now under another name. So an undo can be undone. */
-import type { BranchRef } from '../account/refs.ts';
+import type { BranchIds, BranchRef } from '../account/refs.ts';
 import type { BranchActions } from '../branches/branchActions.ts';
+import { expiryAfter } from '../branches/expiryTime.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { SendOptions, SendResult } from '../operations/changeSender.ts';
@@ -23,6 +24,12 @@ export function nameWithTime(prefix: string, list: Names, now = new Date()): str
     if (list?.named(unique) === undefined) return unique;
   }
 }
+
+const DAY = 24 * 60 * 60;
+
+/** How long the data from before an undo is kept, in seconds: no longer than services let a branch expire. */
+export const keptFor = (retention: number | null | undefined): number =>
+  Math.min(30 * DAY, Math.max(7 * DAY, retention ?? 0));
 
 interface UndoDependencies {
   readonly branchActions: BranchActions;
@@ -48,7 +55,7 @@ export async function undoBranch(
   const { branchActions, inventory, markers, tracker } = deps;
   const { projectId, branchId } = ref;
   const time = Date.now();
-  const expiresAt = inventory.branches.get(projectId, branchId)?.expires_at;
+  const retention = inventory.project(projectId)?.history_retention_seconds;
   const send = async () => {
     const result = await branchActions.restore(ref, restoreBody(source, name), options);
     const preserved = inventory.branches.forProject(projectId)?.named(name);
@@ -57,12 +64,31 @@ export async function undoBranch(
   };
   const result = await finishChange(tracker, options.initialConnection, send, stop);
   const preserved = inventory.branches.forProject(projectId)?.named(name);
-  // What keeps the data of a temporary branch is temporary, too. The service may not allow that for the parent of a branch.
-  if (preserved !== undefined && expiresAt && !preserved.expires_at && !result.isPending)
+  // The service may not allow that for the parent of a branch.
+  if (preserved !== undefined && !preserved.expires_at && !result.isPending) {
+    const expires_at =
+      inventory.branches.get(projectId, branchId)?.expires_at ?? expiryAfter(keptFor(retention));
     await branchActions
-      .update({ projectId, branchId: preserved.id }, { expires_at: expiresAt }, options)
+      .update({ projectId, branchId: preserved.id }, { expires_at }, options)
       .catch(() => undefined);
+  }
   return result;
+}
+
+/**
+ * A branch that expires can't have children, so what an undo has kept doesn't expire while it has one.
+ * @returns a function that lets it expire again, and never rejects @throws {ApiError}
+ */
+export async function withoutExpiry(
+  { branchActions, inventory }: Pick<UndoDependencies, 'branchActions' | 'inventory'>,
+  ids: BranchIds,
+  options: SendOptions,
+): Promise<() => Promise<void>> {
+  const expires_at = inventory.branches.get(ids.projectId, ids.branchId)?.expires_at;
+  if (!expires_at) return async () => undefined;
+  await branchActions.update(ids, { expires_at: null }, options);
+  // It may have got another child, or have been deleted.
+  return async () => void (await branchActions.update(ids, { expires_at }, options).catch(() => undefined));
 }
 
 function restoreBody({ branchId, at }: RestoreSource, preserve_under_name: string) {

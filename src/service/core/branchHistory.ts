@@ -8,6 +8,8 @@ export type Moment = PointInTime;
 export interface BranchHistory {
   /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
   readonly start: string;
+  /** Whether nothing was before: it is when the data were created. */
+  readonly isWhole: boolean;
   readonly startLsn: string;
   /** The latest moment. */
   readonly endLsn: string;
@@ -62,7 +64,7 @@ export interface TableTransaction {
   readonly deleted: number;
 }
 
-/** A series of transactions that have changed the schema of a branch. */
+/** A series of transactions that have changed the schema of a branch, or have deleted many rows. */
 export interface SchemaChange {
   /** The moment just before the first of them (ISO 8601). */
   readonly before: string;
@@ -75,6 +77,8 @@ export interface SchemaChange {
   readonly truncated: number;
   /** How many rows migration tools have added to the tables in which they note what they have applied. */
   readonly migrations: number;
+  /** How many rows, if the schema wasn't changed. */
+  readonly deleted?: number | undefined;
 }
 
 /** A moment in the history of a branch: the given one, or another one that has its data from before a restore. */

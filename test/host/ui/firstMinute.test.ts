@@ -95,7 +95,11 @@ describe('The first minute', () => {
 
   takes('lists the moments to go back to', 2, async () => {
     await clickItem('Undo…');
-    await ui().quickInput.waitFor('goes back to');
+    await until('the first moment', async () =>
+      (await ui().quickInput.waitFor('goes back to')).items.some((item) =>
+        item.startsWith('As it was created'),
+      ),
+    );
   });
 
   takes('says how agents work with it', 3, async () => {

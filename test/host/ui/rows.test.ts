@@ -121,6 +121,20 @@ describe('The rows of a branch', () => {
     await waitForTitle(/^visits: 1 added, 1 changed, 2 deleted \(main ↔ feature\)/);
   });
 
+  it('are compared with those of a branch without a compute, such as what Undo has kept, by a temporary branch', async () => {
+    const branch = { name: 'kept', parent_id: feature };
+    const kept = (await api.change('POST', `/${PROJECT}/branches`, { branch })).branch.id;
+    await execute(feature, "insert into visits values (6, 'Fay', null)");
+    await ui().computes.contextMenu(`Branch ${kept}, kept`, 'Data and History', 'Compare Rows…');
+    await ui().quickInput.choose('Select a table or view', 'visits');
+    await waitForTitle(/^visits: 1 added \(kept ↔ feature\)/);
+    await until('only the branches from before', async () =>
+      (await api.branches(PROJECT)).every(({ name }) => !name.startsWith('look-')),
+    );
+    await api.change('DELETE', `/${PROJECT}/branches/${kept}`);
+    await execute(feature, 'delete from visits where id = 6');
+  });
+
   it('are reached by the databases and tables below a branch, which load when they are expanded', async () => {
     await closeEditors(ui());
     await ui().computes.expand('Databases of main');
@@ -129,7 +143,7 @@ describe('The rows of a branch', () => {
     await waitForTitle(/^visits · main · app · \d/);
     await ui().computes.contextMenu('Table visits', 'Compare Rows…');
     await ui().quickInput.choose('Select the branch to compare with', feature);
-    await waitForTitle(/^visits: .* \(feature ↔ main\)/);
+    await waitForTitle(/^visits: .* \(main ↔ feature\)/);
     await execute(main, 'create view "a.b" as select 1 as one');
     await execute(main, "create function add_visit(a int) returns int language sql as 'select 1'");
     await ui().computes.contextMenu('Database app', 'Refresh');

@@ -10,6 +10,8 @@ import { connect } from './connect.ts';
 import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
+/** Milliseconds. */
+const DAY = 86_400_000;
 const QUESTION = 'What work goes back to';
 
 describe('Undo…', () => {
@@ -41,24 +43,46 @@ describe('Undo…', () => {
       uri,
       `select string_agg(attname, ' ' order by attnum) from pg_attribute where attrelid = 'users'::regclass and attnum > 0 and not attisdropped`,
     ).catch(() => []);
-  const waitForColumns = (expected: string) =>
-    until(`the columns ${expected}`, async () => (await columns())[0] === expected);
+  /** With open connections, Undo would ask. */
+  const waitForNoConnections = () => branchApi(() => service, id).waitForNoConnections();
+  const waitForColumns = async (expected: string) => {
+    await until(`the columns ${expected}`, async () => (await columns())[0] === expected);
+    await waitForNoConnections();
+  };
   const names = async () => (await branchCalls(service).branches(PROJECT)).map(({ name }) => name);
+
+  const moment = 'Which data of work. Select a moment, or type a time';
+  const shown = () => ui().page.locator('.tabs-container .tab.active');
+  const waitForTitle = (title: RegExp) =>
+    until(String(title), async () => title.test((await shown().getAttribute('aria-label')) ?? ''));
+  const waitUntilRemoved = () =>
+    until(
+      'the temporary branch to go',
+      async () => !(await names()).some((name) => name.startsWith('look-')),
+    );
 
   it('brings back a dropped column with its data under the same connection string, also for a program that is connected', async () => {
     // As a server that is being developed and keeps running.
-    const pool = new pg.Pool({ connectionString: uri });
+    const pool = new pg.Pool({ connectionString: uri, idleTimeoutMillis: 0 });
     pool.on('error', () => {});
     assert.equal((await pool.query('select email from users')).rowCount, 3);
     const before = new Date().toISOString();
     await query(uri, 'alter table users drop column email');
     await assert.rejects(pool.query('select email from users'), /column "email" does not exist/);
+    // The pool closes a connection on which a statement has failed.
+    await pool.query('select id from users');
     await ui().computes.contextMenu(row, 'Undo…');
     await until('the moments', async () =>
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith('Enter a time…')),
     );
     await ui().quickInput.answer(QUESTION, before);
-    await ui().notifications.waitFor(/^Restored work .* Its previous data is kept as before-undo-/);
+    const { detail } = await ui().dialog.read();
+    assert.match(
+      detail,
+      /^Its current data is kept as the branch before-undo-.* 1 open connection is dropped\.$/,
+    );
+    await ui().dialog.press('Undo');
+    await ui().notifications.waitFor(/^Restored work .* Its previous data is kept as before-undo-.* until /);
     await waitForColumns('id email');
     assert.deepEqual(await query(uri, 'select email from users order by id'), [
       '1@example.com',
@@ -67,7 +91,6 @@ describe('Undo…', () => {
     ]);
     assert.equal((await pool.query('select email from users')).rowCount, 3);
     await pool.end();
-    assert.ok((await names()).some((name) => name.startsWith('before-undo-')));
   });
 
   it('is undone by the action of its message, and by what it offers first', async () => {
@@ -75,12 +98,50 @@ describe('Undo…', () => {
     await until('the first moment', async () =>
       (await ui().quickInput.waitFor(QUESTION)).items[0]?.startsWith('Undo the undo of '),
     );
+    const { items } = await ui().quickInput.waitFor(QUESTION);
+    assert.match(items[0] ?? '', /^Undo the undo of \d+:\d\d:\d\d/);
     await ui().quickInput.accept(QUESTION);
     await ui().notifications.waitFor(/^Restored work \(Undo the undo of/);
     await waitForColumns('id');
     await ui().notifications.press('Restored work (Undo the undo of', 'Undo');
     await waitForColumns('id email');
-    assert.equal((await names()).filter((name) => name.startsWith('before-undo-')).length, 3);
+    await ui().notifications.waitFor('Restored work (Undo the undo)');
+    // They are kept for a week, or for ever if the user says so.
+    const lifetimes = async () =>
+      (await branchCalls(service).branches(PROJECT))
+        .filter(({ name }) => name.startsWith('before-undo-'))
+        .map(({ expires_at }) => expires_at && Math.round((Date.parse(expires_at) - Date.now()) / DAY));
+    assert.deepEqual(await lifetimes(), [7, 7, 7]);
+    await ui().notifications.press('Restored work (Undo the undo)', 'Keep');
+    await until('one that is kept', async () => (await lifetimes()).includes(undefined));
+  });
+
+  it('offers at once what happened in the first minute', async () => {
+    await query(uri, 'delete from users');
+    await waitForNoConnections();
+    await ui().computes.contextMenu(row, 'Undo…');
+    const items = await until('the deletion', async () => {
+      const shown = (await ui().quickInput.waitFor(QUESTION)).items;
+      return shown.some((item) => item.startsWith('Before 3 rows were deleted')) ? shown : undefined;
+    });
+    assert.match(items.at(-2) ?? '', /^As it was created/);
+    await ui().quickInput.choose(QUESTION, 'Before 3 rows were deleted');
+    await ui().notifications.waitFor(/^Restored work \(Before 3 rows were deleted\)/);
+    await until(
+      'the rows',
+      async () => (await query(uri, 'select count(*)::int from users').catch(() => []))[0] === 3,
+    );
+  });
+
+  it('lets one look at data from before an undo, while what it has kept would expire', async () => {
+    await ui().computes.contextMenu(row, 'Data and History', 'Compare Schema with a Time…');
+    await ui().quickInput.choose(moment, 'As it was created');
+    await waitForTitle(/^app: before-undo-.* · .* ↔ work \(2 added\)/);
+    await ui().computes.contextMenu(row, 'Data and History', 'Create Branch from a Time…');
+    await ui().quickInput.choose(moment, 'As it was created');
+    await ui().quickInput.answer('Name of the new branch of work', 'first');
+    await ui().quickInput.accept('Delete the branch automatically');
+    await until('the branch', async () => (await names()).includes('first'));
   });
 
   it('says what has changed since each moment', async () => {
@@ -110,16 +171,6 @@ describe('Undo…', () => {
     );
     await ui().quickInput.cancel(QUESTION);
   });
-
-  const moment = 'Which data of work. Select a moment, or type a time';
-  const shown = () => ui().page.locator('.tabs-container .tab.active');
-  const waitForTitle = (title: RegExp) =>
-    until(String(title), async () => title.test((await shown().getAttribute('aria-label')) ?? ''));
-  const waitUntilRemoved = () =>
-    until(
-      'the temporary branch to go',
-      async () => !(await names()).some((name) => name.startsWith('look-')),
-    );
 
   it('lets one look first at what has changed in the schema', async () => {
     const past = new Date().toISOString();
@@ -163,6 +214,7 @@ describe('Undo…', () => {
     await ui().computes.contextMenu(row, 'Data and History', 'Mark This Moment…');
     await ui().quickInput.answer('Name of this moment of work', 'clean start');
     await query(uri, 'delete from users');
+    await waitForNoConnections();
     await ui().computes.contextMenu(row, 'Undo…');
     await ui().quickInput.choose(QUESTION, '“clean start”');
     await ui().notifications.waitFor(/^Restored work \(“clean start”/);

@@ -64,7 +64,11 @@ export const undoTools = {
     async run(call) {
       const found = await findGatedBranch(call, call.input);
       const gitEvents = found.isOwn ? await readGitEvents(call) : [];
-      const history = await branchHistory(call.deps, found, { list: found.list, gitEvents });
+      const history = await branchHistory(call.deps, found, {
+        list: found.list,
+        isLocal: call.connection.isLocal,
+        gitEvents,
+      });
       const { to } = call.input;
       const problem = timeProblem(found.branch, history, call.connection.isLocal);
       const changes =
@@ -131,6 +135,8 @@ function listed({ time, source, ...moment }: Moment): { readonly to: string; rea
       return { to, before: `the undo at ${new Date(time).toISOString()}` };
     case 'agent':
       return { to, before: `${moment.by}: ${moment.text || 'its turn'}` };
+    case 'created':
+      return { to, before: 'everything: as the branch was created' };
     case 'ago':
       return { to, before: `the last ${moment.seconds / 60} minutes` };
     case 'mark':
@@ -148,6 +154,7 @@ function listed({ time, source, ...moment }: Moment): { readonly to: string; rea
 
 /** Such as `a change of the schema (1 migrations, 2 created)`. */
 function schemaText(change: Omit<SchemaChange, 'before' | 'lsn'>): string {
+  if (change.deleted !== undefined) return `${change.deleted} rows were deleted`;
   const kinds = ['migrations', 'created', 'altered', 'dropped', 'truncated'] as const;
   const counts = kinds.filter((kind) => change[kind] > 0).map((kind) => `${change[kind]} ${kind}`);
   return `a change of the schema${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
-import type { SendResult } from '../../operations/changeSender.ts';
+import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { expiryAfter } from '../expiryTime.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
 import { displayName } from '../../../base/sanitize.ts';
@@ -27,12 +27,13 @@ export const createBranch: Command = async (context, argument, run) => {
   await revealRow(context, { projectId, branchId: branch.id, computeId: compute?.id });
 };
 
-/** @returns undefined if the user canceled */
+/** @param prepare is called first, if the user doesn't cancel @returns undefined if the user canceled */
 export async function createBranchIn(
   context: CommandContext,
   run: Run,
   projectId: string,
   creation: BranchCreation,
+  prepare?: (options: SendOptions) => Promise<unknown>,
 ): Promise<SendResult | undefined> {
   const name = projectName(context.inventory, projectId);
   return await makeChange(context, run, {
@@ -41,7 +42,10 @@ export async function createBranchIn(
     question: l10n.t('Create a branch in {0}?', name),
     button: l10n.t('Create'),
     progress: l10n.t('Creating a branch'),
-    send: (options) => context.branchActions.create(projectId, creation, options),
+    send: async (options) => {
+      await prepare?.(options);
+      return await context.branchActions.create(projectId, creation, options);
+    },
     done: ({ branch }) => branch && l10n.t('Created {0}', displayName(branch)),
   });
 }

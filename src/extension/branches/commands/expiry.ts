@@ -1,5 +1,6 @@
 /** The expiry of a branch: the question, Change Expiry…, and the changes that an expiry prevents. */
 import { l10n } from 'vscode';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
 import { expiryAfter } from '../expiryTime.ts';
@@ -47,7 +48,8 @@ export const changeExpiry: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't change the expiry of {0}", name);
   const obstacle = expiryObstacle(picked);
   if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
-  const lifetime = await singleStep(title, lifetimeQuestion());
+  // Zero is given by what keeps a branch.
+  const lifetime = fieldsOf(argument)['lifetime'] === 0 ? 0 : await singleStep(title, lifetimeQuestion());
   if (lifetime === undefined) return;
   const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
   await makeChange(context, run, {

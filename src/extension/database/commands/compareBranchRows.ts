@@ -1,13 +1,18 @@
 /** Compare Rows: what differs in a table or query between two branches, in VS Code's diff editor. */
 import { commands, l10n, Uri, window as editors, type Tab } from 'vscode';
 import { announce } from '../../window/ui/announce.ts';
-import { branchQuestion, pickBranch } from '../../commandSupport/branchPicker.ts';
+import { baseFirst, branchQuestion, pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { BranchRef } from '../../account/refs.ts';
+import type { BranchIds, BranchRef } from '../../account/refs.ts';
 import type { RowRequest } from '../rows/rowDocuments.ts';
 import { comparisonTexts, comparisonTitle, differenceText, explainComparison } from '../ui/comparisonText.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { findPrimary } from '../../inventory/branchStatus.ts';
+import { isPrimary } from '../../inventory/computeStatus.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { givenSource } from './givenSource.ts';
 import { findReadable, pickTable, readWithProgress, type Readable } from './readable.ts';
@@ -27,15 +32,29 @@ export const compareBranchRows: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   const { projectId, branchId } = picked;
   const parentId = picked.branch.parent_id ?? undefined;
-  const baseId = parentId ?? (await askForBase(context, title, { projectId, branchId }));
-  if (baseId === undefined) return;
-  const branch = { account, projectId, branchId };
-  const base = { account, projectId, branchId: baseId };
+  const other = parentId ?? (await askForBase(context, title, { projectId, branchId }));
+  if (other === undefined) return;
+  const [base, branch] = baseFirst(picked, other).map((id) => ({ account, projectId, branchId: id })) as [
+    BranchRef,
+    BranchRef,
+  ];
+  const [hasBase, hasBranch] = await Promise.all([base, branch].map((ref) => hasPrimary(context, ref)));
+  if (!hasBase || !hasBranch) {
+    const past = hasBranch ? { ...branch, pastId: base.branchId } : { ...base, pastId: branch.branchId };
+    return void (await executeCommand('hostedPostgres.history.compareRows', {
+      ...fieldsOf(argument),
+      past,
+    }));
+  }
   const sides = await findSides(context, title, { branch, base, database: given.database });
   const source = given.source ?? (sides && (await pickTable(title, sides.after)));
   if (sides === undefined || source === undefined) return;
   await showComparison(context, run, sides, { source, branch, base, database: sides.after.login.database });
 };
+
+/** Without one, such as what an undo has kept, the data is read from a temporary branch. */
+const hasPrimary = async ({ inventory }: CommandContext, ids: BranchIds): Promise<boolean> =>
+  (await findPrimary(inventory, ids)) !== undefined;
 
 /** Compares the documents in the active diff editor again. */
 export async function refreshComparison(
@@ -58,7 +77,11 @@ async function askForBase(
   const list = context.inventory.branches.forProject(projectId);
   if ((list?.branches.size ?? 0) < 2) throw new Error(l10n.t('The project has no other branch.'));
   const placeholder = l10n.t('Select the branch to compare with');
-  const problem = (id: string) => (id === branchId ? l10n.t('the same branch') : undefined);
+  const canRead = await hasPrimary(context, { projectId, branchId });
+  const problem = (id: string, computes: readonly Compute[]) => {
+    if (id === branchId) return l10n.t('the same branch');
+    return canRead || computes.some(isPrimary) ? undefined : l10n.t('no computes');
+  };
   return await askInSteps(title, (ask) => ask(branchQuestion(context, { projectId, placeholder, problem })));
 }
 

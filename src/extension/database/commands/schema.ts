@@ -11,7 +11,12 @@ import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
-import { branchQuestion, pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
+import {
+  baseFirst,
+  branchQuestion,
+  pickBranch,
+  type PickedBranch,
+} from '../../commandSupport/branchPicker.ts';
 import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
@@ -42,10 +47,12 @@ export const compareSchema: Command = async (context, argument, run) => {
   const isListed = typeof chosen === 'string' && picked.list.branches.has(chosen);
   const answers = await ask(context, title, picked, isListed ? chosen : undefined, known);
   if (answers === undefined) return;
-  const { projectId, branchId } = picked;
-  const { database, baseId } = answers;
-  const base = uriOf(context, { projectId, branchId: baseId, database });
-  await showDifference(context, base, uriOf(context, { projectId, branchId, database }));
+  const { projectId } = picked;
+  const { database, baseId: other } = answers;
+  const [base, compared] = baseFirst(picked, other).map((id) =>
+    uriOf(context, { projectId, branchId: id, database }),
+  ) as [Uri, Uri];
+  await showDifference(context, base, compared);
 };
 
 /** Compares with earlier data of the branch, which another branch may have since an undo. */

@@ -67,7 +67,8 @@ export async function loadHistory(
     readGitEvents(context, ref),
     withSnapshots ? listProjectSnapshots(context, picked.projectId) : [],
   ]);
-  return await branchHistory(context, ref, { list: picked.list, gitEvents, snapshots });
+  const isLocal = context.session.requireConnection().isLocal;
+  return await branchHistory(context, ref, { list: picked.list, isLocal, gitEvents, snapshots });
 }
 
 /** Empty if they can't be loaded: they are only some of the moments. */

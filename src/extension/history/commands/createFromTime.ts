@@ -11,6 +11,7 @@ import { window } from '../../window/ui/window.ts';
 import { schemaChanges } from '../momentChanges.ts';
 import { momentsOf } from '../moments.ts';
 import { parentOf } from '../../account/refs.ts';
+import { withoutExpiry } from '../undoBranch.ts';
 import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './askForMoment.ts';
 import { createFromSnapshot } from './changeSnapshot.ts';
 import { problemText } from './undo.ts';
@@ -44,7 +45,10 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
     branch: { name, ...parentOf(source), ...expiry },
     endpoints: [{ type: 'read_write' as const }],
   };
-  const created = await createBranchIn(context, run, projectId, creation);
+  // It may be what an undo has kept.
+  const created = await createBranchIn(context, run, projectId, creation, (options) =>
+    withoutExpiry(context, { projectId, branchId: source.branchId }, options),
+  );
   const [compute] = created?.computes ?? [];
   if (created?.branch !== undefined)
     await revealRow(context, { projectId, branchId: created.branch.id, computeId: compute?.id });

@@ -1,5 +1,6 @@
 /** Looks at earlier data of a branch without changing it: its schema, its rows, and psql. */
 import { l10n, window as editors, type Terminal } from 'vscode';
+import { isBranchId } from '../../../api/records/ids.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
@@ -26,14 +27,14 @@ export const comparePastSchema: Command = async (context, argument, run) => {
   if (past !== undefined) await compareWithPast(context, title, past.picked, past.source);
 };
 
-/** @param argument a row, or `{ again: true }` for the comparison in the active editor */
+/** @param argument a row, with `past` for the present data of a branch without a compute, or `{ again: true }` for the active editor */
 export const comparePastRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
   const title = l10n.t('Compare Rows with a Time');
   if (fieldsOf(argument)['again'] === true) return await compareAgain(context, run, title);
   const given = givenSource(context, argument);
   const row = given.branch === undefined ? argument : { kind: 'branch', ...given.branch };
-  const chosen = await pickPast(context, title, row);
+  const chosen = (await givenPast(context, title, argument)) ?? (await pickPast(context, title, row));
   if (chosen === undefined) return;
   const branch = refOf(context, chosen.picked);
   const now = await findReadable(context, { title, branch, database: given.database });
@@ -42,6 +43,18 @@ export const comparePastRows: Command = async (context, argument, run) => {
   const { database } = now.login;
   await compareRowsWithPast(context, run, now, { source, branch, database, past: chosen.source });
 };
+
+/** Returns what Compare Rows… gives. */
+async function givenPast(
+  context: CommandContext,
+  title: string,
+  argument: unknown,
+): Promise<Past | undefined> {
+  const { pastId, ...branch } = fieldsOf(fieldsOf(argument)['past']);
+  if (!isBranchId(pastId)) return undefined;
+  const picked = await pickBranch(context, title, { ...branch, kind: 'branch' });
+  return picked && { picked, source: { branchId: pastId } };
+}
 
 async function compareAgain(context: CommandContext, run: Run, title: string): Promise<void> {
   const { tab, request } = activeRows(context) ?? {};

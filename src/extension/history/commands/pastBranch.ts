@@ -5,7 +5,7 @@ import type { BranchRef } from '../../account/refs.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
 import { parentOf, type RestoreSource } from '../../account/refs.ts';
 import { pastText } from '../../window/ui/timeText.ts';
-import { nameWithTime } from '../undoBranch.ts';
+import { nameWithTime, withoutExpiry } from '../undoBranch.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { finishChange } from '../../operations/finishChange.ts';
 import { makeChange } from '../../commandSupport/change.ts';
@@ -16,7 +16,7 @@ export const PAST_BRANCH_LIFETIME = { comparison: 60 * 60, psql: 24 * 60 * 60 } 
 
 interface PastBranch extends BranchRef {
   readonly compute: Compute;
-  /** Such as `main · 14:32`. */
+  /** Such as `main · 14:32:07`. */
   readonly title: string;
   /** Never rejects: if the branch can't be deleted, it expires. */
   readonly remove: () => Promise<void>;
@@ -40,16 +40,21 @@ export async function createPastBranch(
     branch: { name: nameWithTime('look', list), ...parentOf(source), expires_at: expiryAfter(lifetime) },
     endpoints: [{ type: 'read_write' as const }],
   };
+  let expireAgain = async () => undefined as void;
   const created = await makeChange(context, run, {
     projectId,
     name: of,
     question: l10n.t('Create a temporary branch to look at {0}?', title),
     button: l10n.t('Create'),
     progress: l10n.t('Preparing {0}', title),
-    send: (options) => {
+    send: async (options) => {
+      expireAgain = await withoutExpiry(context, { projectId, branchId: source.branchId }, options);
       const create = () => branchActions.create(projectId, creation, options);
-      return finishChange(tracker, initialConnection, create);
+      return await finishChange(tracker, initialConnection, create);
     },
+  }).catch(async (error: unknown) => {
+    await expireAgain();
+    throw error;
   });
   const { branch, computes: [compute] = [] } = created ?? {};
   if (branch === undefined || compute === undefined) return undefined;
@@ -58,6 +63,7 @@ export async function createPastBranch(
     await branchActions
       .delete(ref, { unprotect: false }, { initialConnection })
       .catch((error: unknown) => log.error('Deleting a temporary branch', error));
+    await expireAgain();
   };
   return { ...ref, compute, title, remove };
 }

@@ -1,14 +1,17 @@
 /** Undo…: gives a branch the data of an earlier moment. What it has now is kept under another name, so nothing can be lost. */
 import { l10n, ProgressLocation } from 'vscode';
+import { areNone, type OpenConnections } from '../../../api/records/effects.ts';
 import { isBranchId } from '../../../api/records/ids.ts';
 import { pointInTime } from '../../../api/records/pointInTime.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { displayName } from '../../../base/sanitize.ts';
-import { keptText } from '../../inventory/ui/branchText.ts';
+import { droppedText } from '../../operations/ui/changeText.ts';
+import { dayText } from '../../window/ui/timeText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
-import type { BranchNode } from '../../inventory/nodes.ts';
+import { computeNodeOf, type BranchNode } from '../../inventory/nodes.ts';
+import type { BranchRef } from '../../account/refs.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
@@ -51,7 +54,7 @@ export const undo: Command = async (context, argument, run) => {
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0} ({1})?', name, chosen.text),
-    detail: isOwn(context, ref) ? undefined : keptText(preserved),
+    ...effectOf(context, ref, preserved),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
     send: (options) => {
@@ -65,15 +68,38 @@ export const undo: Command = async (context, argument, run) => {
     },
   });
   if (result === undefined) return;
-  const id = context.inventory.branches.forProject(projectId)?.named(preserved)?.id;
+  const kept = context.inventory.branches.forProject(projectId)?.named(preserved);
+  const expiry = kept?.expires_at ?? undefined;
   void showUndone(
-    { kind: 'branch', projectId, branchId, preserved: id },
-    doneText(name, chosen.text, preserved),
+    { kind: 'branch', projectId, branchId, preserved: kept?.id },
+    doneText(name, chosen.text, preserved, expiry),
+    expiry !== undefined,
   );
 };
 
-const doneText = (name: string, moment: string, preserved: string): string =>
-  l10n.t('Restored {0} ({1}). Its previous data is kept as {2}.', name, moment, preserved);
+/** What is asked first: nothing if only this user works on the branch, and no connections are dropped. */
+function effectOf(context: CommandContext, ref: BranchRef, preserved: string) {
+  return {
+    drops:
+      context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],
+    detail: (connections: OpenConnections) => {
+      if (areNone(connections) && isOwn(context, ref)) return undefined;
+      const dropped = droppedText(areNone(connections) ? 0 : connections);
+      return `${l10n.t('Its current data is kept as the branch {0}.', preserved)} ${dropped}`;
+    },
+  };
+}
+
+const doneText = (name: string, moment: string, preserved: string, expiry?: string): string =>
+  expiry === undefined
+    ? l10n.t('Restored {0} ({1}). Its previous data is kept as {2}.', name, moment, preserved)
+    : l10n.t(
+        'Restored {0} ({1}). Its previous data is kept as {2} until {3}.',
+        name,
+        moment,
+        preserved,
+        dayText(expiry),
+      );
 
 /** Returns the moment of the offer after a checkout. */
 function givenTime(source: unknown): ChosenMoment | undefined {
@@ -96,7 +122,7 @@ async function restoreSnapshot(
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0} ({1})?', name, text),
-    detail: isOwn(context, ref) ? undefined : keptText(`${picked.branch.name} (old)`),
+    ...effectOf(context, ref, `${picked.branch.name} (old)`),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
     send: (options) => {
@@ -127,12 +153,14 @@ interface Redo extends BranchNode {
   readonly preserved: string | undefined;
 }
 
-/** Callers don't await the message, because the command has ended. */
-async function showUndone(redo: Redo, message: string): Promise<void> {
-  const button = l10n.t('Undo');
-  const buttons = redo.preserved === undefined ? [] : [button];
-  if ((await window.showInformationMessage(message, ...buttons)) === button)
-    await executeCommand('hostedPostgres.undo', redo);
+/** Callers don't await the message, because the command has ended. @param expires whether what is kept is kept for a time */
+async function showUndone({ preserved, ...node }: Redo, message: string, expires = false): Promise<void> {
+  const [undoAgain, keep] = [l10n.t('Undo'), l10n.t('Keep')];
+  const buttons = preserved === undefined ? [] : [undoAgain, ...(expires ? [keep] : [])];
+  const button = await window.showInformationMessage(message, ...buttons);
+  if (button === undoAgain) await executeCommand('hostedPostgres.undo', { ...node, preserved });
+  if (button === keep)
+    await executeCommand('hostedPostgres.branch.changeExpiry', { ...node, branchId: preserved, lifetime: 0 });
 }
 
 /** @returns undefined if the user canceled, or nothing is offered, which a message has explained */

@@ -36,6 +36,8 @@ export function momentText(moment: Moment, now: number): string {
       return l10n.t('Before git merge {0}', sanitize(moment.text, 80)).trim();
     case 'ago':
       return agoText(moment.time, now);
+    case 'created':
+      return l10n.t('As it was created');
     default:
       return moment satisfies never;
   }
@@ -47,7 +49,9 @@ function schemaText({
   altered,
   dropped,
   truncated,
+  deleted = 0,
 }: Extract<Moment, { readonly kind: 'schema' }>): string {
+  if (deleted > 0) return l10n.t('Before {0} rows were deleted', deleted);
   if (migrations === 1) return l10n.t('Before a migration');
   if (migrations > 1) return l10n.t('Before {0} migrations', migrations);
   const parts = [
@@ -73,6 +77,7 @@ const ICONS: Readonly<Record<Moment['kind'], string>> = {
   reset: 'discard',
   merge: 'git-merge',
   ago: 'history',
+  created: 'add',
 };
 
 /**

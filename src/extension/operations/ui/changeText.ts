@@ -88,7 +88,8 @@ export function suspendText(connections: number | undefined): string {
   return `${droppedText(connections)} ${again}`;
 }
 
-function droppedText(connections: number | undefined): string {
+/** @param connections see `suspendText` */
+export function droppedText(connections: number | undefined): string {
   if (connections === undefined) return l10n.t('Its connections are dropped.');
   if (connections === 0) return l10n.t('No connections are interrupted.');
   return connections === 1

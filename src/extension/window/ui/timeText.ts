@@ -8,6 +8,10 @@ import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/auto
 export const formatDate = (timestamp: string): string =>
   format(timestamp, (date) => date.toLocaleString(env.language));
 
+/** Such as `11/26/2026`. */
+export const dayText = (timestamp: string): string =>
+  format(timestamp, (date) => date.toLocaleDateString(env.language));
+
 /** Returns text that isn't a timestamp sanitized. */
 const format = (timestamp: string, toText: (date: Date) => string): string => {
   const date = new Date(timestamp);
@@ -77,19 +81,19 @@ export function autosuspendText(delay: number | null | undefined): string {
     : l10n.t('after {0}', duration(seconds));
 }
 
-/** Such as `14:32`, or with the date if that isn't today's. */
+/** Such as `14:32:07`, because much happens in a minute, or with the date if that isn't today's. */
 export function clockText(time: number, now = Date.now()): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date(now).toDateString();
   return date.toLocaleString(env.language, {
     ...(isToday ? {} : { dateStyle: 'medium' }),
-    timeStyle: 'short',
+    timeStyle: 'medium',
   });
 }
 
 export const agoText = (time: number, now: number): string => ago(new Date(time).toISOString(), now);
 
-/** Names earlier data of a branch, such as `main · 14:32`. @param name of the branch */
+/** Names earlier data of a branch, such as `main · 14:32:07`. @param name of the branch */
 export function pastText(name: string, at: PointInTime | undefined): string {
   if (at === undefined) return name;
   const { timestamp } = at;

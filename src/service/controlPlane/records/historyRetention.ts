@@ -85,8 +85,13 @@ export async function findInHistory(
   };
   if (history === undefined)
     throw await missing(`There is no history of branch ${branchId} yet. Use its current data.`);
-  const { start, startLsn, endLsn, lsnOfTime } = history;
-  const earliest = Math.max(Date.parse(start), plane.clock.now() - retention * 1000);
+  const { start, isWhole, startLsn, endLsn, lsnOfTime } = history;
+  const kept = plane.clock.now() - retention * 1000;
+  // The data of a branch are created when they are first needed, and are until then what they are at first.
+  const time = timestamp === undefined ? NaN : Date.parse(timestamp);
+  if (isWhole && time < Date.parse(start) && time >= Math.max(kept, Date.parse(record.created_at)))
+    return { lsn: startLsn, timestamp };
+  const earliest = Math.max(Date.parse(start), kept);
   if ('lsn' in moment ? isBefore(moment.lsn, startLsn) : Date.parse(moment.timestamp) < earliest) {
     const text = `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`;
     // Otherwise, it is the retention.

@@ -92,15 +92,18 @@ export class BranchData {
 
   /**
    * Returns the branch's data directory, which is created if it's missing. The caller holds or shares the branch's lock.
+   * @param keepsHistory of a new one: if the project keeps none after all, what is here is removed later
    * @throws {EngineError} also if another version of Postgres has written the data
    */
-  async ensureDataDir(branchId: string): Promise<string> {
+  async ensureDataDir(branchId: string, keepsHistory = true): Promise<string> {
     const dataDir = this.folder(branchId);
     await this.lock(branchId).creation(async () => {
       if (existsSync(dataDir)) return;
       const login = this.login(branchId);
       const template = await this.#template();
       const folder = path.dirname(dataDir);
+      // Before any server writes WAL, so that the history begins with the first byte.
+      if (keepsHistory && !this.#deps.isTemporary) writeHistory(folder, []);
       const content = sampleStatements(this.#deps.storage.root, branchId);
       await copyClusterTemplate(this.#deps, dataDir, login, keptWal(folder), content);
       if (hasHistory(folder)) writeHistory(folder, [templateBase(template, dataDir)]);

@@ -58,7 +58,7 @@ export async function countChanges(
 }
 
 /** The moment just before a transaction. */
-export const momentBefore = ({ time, previousEnd }: EndedTransaction) => ({
+export const momentBefore = ({ time, previousEnd }: Omit<EndedTransaction, 'at'>) => ({
   before: timestampOf(time - 1),
   ...(previousEnd !== undefined && { lsn: formatLsn(previousEnd) }),
 });

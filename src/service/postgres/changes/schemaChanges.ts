@@ -1,4 +1,4 @@
-/** When the schema of a branch was changed, as far as its WAL has it. */
+/** When the schema of a branch was changed, and many rows were deleted, as far as its WAL has it. */
 import {
   MIGRATION_TABLES_QUERY,
   migrationTableKind,
@@ -8,8 +8,10 @@ import type { SchemaChange } from '../../core/branchHistory.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { asSuperuser } from '../server/superuser.ts';
-import { fileKey } from '../wal/catalogChanges.ts';
+import { databaseOf, fileKey, fileOf } from '../wal/catalogChanges.ts';
+import { RowDeletions } from '../wal/rowDeletions.ts';
 import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
+import type { TransactionReader } from '../wal/transaction.ts';
 import { countChanges, momentBefore } from './countChanges.ts';
 import { readTableNames, type TableNames } from './tableNames.ts';
 
@@ -33,9 +35,32 @@ export async function schemaChanges(
   if (names === undefined) return [];
   const isTable = (database: number, id: number) => names.get(database)?.tables.has(id) === true;
   const runs = new SchemaRuns({ isTable, ...(await readFiles(deps, primary, names)) });
-  const counted = await countChanges(deps, branchId, [], runs);
-  return counted === undefined ? [] : runs.list.map(summary);
+  const deletions = new RowDeletions();
+  const counted = await countChanges(deps, branchId, [], both(runs, deletions));
+  if (counted === undefined) return [];
+  // A deletion in a migration is a part of it.
+  const isInRun = (at: number) => runs.list.some((run) => at >= run.at && at <= run.last);
+  const isOfTable = (key: string) => {
+    const known = names.get(databaseOf(key));
+    const table = known?.files.get(fileOf(key)) ?? counted.tablesByFile.get(key) ?? 0;
+    return known?.tables.get(table)?.isView === false;
+  };
+  const deleted = deletions.list((key, at) => isOfTable(key) && !isInRun(at));
+  return [
+    ...runs.list.map((run) => [run.at, summary(run)] as const),
+    ...deleted.map((each) => [each.at, { ...momentBefore(each), ...NOTHING, deleted: each.rows }] as const),
+  ]
+    .toSorted(([a], [b]) => a - b)
+    .map(([, change]) => change);
 }
+
+const NOTHING = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0 };
+
+const both = (...readers: readonly TransactionReader[]): TransactionReader => ({
+  forget: () => readers.forEach((reader) => reader.forget()),
+  add: (...transaction) => readers.forEach((reader) => reader.add(...transaction)),
+  end: (ended) => readers.forEach((reader) => reader.end(ended)),
+});
 
 async function readFiles(
   deps: ServerDependencies,

@@ -15,6 +15,8 @@ interface NamedTable extends TableName {
   /** The table of which it is a partition. */
   readonly whole: TableName;
   readonly isPartition: boolean;
+  /** A materialized view. */
+  readonly isView: boolean;
 }
 
 export interface TableNames {
@@ -40,7 +42,7 @@ const TABLES = `
   select ${number('c.oid')} as id, ${number('c.relfilenode')} as file, ${number('n.oid')} as schema_id,
     n.nspname as schema, c.relname as name,
     wn.nspname as whole_schema, w.relname as whole_name,
-    w.oid operator(pg_catalog.<>) c.oid as is_partition
+    w.oid operator(pg_catalog.<>) c.oid as is_partition, c.relkind operator(pg_catalog.=) 'm' as is_view
   from pg_catalog.pg_class as c
   join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) c.relnamespace
   join pg_catalog.pg_class as w on w.oid operator(pg_catalog.=)
@@ -55,7 +57,8 @@ interface NamedId {
 }
 
 type TableRow = Record<'schema' | 'name' | 'whole_schema' | 'whole_name', string> &
-  Record<'id' | 'file' | 'schema_id', number> & { readonly is_partition: boolean };
+  Record<'id' | 'file' | 'schema_id', number> &
+  Record<'is_partition' | 'is_view', boolean>;
 
 /**
  * @param ids of databases; all without it
@@ -87,12 +90,17 @@ async function readNames(client: Client, database: string): Promise<TableNames |
     schemas: new Map(schemas.rows.map(({ id, name }) => [id, name])),
     files: new Map(rows.map(({ id, file }) => [file, id])),
     tables: new Map(
-      rows.map(
-        ({ id, schema_id: schemaId, schema, name, whole_schema, whole_name, is_partition: isPartition }) => [
-          id,
-          { schemaId, schema, name, isPartition, whole: { schema: whole_schema, name: whole_name } },
-        ],
-      ),
+      rows.map(({ id, schema_id: schemaId, schema, name, ...row }) => [
+        id,
+        {
+          schemaId,
+          schema,
+          name,
+          isPartition: row.is_partition,
+          isView: row.is_view,
+          whole: { schema: row.whole_schema, name: row.whole_name },
+        },
+      ]),
     ),
   };
 }

@@ -50,10 +50,7 @@ export async function createBranchData(
   }
   try {
     branches.login(id, owner);
-    await branches.lock(id).exclusive(async () => {
-      if (keepsHistory && !branches.hasData(id)) writeHistory(storage.branch(id), []);
-      await branches.ensureDataDir(id);
-    });
+    await branches.lock(id).exclusive(async () => branches.ensureDataDir(id, keepsHistory));
   } catch (error) {
     // The password of a new branch may be known already, so the next service must find it.
     if (!shutdownSignal.aborted) removeAll(storage.branch(id));

@@ -14,7 +14,14 @@ import { asSuperuser } from '../server/superuser.ts';
 import { SMALLEST_SIZE } from '../server/settings.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyBase, endOfWal } from './baseBackup.ts';
-import { KEPT_WAL_MB, readHistory, writeHistory, writeKeptWal, type Base } from '../history/history.ts';
+import {
+  isTemplate,
+  KEPT_WAL_MB,
+  readHistory,
+  writeHistory,
+  writeKeptWal,
+  type Base,
+} from '../history/history.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { scramVerifier } from '../roles/logins.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
@@ -83,14 +90,15 @@ export async function rangeOfHistory(
   timestamp?: string,
 ): Promise<BranchHistory | undefined> {
   const { branches, storage } = deps;
-  if (!branches.hasData(branchId)) return undefined;
   return branches.lock(branchId).shared(async () => {
+    await branches.ensureDataDir(branchId);
     const end = await endOfWal(deps, branchId);
     const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
     const [oldest] = bases;
     if (wal === undefined || oldest === undefined) return undefined;
     const start = new Date(oldest.time).toISOString();
-    const range = { start, startLsn: formatLsn(oldest.end), endLsn: formatLsn(end) };
+    const ends = { startLsn: formatLsn(oldest.end), endLsn: formatLsn(end) };
+    const range = { start, isWhole: isTemplate(oldest), ...ends };
     const base = timestamp === undefined ? undefined : findBase(bases, { timestamp });
     if (timestamp === undefined || base === undefined) return range;
     const { target } = await findTarget(wal, base, { timestamp }, end, branchId);

@@ -42,7 +42,7 @@ export interface CountedMoment {
 const [OPERATION, TRANSACTION_OPERATION] = [0x70, 0x70];
 const [INSERT, DELETE, UPDATE, HOT_UPDATE, IN_PLACE] = [0x00, 0x10, 0x20, 0x40, 0x70];
 const [INSERT_MANY, NEW_PAGE] = [0x50, 0x80];
-/** Flags of a deletion: the row was inserted by the same statement, which had a conflict; it moves to another partition. */
+/** Flags of a deletion: the statement withdraws a row, because it had a conflict; the row moves to another partition. */
 const [WITHDRAWN, MOVED] = [0x08, 0x10];
 const [COMMIT, ABORT, COMMIT_PREPARED] = [0x00, 0x20, 0x30];
 const [SHUTDOWN, TRUNCATE, RUNNING] = [0x00, 0x20, 0x10];
@@ -52,7 +52,6 @@ interface CounterOptions {
   readonly from: number;
   /** The earliest position that can be restored. */
   readonly restorable: number;
-  /** Gets those of which all is known. */
   readonly transactions?: TransactionReader | undefined;
 }
 
@@ -216,19 +215,19 @@ export class ChangeCounter {
     if (operation === ABORT) this.#pending.delete(xid);
     if (operation !== COMMIT && operation !== COMMIT_PREPARED) return;
     const ids = committedIn({ xid, info, main: readContent(bytes).main }, this.#major);
-    const [first = 0] = ids;
+    const readers = record.start < this.#restorable ? undefined : this.#transactions;
     const ended = ids.flatMap((id) => {
       const transaction = this.#pending.get(id);
       this.#pending.delete(id);
-      if (transaction !== undefined) this.#transactions?.add(id, transaction);
+      if (transaction !== undefined) readers?.add(id, transaction);
       return transaction ?? [];
     });
-    for (const transaction of ended) merged(this.#part, transaction);
+    for (const each of ended) merged(this.#part, each);
     // Only now: a subtransaction may have truncated a table with rows of another one, or the other way round.
     for (const file of ended.flatMap(({ tables }) => [...tables.values()].flatMap(({ files = [] }) => files)))
       this.#parts.forEach(({ rows }) => rows.delete(file));
-    this.#transactions?.end({ time: record.time ?? 0, previousEnd: this.#endBefore(record) });
-    const isIncomplete = this.#firstComplete !== undefined && isBefore(first, this.#firstComplete);
+    readers?.end({ at: record.start, time: record.time ?? 0, previousEnd: this.#endBefore(record) });
+    const isIncomplete = this.#firstComplete !== undefined && isBefore(ids[0] ?? 0, this.#firstComplete);
     if (isIncomplete || ended.some(({ isUnknown }) => isUnknown)) this.#forget();
   }
 

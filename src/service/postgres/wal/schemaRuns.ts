@@ -6,10 +6,13 @@ import type { CatalogChange } from './catalogChanges.ts';
 import type { EndedTransaction, Transaction, TransactionReader } from './transaction.ts';
 
 export interface SchemaRun {
+  /** See `EndedTransaction`: that of the first one. */
+  readonly at: number;
+  /** That of the last one. */
+  readonly last: number;
   /** When its first and its last transaction ended. Microseconds since 1970. */
   readonly start: number;
   readonly end: number;
-  /** See `EndedTransaction`: that of the first one. */
   readonly previousEnd: number | undefined;
   /** What was done to each table or database. */
   readonly tables: ReadonlyMap<string, ReadonlySet<CatalogChange['kind']>>;
@@ -55,7 +58,8 @@ export class SchemaRuns implements TransactionReader {
     this.#ending.push(transaction);
   }
 
-  end({ time, previousEnd }: EndedTransaction): void {
+  end(ended: EndedTransaction): void {
+    const { time } = ended;
     const ending = this.#ending;
     this.#ending = [];
     const migrations = ending.reduce((sum, each) => sum + this.#migrationsIn(each), 0);
@@ -64,8 +68,9 @@ export class SchemaRuns implements TransactionReader {
       .flatMap((each) => [...each.tables.values()])
       .filter((each) => this.#isOfTable(each));
     if (!isNoted && tables.length === 0 && !this.#changesSchema(ending)) return;
-    const run = this.#runAt(time, previousEnd);
+    const run = this.#runAt(ended);
     run.end = time;
+    run.last = ended.at;
     run.migrations += migrations;
     for (const { of, database, id, kind } of tables) {
       const key = `${of}/${database}/${id}`;
@@ -73,11 +78,11 @@ export class SchemaRuns implements TransactionReader {
     }
   }
 
-  #runAt(time: number, previousEnd: number | undefined): Draft {
+  #runAt({ at, time, previousEnd }: EndedTransaction): Draft {
     const last = this.#runs.at(-1);
     // The clock may have gone back.
     if (last !== undefined && time >= last.end && time - last.end <= GAP) return last;
-    const run = { start: time, end: time, previousEnd, tables: new Map(), migrations: 0 };
+    const run = { at, last: at, start: time, end: time, previousEnd, tables: new Map(), migrations: 0 };
     this.#runs.push(run);
     return run;
   }

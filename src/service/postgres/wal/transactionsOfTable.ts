@@ -3,7 +3,7 @@ import type { TableFile } from '../../core/branchHistory.ts';
 import { fileKey } from './catalogChanges.ts';
 import type { EndedTransaction, RowCounts, Transaction, TransactionReader } from './transaction.ts';
 
-interface WalTransaction extends Readonly<RowCounts>, EndedTransaction {
+interface WalTransaction extends Readonly<RowCounts>, Omit<EndedTransaction, 'at'> {
   /** The ids of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
   /** See `TableTransaction`. */
@@ -38,7 +38,7 @@ export class TransactionsOfTable implements TransactionReader {
   }
 
   /** Call it after `add` for a transaction and its subtransactions. */
-  end(ended: EndedTransaction): void {
+  end({ time, previousEnd }: EndedTransaction): void {
     const { database, table, file } = this.#of;
     const ending = this.#ending;
     this.#ending = [];
@@ -60,7 +60,8 @@ export class TransactionsOfTable implements TransactionReader {
     const sum = (kind: keyof RowCounts) => counts.reduce((total, each) => total + each[kind], 0);
     this.#found.push({
       ids: counts.map(({ id }) => id),
-      ...ended,
+      time,
+      previousEnd,
       added: sum('added'),
       changed: sum('changed'),
       deleted: sum('deleted'),

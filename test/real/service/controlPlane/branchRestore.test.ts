@@ -17,7 +17,7 @@ describe('A branch that is restored to its own history', () => {
     const { id } = (await api.send('POST', BRANCHES, { branch })).branch;
     await settle();
     const start = at(-1000);
-    test.engine.history = async () => ({ start, startLsn: '0/1', endLsn: '0/2' });
+    test.engine.history = async () => ({ start, isWhole: false, startLsn: '0/1', endLsn: '0/2' });
     const restore = async (body: object, status: number) => {
       await api.send('POST', `${BRANCHES}/${id}/restore`, body, status);
       await settle();

@@ -135,7 +135,7 @@ describe('Snapshots', () => {
 
   it('are from a moment of the history', async () => {
     const at = inSeconds(-1);
-    test.engine.history = async () => ({ start: at, startLsn: '0/1', endLsn: '0/9' });
+    test.engine.history = async () => ({ start: at, isWhole: false, startLsn: '0/1', endLsn: '0/9' });
     const moments: unknown[] = [];
     test.engine.createBranch = async ({ moment }) => void moments.push(moment);
     await create({ timestamp: at });

@@ -53,6 +53,7 @@ interface Facts {
   readonly markers?: readonly Marker[];
   readonly gitEvents?: readonly GitEvent[];
   readonly retention?: number;
+  readonly hasFirstMoment?: boolean;
   /** For each branch: minutes ago that it was created. */
   readonly created?: Readonly<Record<string, number>>;
 }
@@ -62,6 +63,7 @@ const history = ({
   gitEvents = [],
   schemaChanges = [],
   retention,
+  hasFirstMoment = false,
   created = {},
 }: Facts): BranchHistory => ({
   ref,
@@ -76,13 +78,16 @@ const history = ({
     return minutes === undefined ? undefined : NOW - minutes * MINUTE;
   },
   createdAt: NOW - (created['br-main'] ?? 1000) * MINUTE,
+  hasFirstMoment,
   gitEvents,
   schemaChanges,
 });
 
 const nameOf = (moment: Moment): string => {
   if (moment.kind === 'undo') return moment.name;
-  if (moment.kind === 'schema') return `${moment.created} created`;
+  if (moment.kind === 'schema')
+    return moment.deleted ? `${moment.deleted} deleted` : `${moment.created} created`;
+  if (moment.kind === 'created') return moment.kind;
   if (moment.kind === 'ago') return `${moment.seconds / 60} min`;
   return moment.kind === 'agent' && moment.changes > 1 ? `${moment.text} (${moment.changes})` : moment.text;
 };
@@ -101,11 +106,11 @@ describe('The moments of Undo', () => {
   });
 
   const rows: readonly (readonly [title: string, facts: Facts, expected: readonly string[]])[] = [
-    ['are round times if nothing is known', {}, ['5 min', '60 min']],
+    ['are round times if nothing is known', {}, ['1 min', '5 min', '60 min']],
     [
       'are sorted by time, the newest first',
       { markers: [marker('br-main', 2), marker('br-main', 30)], gitEvents: [commit(10), commit(90)] },
-      ['program 2', '5 min', 'commit 10', 'program 30', '60 min', 'commit 90'],
+      ['1 min', 'program 2', '5 min', 'commit 10', 'program 30', '60 min', 'commit 90'],
     ],
     [
       'have the changes of the schema in the time of the branch, unless a marker names them',
@@ -114,7 +119,16 @@ describe('The moments of Undo', () => {
         markers: [marker('br-main', 30.05), marker('br-main', 10.2)],
         created: { 'br-main': 600 },
       },
-      ['5 min', '10 created', 'program 10.2', 'program 30.05', '30.1 created', '60 min', '90 created'],
+      [
+        '1 min',
+        '5 min',
+        '10 created',
+        'program 10.2',
+        'program 30.05',
+        '30.1 created',
+        '60 min',
+        '90 created',
+      ],
     ],
     [
       'have changes of the schema from before an undo in the branch with that data',
@@ -122,28 +136,28 @@ describe('The moments of Undo', () => {
         schemaChanges: [schemaChange(30, 1)],
         markers: [undo('br-main', 20, 'br-a')],
       },
-      ['kept 20 of br-a', '5 min', '1 created of br-a', '60 min of br-a'],
+      ['kept 20 of br-a', '1 min', '5 min', '1 created of br-a', '60 min of br-a'],
     ],
     ['are empty without history', { markers: [marker('br-main', 8)], retention: 0 }, []],
     [
       'begin with the branch',
       { gitEvents: [commit(4), commit(90)], created: { 'br-main': 7 } },
-      ['commit 4', '5 min'],
+      ['1 min', 'commit 4', '5 min'],
     ],
     [
       'have the beginning of the work of an agent, and each of its changes',
       { markers: [agent(2), agent(3), agent(12), agent(40), agent(41, 'codex'), agent(42)] },
-      ['sql 2', 'sql 3', '5 min', 'sql 12 (3)', 'sql 40', 'sql 41', 'sql 42', '60 min'],
+      ['1 min', 'sql 2', 'sql 3', '5 min', 'sql 12 (3)', 'sql 40', 'sql 41', 'sql 42', '60 min'],
     ],
     [
       'have the beginnings of turns of an agent, each of which begins its work',
       { markers: [agent(2), turn(3), agent(12), agent(13), turn(14)] },
-      ['sql 2', ' (2)', '5 min', 'sql 12', 'sql 13', ' (3)', '60 min'],
+      ['1 min', 'sql 2', ' (2)', '5 min', 'sql 12', 'sql 13', ' (3)', '60 min'],
     ],
     [
       'begin with the one that undoes the last undo, and are of the branch with the data from before it',
       { markers: [undo('br-main', 20, 'br-a'), marker('br-main', 10), marker('br-a', 30)] },
-      ['kept 20 of br-a', '5 min', 'program 10', 'program 30 of br-a', '60 min of br-a'],
+      ['kept 20 of br-a', '1 min', '5 min', 'program 10', 'program 30 of br-a', '60 min of br-a'],
     ],
     [
       'begin with the branch, also before an undo',
@@ -151,12 +165,12 @@ describe('The moments of Undo', () => {
         markers: [undo('br-main', 20, 'br-a'), marker('br-a', 25), marker('br-a', 35)],
         created: { 'br-main': 30 },
       },
-      ['kept 20 of br-a', '5 min', 'program 25 of br-a'],
+      ['kept 20 of br-a', '1 min', '5 min', 'program 25 of br-a'],
     ],
     [
       'are as old as the history if an undo has created the branch again',
       { markers: [undo('br-main', 20, 'br-a')], created: { 'br-main': 19 } },
-      ['kept 20 of br-a', '5 min', '60 min of br-a'],
+      ['kept 20 of br-a', '1 min', '5 min', '60 min of br-a'],
     ],
     [
       'follow several undos',
@@ -171,6 +185,7 @@ describe('The moments of Undo', () => {
       },
       [
         'kept 3 of br-a',
+        '1 min',
         '5 min of br-a',
         'program 10 of br-a',
         'kept 20 of br-b',
@@ -182,14 +197,24 @@ describe('The moments of Undo', () => {
     [
       'end with the last undo if what it has kept was deleted',
       { markers: [undo('br-main', 20, 'br-gone'), marker('br-gone', 30), marker('br-main', 10)] },
-      ['5 min', 'program 10'],
+      ['1 min', '5 min', 'program 10'],
     ],
   ];
+  it('have the first moment of a branch as long as its history is kept, also after an undo, on services that restore it', () => {
+    const created = { 'br-main': 30 };
+    assert.deepEqual(shown({ created }), ['1 min', '5 min']);
+    const hasFirstMoment = true;
+    assert.deepEqual(shown({ created, hasFirstMoment }), ['1 min', '5 min', 'created']);
+    const undone = { created, hasFirstMoment, markers: [undo('br-main', 20, 'br-a')] };
+    assert.deepEqual(shown(undone), ['kept 20 of br-a', '1 min', '5 min', 'created of br-a']);
+    assert.deepEqual(shown({ created, hasFirstMoment, retention: 600 }), ['1 min', '5 min']);
+  });
+
   for (const [title, facts, expected] of rows) it(title, () => assert.deepEqual(shown(facts), expected));
 
   it('begin with the retention', () => {
     const facts = { markers: [marker('br-main', 8), marker('br-main', 11)], gitEvents: [commit(90)] };
-    assert.deepEqual(shown({ ...facts, retention: 600 }), ['5 min', 'program 8']);
+    assert.deepEqual(shown({ ...facts, retention: 600 }), ['1 min', '5 min', 'program 8']);
   });
 
   it('have the positions of changes of the schema, also of those for which the clock was wrong', () => {

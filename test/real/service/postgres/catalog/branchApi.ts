@@ -91,6 +91,13 @@ export function branchApi(service: () => LocalService, branch = BRANCH) {
       const past = () => on('GET', `/schema?db_name=app&timestamp=${new Date().toISOString()}`);
       await until('the history', async () => (await past()).status === 200);
     },
+    async waitForNoConnections() {
+      const { id } = await primary();
+      await until('no connections', async () => {
+        const { body } = await project('GET', `/endpoints/${id}`);
+        return Object(body['endpoint']).connections === 0;
+      });
+    },
     /** Resolves when the branch's primary is idle. */
     async suspend() {
       await project('POST', `/endpoints/${(await primary()).id}/suspend`);

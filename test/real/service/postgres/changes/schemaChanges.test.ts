@@ -113,6 +113,40 @@ describe('The changes of the schema of a branch', () => {
     assert.deepEqual(await past("select to_regclass('a')::text"), [null]);
   });
 
+  it('are also deletions of many rows, with those that follow closely', async () => {
+    await run(
+      'create table a (id int primary key, text text)',
+      'create table b (id int references a on delete cascade)',
+      // Long values have rows of their own.
+      'insert into a select id, repeat(md5(id::text), 9000) from generate_series(1, 100) as id',
+      'insert into b select generate_series(1, 100)',
+      'create materialized view m as select * from a',
+      'create unique index on m (id)',
+    );
+    await beginHistory(0.001);
+    const deletions = ['id > 90', 'id = 1', 'id between 2 and 20', 'id in (21, 22)', 'id = 23'];
+    for (const where of deletions)
+      await run(`delete from a where ${where}`, 'refresh materialized view concurrently m');
+    assert.deepEqual(await counts(), [{ ...NONE, deleted: 66 }]);
+    assert.deepEqual(await past('select count(*)::int from a'), [100]);
+  });
+
+  it('have deletions in their order, also of a table that was replaced, but not those of a migration', async () => {
+    await run('create table a (id int)', 'insert into a select generate_series(1, 9)');
+    await beginHistory(0.001);
+    await run(
+      'delete from a where id < 4',
+      'alter table a alter id type bigint',
+      'delete from a where id < 8',
+    );
+    await run('alter table a add column name text');
+    assert.deepEqual(await counts(), [
+      { ...NONE, deleted: 3 },
+      { ...NONE, altered: 1 },
+    ]);
+    assert.deepEqual(await query(uri, 'select count(*)::int from a'), [2]);
+  });
+
   it('are not known while the branch is idle', async () => {
     await run('create table a ()');
     await service.engine.suspend(`ep-schema-${branches}`);

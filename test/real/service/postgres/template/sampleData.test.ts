@@ -69,6 +69,55 @@ describe('The sample account', () => {
     );
   });
 
+  it('has history from its first byte, which leads back to how each branch was created', async () => {
+    const api = branchCalls(service);
+    const uri = await uriOf(TAKEN);
+    await query(uri, 'delete from order_items');
+    const changes = await api.send<{ schema_changes: object[] }>(
+      'GET',
+      `/${PROJECT}/branches/${TAKEN}/changes?schema=true`,
+    );
+    assert.deepEqual(
+      changes.schema_changes.map((each) => ({ ...each, before: '', lsn: '' })),
+      [
+        {
+          before: '',
+          lsn: '',
+          created: 0,
+          altered: 0,
+          dropped: 0,
+          truncated: 0,
+          migrations: 0,
+          deleted: 158,
+        },
+      ],
+    );
+    const { branches } = await api.send<{ branches: { id: string; created_at: string }[] }>(
+      'GET',
+      `/${PROJECT}/branches`,
+    );
+    const createdAt = (id: string) => branches.find((branch) => branch.id === id)?.created_at;
+    // The second one has no data yet.
+    const rows = [
+      [TAKEN, 158],
+      [REWRITE, 155],
+    ] as const;
+    for (const [parent_id, expected] of rows) {
+      const branch = { parent_id, parent_timestamp: createdAt(parent_id) };
+      const endpoints = [{ type: 'read_write' }];
+      const created = await api.change('POST', `/${PROJECT}/branches`, { branch, endpoints });
+      const [items] = await query(api.uri(created), 'select count(*)::int from order_items');
+      assert.equal(items, expected, parent_id);
+    }
+    const before = new Date(Date.parse(createdAt(TAKEN) ?? '') - 1000).toISOString();
+    await api.send(
+      'POST',
+      `/${PROJECT}/branches`,
+      { branch: { parent_id: TAKEN, parent_timestamp: before } },
+      422,
+    );
+  });
+
   it('creates no data before it is needed, and has none in an older data directory', async () => {
     const folder = temporaryFolder();
     const first = await startLocalService({ dataDir: folder });

@@ -16,6 +16,7 @@ describe('The write-ahead log', () => {
   before(async () => {
     service = await startControlPlane();
     parent = await service.create({ id: 'ep-parent' });
+    await service.engine.createBranch({ id: parent.branchId, keepsHistory: false });
   });
 
   const folder = (branchId: string) => path.join(service.dataDir, 'postgres/branches', branchId, 'data');

@@ -125,6 +125,7 @@ describe('Snapshots of a branch', () => {
     const end = undo();
     const labels = (await opened()).items.map(({ label }) => label);
     assert.deepEqual(labels, [
+      '1 minute ago',
       '5 minutes ago',
       '1 hour ago',
       'Snapshot “before”',

@@ -96,6 +96,7 @@ describe('Undo…', () => {
     const end = run();
     assert.deepEqual(await labels(), [
       'Before prisma migrate dev',
+      '1 minute ago',
       '5 minutes ago',
       '1 hour ago',
       'Enter a time…',
@@ -165,7 +166,10 @@ describe('Undo…', () => {
     answers.push('Undo');
     quickPicks[0]?.accept();
     await end;
-    const [, body] = bodies();
+    const [, expiry, body] = bodies();
+    // The service keeps what is not kept by the user for a week.
+    const [, kept = ''] = /"expires_at":"([^"]+)"/.exec(JSON.stringify(expiry)) ?? [];
+    assert.ok(Math.abs(Date.parse(kept) - Date.now() - 7 * 86_400_000) < 60_000, kept);
     assert.deepEqual(body, {
       source_branch_id: 'br-kept-1',
       preserve_under_name: `${branches[1]?.name}-2`,

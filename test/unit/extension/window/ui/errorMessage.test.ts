@@ -120,7 +120,7 @@ describe('explainError', () => {
     const fault: Fault = { ...(rejected(429) as Extract<Fault, { kind: 'rejected' }>), retryAfter: 90 };
     const error = new ApiError('rate limited', fault);
     const { message } = explainError(error);
-    assert.match(message, /^rate limited\. Try again after \d+:\d\d\s[AP]M\.$/);
+    assert.match(message, /^rate limited\. Try again after \d+:\d\d:\d\d\s[AP]M\.$/);
     assert.equal(explainError(error).message, message);
   });
 

@@ -1,0 +1,57 @@
+/** The last transactions that have deleted rows, and the larger ones before them. Collects them while the WAL is read. */
+import type { EndedTransaction, Transaction, TransactionReader } from './transaction.ts';
+
+export interface RowDeletion extends EndedTransaction {
+  readonly rows: number;
+}
+
+/** Transactions in so short a time belong together, such as the batches of one deletion. Microseconds. */
+const SERIES = 10_000_000;
+/** Programs delete single rows all the time. */
+const LEAST_ROWS = 2;
+const MAX_DELETIONS = 5;
+
+export class RowDeletions implements TransactionReader {
+  /** By file, see `fileKey`. */
+  readonly #found = new Map<string, readonly RowDeletion[]>();
+  #ending: Transaction[] = [];
+
+  /** What was found stays true. */
+  forget(): void {}
+
+  add(_: number, transaction: Transaction): void {
+    this.#ending.push(transaction);
+  }
+
+  end(ended: EndedTransaction): void {
+    const rows = new Map<string, number>();
+    for (const [file, { deleted }] of this.#ending.flatMap((each) => [...each.rows]))
+      if (deleted > 0) rows.set(file, (rows.get(file) ?? 0) + deleted);
+    this.#ending = [];
+    for (const [file, count] of rows) {
+      const found = this.#found.get(file) ?? [];
+      const last = found.at(-1);
+      const isSame = last !== undefined && ended.time >= last.time && ended.time - last.time <= SERIES;
+      const next = isSame ? { ...last, rows: last.rows + count } : { ...ended, rows: count };
+      this.#found.set(file, withDeletion(isSame ? found.slice(0, -1) : found, next));
+    }
+  }
+
+  /** Oldest first. @param isIncluded by the file of a table and the position */
+  list(isIncluded: (file: string, at: number) => boolean): readonly RowDeletion[] {
+    const all = new Map<number, RowDeletion>();
+    for (const [file, found] of this.#found)
+      for (const each of found.filter(({ at }) => isIncluded(file, at)))
+        all.set(each.at, { ...each, rows: each.rows + (all.get(each.at)?.rows ?? 0) });
+    return [...all.values()]
+      .filter(({ rows }) => rows >= LEAST_ROWS)
+      .toSorted((a, b) => a.at - b.at)
+      .reduce(withDeletion, []);
+  }
+}
+
+/** A deletion matters less than a later one that is as large. */
+const withDeletion = (earlier: readonly RowDeletion[], next: RowDeletion): readonly RowDeletion[] => [
+  ...earlier.filter(({ rows }) => rows > next.rows).slice(0, MAX_DELETIONS - 1),
+  next,
+];
