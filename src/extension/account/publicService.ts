@@ -17,9 +17,7 @@ export const isPublicService = (baseUrl: string): boolean => baseUrl.startsWith(
 
 /** The page of its console for a branch, a project or all projects. Computes are on the page of their branch. */
 export function consolePage({ projectId, branchId }: Partial<BranchIds>): string {
-  const parts = [
-    ...(projectId === undefined ? [] : [projectId]),
-    ...(projectId === undefined || branchId === undefined ? [] : ['branches', branchId]),
-  ];
-  return ['https:/', HOST, 'app', 'projects', ...parts.map(encodeURIComponent)].join('/');
+  const branch = branchId === undefined ? [] : ['branches', branchId];
+  const ids = projectId === undefined ? [] : [projectId, ...branch];
+  return [`https://${HOST}/app/projects`, ...ids.map(encodeURIComponent)].join('/');
 }
