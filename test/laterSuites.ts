@@ -28,6 +28,8 @@ export const laterRealSuites = [
   'npm/library/resetDatabase',
   'npm/library/randomResets',
   'npm/npm',
+  'npm/rehearse',
+  'service/postgres/rehearsal/rehearsedLocks',
   'npm/accounts',
   'service/postgres/network/startupParameters',
   'tools/stockClients',

@@ -9,6 +9,7 @@ import {
   PROJECTS_PER_PAGE,
 } from '../api/paths.ts';
 import type * as records from '../api/records/records.ts';
+import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { ApiError, isRejected, statusOf } from '../api/transport/errors.ts';
 import { Http, type CallContent, type Method } from '../api/transport/http.ts';
@@ -114,6 +115,15 @@ export class Api {
     };
     const { uri } = await this.#call('GET', connectionUriPath(project_id), { query });
     return String(uri);
+  }
+
+  /** Only the local service has it. */
+  async startRehearsal(branch: Branch): Promise<void> {
+    await this.#call('POST', `${pathOf(branch)}/rehearsal`);
+  }
+
+  async rehearsal(branch: Branch): Promise<Rehearsal> {
+    return (await this.#call('GET', `${pathOf(branch)}/rehearsal`))['rehearsal'] as Rehearsal;
   }
 
   async rename(branch: Branch, name: string): Promise<void> {

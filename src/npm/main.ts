@@ -7,8 +7,9 @@ import { Api } from './api.ts';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
 import { databaseVariables } from './databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
-import { HELP, readCommandLine } from './options.ts';
+import { readCommandLine } from './options.ts';
 import { readOrCreateKey, newKey, openFolder, OWN_FOLDER } from '../localService/ownFolder.ts';
+import type { RehearsedBranch } from './rehearse.ts';
 import { preparePostgres } from './postgres.ts';
 import { runCommand } from './runCommand.ts';
 import { startService, type StartedService } from '../localService/startAttached.ts';
@@ -21,8 +22,8 @@ const [SERVICE, PROJECT] = ['service.js', 'project.json'].map((name) => path.joi
 
 async function main(): Promise<number> {
   const options = readCommandLine(process.argv.slice(2));
-  if (options.help) {
-    process.stdout.write(HELP);
+  if (options.help !== false) {
+    process.stdout.write(options.help);
     return 0;
   }
   const dataDir = options.temporary ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
@@ -33,11 +34,35 @@ async function main(): Promise<number> {
   endWithNpm();
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
-  const { run, rest } = options;
+  const { run, rest, rehearsal } = options;
   // The standard output is the command's.
   const output = run === undefined ? process.stdout : process.stderr;
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
-  return run === undefined ? service.ended : runWith(service, key, run, rest['no-postgres'] !== true);
+  if (run === undefined) return service.ended;
+  return rehearsal === undefined
+    ? runWith(service, key, run, rest['no-postgres'] !== true)
+    : rehearseWith(service, key, run, rehearsal);
+}
+
+async function rehearseWith(
+  service: StartedService,
+  key: string,
+  command: string,
+  rehearsal: NonNullable<CommandLine['rehearsal']>,
+): Promise<number> {
+  try {
+    const { rehearse } = await import('./rehearse.ts');
+    service.leaveSignals();
+    const run = async ({ project_id: projectId, id: branchId, url }: RehearsedBranch) =>
+      runCommand(
+        command,
+        { ...process.env, ...serviceVariables(service.baseUrl, key, { projectId, branchId, url }) },
+        2,
+      );
+    return await rehearse(new Api(service.baseUrl, key), { ...rehearsal, run });
+  } finally {
+    await service.stop();
+  }
 }
 
 async function runWith(

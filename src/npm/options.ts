@@ -1,4 +1,5 @@
 /** The command line of `npx hosted-postgres`: its own options, and some of the service's. */
+import type { RehearsalOptions } from './rehearse.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import { parseOptions, SHARED_OPTIONS } from '../service/options.ts';
 
@@ -28,14 +29,66 @@ Starts the local service with a real Postgres, and prints its base URL and API k
   --help                show this text
 `;
 
+export const REHEARSE_HELP = `Usage: npx hosted-postgres rehearse --run COMMAND [options]
+
+Makes a throw-away branch of the data, runs the command there, such as 'npx prisma migrate deploy', and says how long it keeps
+others from which tables, what it loses, and where it fails. Exits with 0 if it is safe, 3 if it is dangerous, 1 if it fails.
+What the command does outside the database is done for real, and so is what dblink and foreign tables reach.
+
+  --from BRANCH         the branch, by name or id; default the default branch of the first project
+  --longest-lock MS     how long others may wait for a table; default 1000
+  --json                print the report as JSON
+  --data-dir DIR        as without rehearse; the options for Postgres and extensions, too
+`;
+
 const OPTIONS = { ...SHARED_OPTIONS, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
+
+/** Those of `rehearse`, besides the others. */
+const REHEARSE_OPTIONS = {
+  from: { type: 'string' },
+  'longest-lock': { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+/** How long others may wait for a table, by default. Milliseconds. */
+const LONGEST_LOCK = '1000';
+
+type Rehearsal = Pick<RehearsalOptions, 'from' | 'longestLock' | 'json'>;
 
 /** The values of shared options are checked by the service. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
-  const values = parseOptions(args, OPTIONS);
-  const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...rest } = values;
+  const [word, ...more] = args;
+  const isRehearsal = word === 'rehearse';
+  const values = isRehearsal
+    ? parseOptions(more, { ...OPTIONS, ...REHEARSE_OPTIONS })
+    : parseOptions(args, OPTIONS);
+  const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...others } = values;
+  const { from, json, 'longest-lock': limit, ...rest }: typeof others & RehearseValues = others;
   if (run?.trim() === '') throw new StartError('usage', '--run must not be empty');
   if (temporary && dataDir !== undefined)
     throw new StartError('usage', '--temporary and --data-dir exclude each other');
-  return { help, run, temporary, dataDir, apiKey, rest };
+  const rehearsal =
+    isRehearsal && !help ? rehearsalOf(run, { from, json, 'longest-lock': limit }) : undefined;
+  return {
+    help: help && (isRehearsal ? REHEARSE_HELP : HELP),
+    run,
+    temporary,
+    dataDir,
+    apiKey,
+    rest,
+    rehearsal,
+  };
+}
+
+interface RehearseValues {
+  readonly from?: string | undefined;
+  readonly json?: boolean | undefined;
+  readonly 'longest-lock'?: string | undefined;
+}
+
+function rehearsalOf(run: string | undefined, values: RehearseValues): Rehearsal {
+  const { from, json = false, 'longest-lock': limit = LONGEST_LOCK } = values;
+  if (run === undefined) throw new StartError('usage', 'rehearse needs --run COMMAND');
+  if (!/^\d+$/.test(limit)) throw new StartError('usage', '--longest-lock must be a number of milliseconds');
+  return { from, json, longestLock: Number(limit) };
 }

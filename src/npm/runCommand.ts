@@ -4,12 +4,20 @@ import { once } from 'node:events';
 import os from 'node:os';
 import type { Writable } from 'node:stream';
 
-/** Runs it in a shell and passes signals on. @returns its exit code, or 128 + the number of the signal that ended it */
-export async function runCommand(command: string, environment: NodeJS.ProcessEnv): Promise<number> {
+/**
+ * Runs it in a shell and passes signals on.
+ * @param output its standard output, as a descriptor of this process
+ * @returns its exit code, or 128 + the number of the signal that ended it
+ */
+export async function runCommand(
+  command: string,
+  environment: NodeJS.ProcessEnv,
+  output: 1 | 2 = 1,
+): Promise<number> {
   // Ctrl-C in a terminal reaches the command as well, and only this process group may read from the terminal. Without one, the
   // command has its own group, so that signals reach more than its shell.
   const ownGroup = !process.stdin.isTTY && process.platform !== 'win32';
-  const [child, release] = start(command, environment, ownGroup);
+  const [child, release] = start(command, { environment, output, ownGroup });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (ownGroup) signalGroup(child.pid, signal);
@@ -38,14 +46,23 @@ exec /bin/sh -c "$1"`;
 /** Their process group, or the command and what descends from it, because others may be in the group of a terminal. */
 const [KILL_GROUP, KILL_TREE] = ['kill -KILL 0', 'tree $$'];
 
+interface CommandOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly output: 1 | 2;
+  readonly ownGroup: boolean;
+}
+
 /** @returns it, and a function that lets live what the command has left running */
-function start(command: string, environment: NodeJS.ProcessEnv, ownGroup: boolean) {
+function start(command: string, { environment, output, ownGroup }: CommandOptions) {
   // On Windows, Node ends the shell with this program.
   if (process.platform === 'win32')
-    return [spawn(command, { shell: true, stdio: 'inherit', env: environment }), () => undefined] as const;
+    return [
+      spawn(command, { shell: true, stdio: ['inherit', output, 'inherit'], env: environment }),
+      () => undefined,
+    ] as const;
   const script = watched(ownGroup ? KILL_GROUP : KILL_TREE);
   const child = spawn('/bin/sh', ['-c', script, 'hosted-postgres', command], {
-    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+    stdio: ['inherit', output, 'inherit', 'pipe'],
     env: environment,
     detached: ownGroup,
   });

@@ -123,7 +123,6 @@ describe('The manifest', () => {
       'envFile.ts',
       'fileChange.ts',
       'gitFolder.ts',
-      'insertPassword.ts',
       'psql.ts',
       'runSqlFile.ts',
       'tidyUp.ts',

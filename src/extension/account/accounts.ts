@@ -34,8 +34,6 @@ export interface Account {
   readonly organizationId?: string;
   /** Its name at that time, if the service listed it. */
   readonly organizationName?: string | undefined;
-  /** The only project of a key that can't list projects. */
-  readonly projectId?: string;
 }
 
 interface AccountList {
@@ -156,13 +154,11 @@ function parseList(text: string | undefined): AccountList {
 }
 
 function readAccount(value: unknown): Account[] {
-  const { baseUrl, name, local, keyId, organizationId, organizationName, projectId } = fieldsOf(value);
+  const { baseUrl, name, local, keyId, organizationId, organizationName } = fieldsOf(value);
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
   const id = isApiKeyId(keyId) ? { keyId } : {};
   const named = typeof organizationName === 'string' ? { organizationName } : {};
   const organization = isId(organizationId) ? { organizationId, ...named } : {};
-  const project = isId(projectId) ? { projectId } : {};
-  const known = { ...id, ...organization, ...project };
-  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...known }];
+  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...id, ...organization }];
 }

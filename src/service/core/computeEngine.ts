@@ -16,6 +16,7 @@ import type {
   TableChange,
   TableFile,
 } from './branchHistory.ts';
+import type { Rehearsals } from './rehearsals.ts';
 
 /** What an engine needs to know about a compute. Sizes in compute units. */
 export interface ComputeSpec {
@@ -161,7 +162,7 @@ export interface RecordedIds {
   readonly computes: readonly string[];
 }
 
-export interface ComputeEngine {
+export interface ComputeEngine extends Rehearsals {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
 

@@ -3,7 +3,13 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
 import { defaultBranch, findBranch, primaryOf } from '../controlPlane/records/branchRecord.ts';
 import { momentOf } from '../controlPlane/records/historyRetention.ts';
-import { findReader, readSchema, type BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
+import {
+  findReader,
+  readRehearsal,
+  readSchema,
+  startRehearsal,
+  type BranchTarget,
+} from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
 import {
   createDatabase,
@@ -41,8 +47,14 @@ const ROLE = `${ROLES}/:role_name`;
 export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
-  // Only the local service has it.
+  // Only the local service has these.
   [`POST ${BRANCH}/reader`]: async (call) => reply({ reader: await findReader(branchOfCall(plane, call)) }),
+  [`POST ${BRANCH}/rehearsal`]: async (call) => {
+    await startRehearsal(branchOfCall(plane, call));
+    return reply({}, 201);
+  },
+  [`GET ${BRANCH}/rehearsal`]: async (call) =>
+    reply({ rehearsal: await readRehearsal(branchOfCall(plane, call)) }),
   [`GET ${BRANCH}/schema`]: async (call) => {
     const format = choiceParameter(call, 'format', ['sql', 'json']);
     const database = requiredParameter(call, 'db_name');

@@ -15,6 +15,8 @@ import {
 import type { ServerDependencies } from './branchData/branchData.ts';
 import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
+import { pipeBothWays } from './network/sockets.ts';
+import { connectClient } from './rehearsal/rehearsals.ts';
 import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
@@ -30,7 +32,7 @@ interface ComputeDependencies extends ServerDependencies {
   readonly allowedOrigins: readonly string[];
 }
 
-type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity'>;
+type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity' | 'connect'>;
 
 /** How long a client waits for the server. Milliseconds. */
 const WAKE_LIMIT = 60_000;
@@ -247,6 +249,7 @@ export class ComputeServer {
     ensureRunning: async () => this.#ensureRunning(),
     running: () => this.server?.address,
     activity: () => this.#deps.events.activity(this.#spec.id, this.#openClients()),
+    connect: (client, server) => connectClient(this.server, client, server),
   };
 
   /** PgBouncer's clients are not activity. Its own connections are, and they use the direct address. */
@@ -254,6 +257,7 @@ export class ComputeServer {
     ensureRunning: async () => this.#ensurePoolerRunning(),
     running: () => this.#pooler?.address,
     activity: () => {},
+    connect: pipeBothWays,
   };
 
   /** Returns PgBouncer's address. Starts it again if it ended unexpectedly. */

@@ -22,6 +22,7 @@ import { chooseBinaries, type Binaries, type Programs } from './server/programs.
 import { changesSince } from './changes/changesSince.ts';
 import { schemaChanges } from './changes/schemaChanges.ts';
 import { tableTransactions } from './changes/tableTransactions.ts';
+import { rehearsalMethods } from './rehearsal/rehearsals.ts';
 import { sizeOfBranch } from './history/history.ts';
 import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
 import { rangeOfHistory } from './copies/recoverTo.ts';
@@ -160,6 +161,7 @@ function postgresEngine(
       if (branches.primary(branchId) === undefined) await events?.wake(primaryId);
       return reader.password(branchId).catch(rethrow);
     },
+    ...rehearsalMethods(deps, async (computeId) => events?.wake(computeId)),
     size: async (branchId) => sizeOfBranch(storage, branchId),
     ...branchMethods(deps, log),
     async close() {

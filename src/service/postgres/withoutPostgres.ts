@@ -54,6 +54,8 @@ export function simulatedEngine(): ComputeEngine {
     size: doNothing,
     catalog: failWith(SIMULATED),
     readerPassword: failWith(SIMULATED),
+    startRehearsal: failWith(SIMULATED),
+    rehearsal: failWith(SIMULATED),
     schema: failWith(SIMULATED),
     changeCatalog: failWith(SIMULATED),
     close: doNothing,
@@ -88,6 +90,8 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
     prepareBranch: fail,
     catalog: fail,
     readerPassword: fail,
+    startRehearsal: fail,
+    rehearsal: fail,
     schema: fail,
     changeCatalog: fail,
   };

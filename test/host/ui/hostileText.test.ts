@@ -22,8 +22,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'account.switch': 'the account has no text of the service',
   'schema.refresh': 'needs an open schema; shows the same title',
   'rows.refresh': 'needs open rows; shows nothing itself',
-  'details.showJson': 'needs an open page; JSON has no links',
-  'view.create': 'its items run other commands',
   'view.refresh': 'shows nothing itself',
   'view.showIdsFirst': 'shows nothing itself',
   'view.showNamesFirst': 'shows nothing itself',

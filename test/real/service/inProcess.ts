@@ -54,6 +54,8 @@ export class FaultyEngine implements ComputeEngine {
     ...(passwordOf === 'owner' || passwordOf === ONLY_ROLE ? { password: 'p/w:d@' } : {}),
   });
   readerPassword: ComputeEngine['readerPassword'] = async (branchId) => `reads ${branchId}`;
+  startRehearsal: ComputeEngine['startRehearsal'] = async (id) => this.#plain.startRehearsal(id, '');
+  rehearsal: ComputeEngine['rehearsal'] = async (id) => this.#plain.rehearsal(id);
   size: ComputeEngine['size'] = async () =>
     this.branchSize === undefined ? undefined : { databases: this.branchSize, history: this.historySize };
   schema: ComputeEngine['schema'] = (...args) => this.#plain.schema(...args);

@@ -10,12 +10,12 @@ import {
 } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeHost } from '../computeIndex.ts';
+import { labelOf } from '../../inventory/computeStatus.ts';
 import { encode, encodePath } from '../../../api/addresses/databaseUrl.ts';
-import { PASSWORD_PLACEHOLDER, tlsQuery } from '../connectionStrings.ts';
+import { tlsQuery } from '../connectionStrings.ts';
 import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';
 import type { RoleAndDatabase } from '../connectionDefaults.ts';
-import { computeNodeOf } from '../../inventory/nodes.ts';
 import { computeTable, statusText } from '../../inventory/ui/computeText.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
@@ -27,10 +27,7 @@ interface ItemContext {
   readonly portPlace: PortPlace;
   /** @param projectId undefined if the compute isn't loaded yet */
   readonly login: (projectId: string | undefined) => RoleAndDatabase;
-  /** Such as `shop / main`. */
-  readonly connectionName: (compute: Compute) => string;
-  /** Whether a password may be inserted: the document is a file of variables, in a trusted workspace. */
-  readonly takesPassword: boolean;
+  readonly projectName: (projectId: string) => string;
   /** Undefined if it isn't known. */
   readonly branchName: (compute: Compute) => string | undefined;
 }
@@ -48,34 +45,21 @@ export class HostItem extends CompletionItem {
 export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): CompletionItem[] =>
   hosts.map((computeHost, order) => {
     const { compute, host, isPooled } = computeHost;
-    const branchName = context.branchName(compute);
-    // VS Code cuts off the end of a row, so the names come first.
-    const label = sanitize(context.connectionName(compute));
-    const parts = [isPooled ? l10n.t('pooled') : '', statusText(compute), host];
+    // Hosts of the local service differ only in their port, so they need the name of the compute.
+    const name = host.includes(compute.id) ? '' : displayName(compute);
+    const parts = [name, statusText(compute), sizeText(compute), isPooled ? l10n.t('pooled') : ''];
     const description = parts.filter((part) => part !== '').join(' · ');
-    const item = new HostItem({ label, description }, () => computeTable(compute, branchName));
-    item.detail = sanitize([displayName(compute), compute.branch_id, sizeText(compute)].join(' · '));
-    if (context.place.kind === 'uri') insertUri(item, computeHost, context);
+    const branchName = context.branchName(compute);
+    const item = new HostItem({ label: host, description }, () => computeTable(compute, branchName));
+    const projectName = context.projectName(compute.project_id);
+    const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
+    item.detail = sanitize([labelOf(compute), ...names].join(' · '));
+    if (context.place.kind === 'uri') item.insertText = uriSnippet(computeHost, context);
     else insertHost(item, host, context.portPlace);
     // VS Code filters by this text; a compute can be found by more than its host.
-    item.filterText = [host, compute.id, compute.name ?? '', compute.branch_id, label].join(' ');
+    item.filterText = [host, compute.id, compute.name ?? '', ...names].join(' ');
     return withRange(item, context, String(order).padStart(4, '0'));
   });
-
-/** The command inserts the password, which isn't requested for each row of the list. */
-function insertUri(item: CompletionItem, computeHost: ComputeHost, context: ItemContext): void {
-  const snippet = uriSnippet(computeHost, context);
-  item.insertText = snippet;
-  if (!context.takesPassword) return;
-  const { compute, isPooled } = computeHost;
-  const inserted = snippet.value.replaceAll(/\$\{\d+:([^}]*)\}/g, '$1');
-  const title = l10n.t('Insert Password');
-  item.command = {
-    title,
-    command: 'hostedPostgres.compute.insertPassword',
-    arguments: [{ ...computeNodeOf(compute), isPooled, inserted }],
-  } satisfies OwnCommand;
-}
 
 function insertHost(item: CompletionItem, host: string, place: PortPlace): void {
   const { text, port } = withPort(host, place);
@@ -118,7 +102,7 @@ function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext):
   const part = (text: string) => (host === undefined ? uri.appendText(text) : uri.appendPlaceholder(text));
   part(encode(login.role) || 'role');
   uri.appendText(':');
-  part(PASSWORD_PLACEHOLDER);
+  part('password');
   uri.appendText('@');
   if (host === undefined) uri.appendTabstop(0);
   else uri.appendText(host);

@@ -3,7 +3,6 @@ import {
   Hover,
   l10n,
   Range,
-  workspace,
   type CancellationToken,
   type CompletionItem,
   type CompletionList,
@@ -13,11 +12,11 @@ import {
 import { isLoopback } from '../../../api/addresses/host.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import { connectionName, nameUnlessId } from '../../inventory/names.ts';
+import { nameUnlessId } from '../../inventory/names.ts';
 import { ComputeIndex, type HostMatch } from '../computeIndex.ts';
 import { Prefetch } from '../../inventory/refresh/prefetch.ts';
 import { hostAtPosition, looksLikeCompute, type HostAtPosition } from '../hostAtPosition.ts';
-import { completionContext, parentLine } from '../completionContext.ts';
+import { completionContext } from '../completionContext.ts';
 import { portPlace } from '../portPlace.ts';
 import type { Account } from '../../account/accounts.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -28,7 +27,6 @@ import type { Log } from '../../window/ui/log.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { computeTable } from '../../inventory/ui/computeText.ts';
 import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
-import type { CommandId } from '../../commandTable/commandTable.ts';
 import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
 
 export interface HostProviderDependencies {
@@ -56,8 +54,7 @@ export class HostProvider implements Disposable {
 
   /** Sends no request. @returns undefined if no host belongs here */
   complete(document: TextDocument, position: Position): CompletionList | undefined {
-    const parent = parentLine(document, position.line);
-    const place = completionContext(document.lineAt(position.line).text, position.character, parent);
+    const place = completionContext(document.lineAt(position.line).text, position.character);
     if (place === undefined) return undefined;
     const { hosts, hasMore } = this.#index.search(place.typed, MAX_COMPLETIONS);
     const { config, inventory, connectionDefaults } = this.#deps;
@@ -67,8 +64,7 @@ export class HostProvider implements Disposable {
       line: position.line,
       portPlace: portPlace(place, position.line, document),
       login: (id: string | undefined) => connectionDefaults.propose(id, settings),
-      connectionName: (compute: Compute) => connectionName(inventory, compute),
-      takesPassword: isEnvFile(document) && workspace.isTrusted,
+      projectName: (id: string) => inventory.project(id)?.name ?? id,
       branchName: (compute: Compute) => this.#branchName(compute),
     };
     const items: CompletionItem[] = hostItems(hosts, context);
@@ -111,10 +107,6 @@ export class HostProvider implements Disposable {
   }
 }
 
-/** VS Code knows such files by their names, and the user's settings. A new file has no place yet, which git could ignore. */
-const isEnvFile = ({ languageId, uri }: TextDocument): boolean =>
-  languageId === 'dotenv' && uri.scheme === 'file';
-
 const canceled = (token: CancellationToken): Promise<void> =>
   new Promise((resolve) => token.onCancellationRequested(() => resolve()));
 
@@ -127,22 +119,16 @@ function hostHover(
   const note = isPooled ? l10n.t('This is its host for pooled connections.') : '';
   const content = withCommandLinks(
     markdown`${computeTable(compute, branchName)}\n\n${note}`,
-    linksFor(compute),
+    {
+      'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
+      'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
+      'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
+      'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
+    },
     computeNodeOf(compute),
   );
   const end = withPort ? mention.portEnd : mention.end;
   return new Hover(content, new Range(line, mention.start, line, end));
-}
-
-/** What its row offers. VS Code breaks a line with more links. */
-function linksFor(compute: Compute): Partial<Record<CommandId, string>> {
-  const canConnect = compute.disabled !== true && workspace.isTrusted;
-  return {
-    'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
-    'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
-    ...(canConnect && { 'hostedPostgres.compute.openPsql': l10n.t('Open psql') }),
-    ...(compute.current_state === 'active' && { 'hostedPostgres.compute.restart': l10n.t('Restart') }),
-  };
 }
 
 /** Whether a host could belong to a compute that isn't loaded yet. */

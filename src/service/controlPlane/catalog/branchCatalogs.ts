@@ -1,4 +1,5 @@
 /** What the calls for databases and roles of a branch share: the branch, its catalog in Postgres, and the operations. */
+import type { Rehearsal } from '../../../api/records/rehearsal.ts';
 import type { Moment } from '../../core/branchHistory.ts';
 import {
   type BranchCatalog,
@@ -73,12 +74,29 @@ export async function readCatalogForCopy(target: BranchTarget): Promise<BranchCa
 }
 
 /** Starts the branch's primary compute. @throws {HttpError} 404, also without a primary; 409 without Postgres; 423 while the branch has no data */
-export async function findReader({ project, ...target }: BranchTarget): Promise<ReaderLogin> {
+export async function findReader(target: BranchTarget): Promise<ReaderLogin> {
+  const { engine, branchId, primaryId } = await findPrimary(target);
+  return { role: READER, password: await engine.readerPassword(branchId, primaryId) };
+}
+
+/** Observes what clients of the branch do. Starts its primary compute. @throws {HttpError} as {@link findReader} */
+export async function startRehearsal(target: BranchTarget): Promise<void> {
+  const { engine, branchId, primaryId } = await findPrimary(target);
+  await engine.startRehearsal(branchId, primaryId);
+}
+
+/** @throws {HttpError} 409 if none was started, or the compute was stopped since */
+export async function readRehearsal(target: BranchTarget): Promise<Rehearsal> {
+  const { branch, engine } = await findWithPostgres(target);
+  return engine.rehearsal(branch.id);
+}
+
+async function findPrimary({ project, ...target }: BranchTarget) {
   const { branch, engine } = await findWithPostgres({ project, ...target });
   requireReady(project, branch);
   const primary = primaryOf(project, branch.id);
   if (primary === undefined) throw notFound('primary read-write compute on branch', branch.id);
-  return { role: READER, password: await engine.readerPassword(branch.id, primary.record.id) };
+  return { engine, branchId: branch.id, primaryId: primary.record.id };
 }
 
 /** Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */

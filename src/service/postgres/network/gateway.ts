@@ -34,6 +34,8 @@ export interface GatewayTarget {
   activity(open: number): void;
   /** Loads what serves HTTP clients, whose first bytes are still unread. It logs in at this address, as other clients do. */
   serveHttp(port: number): Promise<(client: net.Socket) => void>;
+  /** Forwards what both send, until one of them ends. */
+  connect(client: net.Socket, server: net.Socket): void;
 }
 
 /** The limit for a client's whole first packet, in milliseconds, like Postgres's `authentication_timeout`. */
@@ -182,7 +184,7 @@ export class Gateway {
       const server = await this.#forward(client, forwardedPacket(packet), isSecure);
       if (client.destroyed) server.destroy();
       else {
-        pipeBothWays(client, server);
+        this.#target.connect(client, server);
         findKey(server, (key) => {
           this.#rememberPort(client, key.readInt32BE(0));
           this.#endWithClient(client, server, cancelRequest(key));

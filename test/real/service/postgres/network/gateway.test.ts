@@ -184,6 +184,7 @@ describe('gateway', () => {
         certificate: { certFile: '', keyFile: '' },
         serveHttp: async () => () => {},
         activity: () => {},
+        connect: () => {},
       };
       setClockBy(-HOUR);
       await assert.rejects(Gateway.listen(port, target), /another program uses it/);

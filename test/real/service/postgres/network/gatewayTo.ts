@@ -4,6 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
+import { pipeBothWays } from '../../../../../src/service/postgres/network/sockets.ts';
 import { serverlessListener } from '../../../../../src/service/postgres/serverlessDriver/serverlessListener.ts';
 import { ensureCertificate } from '../../../../../src/service/postgres/server/certificate.ts';
 import { freePort } from '../../../../../src/service/postgres/server/serverAddress.ts';
@@ -26,6 +27,7 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
     certificate: ensureCertificate(folder),
     serveHttp: async (at) => serverlessListener({ port: at, sqlPort: at, allowedOrigins: [] }),
     activity: () => undefined,
+    connect: pipeBothWays,
   });
   const close = async () => {
     for (const socket of sockets) socket.destroy();

@@ -1,0 +1,86 @@
+/**
+ * What a rehearsal has seen: statements, the locks that they held, and what has become of tables. Only the local service has it. All
+ * times are milliseconds since the rehearsal began.
+ */
+
+/** Lock modes of tables, weakest first, as Postgres names them in `pg_locks` (manual, "Table-Level Locks"). */
+export const LOCK_MODES = [
+  'AccessShareLock',
+  'RowShareLock',
+  'RowExclusiveLock',
+  'ShareUpdateExclusiveLock',
+  'ShareLock',
+  'ShareRowExclusiveLock',
+  'ExclusiveLock',
+  'AccessExclusiveLock',
+] as const;
+export type LockMode = (typeof LOCK_MODES)[number];
+
+export interface HeldLock {
+  readonly database: string;
+  /** The id of the table, materialized view, view or sequence; for an index, of its table. */
+  readonly id: number;
+  /** Its name with its schema. */
+  readonly table: string;
+  /** The index that is locked; missing for a lock of the table itself. */
+  readonly index?: string;
+  readonly mode: LockMode;
+  /** When it was first seen, which is at most a tenth of its statement's time so far after it was taken. */
+  readonly from: number;
+  /** When it was released: the end of its transaction, unless it was released before. */
+  readonly to: number;
+  /** The index of the statement during which it was first seen. */
+  readonly statement: number;
+}
+
+export interface RehearsedStatement {
+  readonly session: number;
+  /** The number of the transaction in the rehearsal. */
+  readonly transaction: number;
+  /** Its beginning, if it is long. Several statements, if the client has sent them together. */
+  readonly text: string;
+  readonly from: number;
+  /** Without the time that the observer has taken. */
+  readonly milliseconds: number;
+  /** What Postgres says has been done, such as `UPDATE 40`: several for several statements. */
+  readonly tags: readonly string[];
+  readonly error?: StatementError;
+}
+
+/** The fields of Postgres's error (manual, "Error and Notice Message Fields"). */
+export interface StatementError {
+  readonly code: string;
+  readonly message: string;
+  readonly detail?: string;
+  /** The character of the statement, from 1. */
+  readonly position?: number;
+}
+
+/** A table (`r`), partitioned table (`p`), materialized view (`m`), index (`i`) or sequence (`S`). */
+export interface Relation {
+  readonly database: string;
+  readonly id: number;
+  /** With its schema, quoted if necessary. */
+  readonly name: string;
+  readonly kind: string;
+  /** Changes if Postgres writes the relation again. */
+  readonly file: number;
+  readonly bytes: number;
+  /** By the numbers of the columns. */
+  readonly columns: Readonly<Record<string, { readonly name: string; readonly type: string }>>;
+}
+
+export interface Rehearsal {
+  readonly statements: readonly RehearsedStatement[];
+  readonly locks: readonly HeldLock[];
+  readonly before: readonly Relation[];
+  readonly after: readonly Relation[];
+  /** Relations that were written again, with the number of the transaction. */
+  readonly rewritten: readonly {
+    readonly database: string;
+    readonly id: number;
+    readonly transaction: number;
+  }[];
+  /** Why something may be missing; missing if nothing is. */
+  readonly problem?: string;
+}

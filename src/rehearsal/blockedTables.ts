@@ -1,0 +1,60 @@
+/** Which tables a rehearsed migration would have kept others from, and for how long. */
+import { LOCK_MODES, type HeldLock, type LockMode, type Rehearsal } from '../api/records/rehearsal.ts';
+
+/** What others can't do meanwhile. Each includes those after it: who can't read can't write either. */
+export const BLOCKED = ['reads', 'writes', 'changes of its definition'] as const;
+export type Blocked = (typeof BLOCKED)[number];
+
+/** The weakest lock that blocks it (Postgres manual, "Conflicting Lock Modes"). */
+const WEAKEST: Readonly<Record<Blocked, LockMode>> = {
+  reads: 'AccessExclusiveLock',
+  writes: 'ShareLock',
+  'changes of its definition': 'ShareUpdateExclusiveLock',
+};
+
+export interface BlockedTable {
+  readonly database: string;
+  readonly table: string;
+  readonly blocks: Blocked;
+  /** From the first lock until the last of those that overlap is released: how long others wait at most. */
+  readonly milliseconds: number;
+  /** Indexes of the statements that took the locks. */
+  readonly statements: readonly number[];
+}
+
+/** @returns the longest first. Tables that the migration has created aren't in use by others. */
+export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
+  const existed = new Set(before.map(({ database, id }) => `${id} ${database}`));
+  const tables = Map.groupBy(
+    locks.filter(({ database, id }) => existed.has(`${id} ${database}`)),
+    ({ database, id }) => `${id} ${database}`,
+  );
+  const all = [...tables.values()].flatMap((held) => {
+    const found = BLOCKED.map((blocks) => longestBlock(held, blocks));
+    // Who waits for reads waits for writes as well: only what takes longer is said too.
+    return found.filter(
+      (each, index) =>
+        each !== undefined &&
+        found.slice(0, index).every((other) => (other?.milliseconds ?? -1) < each.milliseconds),
+    );
+  });
+  return all.flatMap((each) => each ?? []).toSorted((a, b) => b.milliseconds - a.milliseconds);
+}
+
+function longestBlock(held: readonly HeldLock[], blocks: Blocked): BlockedTable | undefined {
+  const weakest = LOCK_MODES.indexOf(WEAKEST[blocks]);
+  const blocking = held
+    .filter(({ mode }) => LOCK_MODES.indexOf(mode) >= weakest)
+    .toSorted((a, b) => a.from - b.from);
+  let longest: BlockedTable | undefined;
+  let current: { from: number; to: number; statements: Set<number> } | undefined;
+  for (const { database, table, from, to, statement } of blocking) {
+    if (current === undefined || from > current.to) current = { from, to, statements: new Set() };
+    current.to = Math.max(current.to, to);
+    current.statements.add(statement);
+    const milliseconds = current.to - current.from;
+    if (longest === undefined || milliseconds >= longest.milliseconds)
+      longest = { database, table, blocks, milliseconds, statements: [...current.statements] };
+  }
+  return longest;
+}

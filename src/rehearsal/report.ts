@@ -1,0 +1,132 @@
+/** What a rehearsal says: its verdict first, then each statement. */
+import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
+import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
+import { retypedColumns, type Loss } from './losses.ts';
+
+export interface Rules {
+  /** How long others may wait for a table. Milliseconds. */
+  readonly longestLock: number;
+}
+
+/** By which the program that rehearses exits. */
+export type Verdict = 'safe' | 'dangerous' | 'failed';
+
+export interface Report {
+  readonly verdict: Verdict;
+  /** The verdict in words, one sentence for each reason. */
+  readonly sentences: readonly string[];
+  readonly blocked: readonly BlockedTable[];
+  readonly losses: readonly Loss[];
+  readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
+  readonly retyped: readonly string[];
+  readonly statements: readonly RehearsedStatement[];
+  /** Why something may be missing. */
+  readonly problem?: string | undefined;
+}
+
+export interface RehearsedRun {
+  readonly rehearsal: Rehearsal;
+  readonly losses: readonly Loss[];
+  /** Of the command. */
+  readonly exitCode: number;
+}
+
+export function reportOf({ rehearsal, losses, exitCode }: RehearsedRun, { longestLock }: Rules): Report {
+  const { statements, problem } = rehearsal;
+  const blocked = blockedTables(rehearsal);
+  const lost = losses.filter(({ count }) => count > 0);
+  const long = blocked.filter(
+    ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
+  );
+  const failed = statements.findLast(({ error }) => error !== undefined);
+  const reasons = [
+    ...(exitCode === 0 ? [] : [failureSentence(failed, exitCode)]),
+    ...lost.map(lossSentence),
+    ...long.map(blockSentence),
+  ];
+  const verdict: Verdict = exitCode === 0 ? (reasons.length === 0 ? 'safe' : 'dangerous') : 'failed';
+  return {
+    verdict,
+    sentences: reasons.length === 0 ? [safeSentence(statements, blocked)] : reasons,
+    blocked,
+    losses: lost,
+    rewritten: rewrittenTables(rehearsal),
+    retyped: retypedColumns(rehearsal),
+    statements,
+    problem,
+  };
+}
+
+/** As text for a terminal, without colors. */
+export function textOf(report: Report): string {
+  const { sentences, statements, blocked, rewritten, retyped, problem } = report;
+  const rows = statements.map((statement, index) => {
+    const own = blocked.filter((each) => each.statements.includes(index));
+    const locks = own.map(
+      ({ table, blocks, milliseconds }) => `${table}: ${blocks} wait up to ${duration(milliseconds)}`,
+    );
+    const ended =
+      statement.error === undefined ? statement.tags.join(', ') : `ERROR: ${statement.error.message}`;
+    return [
+      `  ${duration(statement.milliseconds).padStart(8)}  ${firstLine(statement.text)}`,
+      ended,
+      ...locks,
+    ]
+      .filter((part) => part !== '')
+      .join('\n            ');
+  });
+  const more = [
+    ...rewritten.map(({ table, bytes }) => `Written again: ${table} (${size(bytes)})`),
+    ...retyped.map((text) => `Another type: ${text}`),
+    ...(problem === undefined ? [] : [`Incomplete: ${problem}`]),
+  ];
+  return [...sentences, '', ...rows, ...(more.length === 0 ? [] : ['', ...more])].join('\n');
+}
+
+function rewrittenTables({ rewritten, before, after }: Rehearsal) {
+  return rewritten.flatMap(({ database, id }) => {
+    const [old, now] = [before, after].map((all) =>
+      all.find((each) => each.id === id && each.database === database && each.kind !== 'i'),
+    );
+    // A table that was truncated is empty.
+    return old === undefined || now?.bytes === 0
+      ? []
+      : [{ table: old.name, bytes: Math.max(old.bytes, now?.bytes ?? 0) }];
+  });
+}
+
+function failureSentence(failed: RehearsedStatement | undefined, exitCode: number): string {
+  if (failed?.error === undefined) return `Fails: the command ended with code ${exitCode}.`;
+  const { message, detail } = failed.error;
+  return `Fails at "${firstLine(failed.text)}": ${message}${detail === undefined ? '' : `. ${detail}`}`;
+}
+
+const lossSentence = ({ name, kind, count }: Loss): string =>
+  `Loses ${count.toLocaleString('en')} ${count === 1 ? kind.slice(0, -1) : kind} of ${name}.`;
+
+const blockSentence = ({ table, blocks, milliseconds }: BlockedTable): string =>
+  `Blocks all ${blocks === 'reads' ? 'reads and writes' : blocks} of ${table} for ${duration(milliseconds)}.`;
+
+function safeSentence(statements: readonly RehearsedStatement[], blocked: readonly BlockedTable[]): string {
+  const count = `${statements.length} ${statements.length === 1 ? 'statement' : 'statements'}`;
+  const time = duration(statements.reduce((sum, { milliseconds }) => sum + milliseconds, 0));
+  const [longest] = blocked;
+  const lock =
+    longest === undefined
+      ? 'no lock that others would notice'
+      : `others wait ${duration(longest.milliseconds)} at most`;
+  return `Safe: ${count}, ${time}, ${lock}.`;
+}
+
+const firstLine = (text: string): string => {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+};
+
+const duration = (milliseconds: number): string =>
+  milliseconds < 1000
+    ? `${Math.max(1, Math.round(milliseconds))} ms`
+    : `${(milliseconds / 1000).toFixed(1)} s`;
+
+const size = (bytes: number): string =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;

@@ -1,0 +1,13 @@
+import type { Rehearsal } from '../../api/records/rehearsal.ts';
+
+/** What an engine can see of a migration that runs on a branch that was made for it. */
+export interface Rehearsals {
+  /**
+   * Observes what clients of the branch do from then on, until its primary compute, which it starts, is stopped. Each commit takes
+   * some milliseconds longer. Idempotent. @throws {EngineError}
+   */
+  startRehearsal(branchId: string, primaryId: string): Promise<void>;
+
+  /** @returns what was seen so far @throws {EngineError} if none was started, or the compute was stopped since */
+  rehearsal(branchId: string): Promise<Rehearsal>;
+}

@@ -1,0 +1,130 @@
+/**
+ * Holds each commit of a server until the locks of its transaction are read. Postgres itself waits: a transaction keeps its locks
+ * until a synchronous standby has confirmed its commit (`RecordTransactionCommit` in src/backend/access/transam/xact.c), and this
+ * is that standby. It receives the log and stores nothing. The messages are those of the manual, "Streaming Replication Protocol".
+ */
+import type { ClientConfig } from 'pg';
+import type Client from 'pg/lib/client.js';
+import { createPgClient } from '../../../base/sql/pgClient.ts';
+import { parseLsn } from '../../core/lsn.ts';
+import { REPLICATOR } from '../../core/systemNames.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import type { ServerAddress } from '../server/serverAddress.ts';
+
+const STANDBY = 'service_rehearsal';
+/** Types of messages, and the lengths of their heads. */
+const [LOG, KEEPALIVE, CONFIRMATION] = [0x77, 0x6b, 0x72];
+const LOG_HEAD = 25;
+const ASKS_FOR_REPLY = 17;
+const CONFIRMATION_LENGTH = 34;
+/** Milliseconds between two questions whether the server has accepted the standby. */
+const PAUSE = 5;
+
+interface CopyStream {
+  on(event: 'copyData', listener: (message: { readonly chunk: Buffer }) => void): void;
+  once(event: 'replicationStart', listener: () => void): void;
+  sendCopyFromChunk(chunk: Buffer): void;
+}
+
+export class CommitHold {
+  readonly #client: Client;
+  readonly #readLocks: () => Promise<void>;
+  #received = 0n;
+  #confirmed = 0n;
+  #isReading = false;
+
+  private constructor(client: Client, readLocks: () => Promise<void>) {
+    this.#client = client;
+    this.#readLocks = readLocks;
+  }
+
+  /**
+   * Resolves when commits wait.
+   * @param admin a superuser's session, used until then
+   * @param readLocks must not throw
+   */
+  static async start(
+    { logins }: Pick<ServerDependencies, 'logins'>,
+    address: ServerAddress,
+    admin: Client,
+    readLocks: () => Promise<void>,
+  ): Promise<CommitHold> {
+    const config: ClientConfig & { readonly replication: string } = {
+      ...address,
+      user: REPLICATOR,
+      password: logins.replicator,
+      application_name: STANDBY,
+      ssl: false,
+      replication: 'true',
+    };
+    const client = createPgClient(config);
+    await client.connect();
+    const hold = new CommitHold(client, readLocks);
+    await hold.#stream();
+    await admin.query(`alter system set synchronous_standby_names = '${STANDBY}'`);
+    await admin.query('select pg_catalog.pg_reload_conf()');
+    // The server keeps the value until it reads its files again. One that is started on the data later must not wait for nobody.
+    while (!(await isSynchronous(admin))) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    await admin.query('alter system reset synchronous_standby_names');
+    return hold;
+  }
+
+  /** For a server that has ended. */
+  async end(): Promise<void> {
+    await this.#client.end();
+  }
+
+  async #stream(): Promise<void> {
+    const { rows } = await this.#client.query<{ xlogpos: string }>('IDENTIFY_SYSTEM');
+    const { connection } = this.#client as unknown as { readonly connection: CopyStream };
+    connection.on('copyData', ({ chunk }) => this.#receive(chunk));
+    const started = new Promise<void>((resolve) => connection.once('replicationStart', resolve));
+    const position = rows[0]?.xlogpos ?? '0/0';
+    // It lasts until the connection ends.
+    this.#client.query(`START_REPLICATION PHYSICAL ${position}`).catch(() => undefined);
+    await started;
+    // Only a standby that has confirmed something is synchronous.
+    this.#send(BigInt(parseLsn(position) ?? 0));
+  }
+
+  #receive(chunk: Buffer): void {
+    const [type] = chunk;
+    if (type === LOG) this.#received = chunk.readBigUInt64BE(1) + BigInt(chunk.length - LOG_HEAD);
+    else if (type === KEEPALIVE) {
+      this.#received = chunk.readBigUInt64BE(1);
+      if (chunk[ASKS_FOR_REPLY] === 1) this.#confirmed = 0n;
+    }
+    void this.#confirm();
+  }
+
+  /** What has arrived by then is confirmed together. */
+  async #confirm(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#received > this.#confirmed) {
+      const upTo = this.#received;
+      await this.#readLocks();
+      this.#confirmed = upTo;
+      this.#send(upTo);
+    }
+    this.#isReading = false;
+  }
+
+  /** Says that all was written, flushed and applied. */
+  #send(position: bigint): void {
+    const message = Buffer.alloc(CONFIRMATION_LENGTH);
+    message.writeUInt8(CONFIRMATION);
+    for (const at of [1, 9, 17]) message.writeBigUInt64BE(position, at);
+    const { connection } = this.#client as unknown as { readonly connection: CopyStream };
+    connection.sendCopyFromChunk(message);
+  }
+}
+
+async function isSynchronous(admin: Client): Promise<boolean> {
+  const { rows } = await admin.query(
+    `select from pg_catalog.pg_stat_replication where application_name operator(pg_catalog.=) $1
+    and state operator(pg_catalog.=) 'streaming' and sync_state operator(pg_catalog.=) 'sync'`,
+    [STANDBY],
+  );
+  return rows.length > 0;
+}

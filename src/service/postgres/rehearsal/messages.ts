@@ -1,0 +1,59 @@
+/** Reads along in a stream of messages of the Postgres protocol (manual, "Message Formats"): a type, a length, and a body. */
+
+const HEAD = 5;
+/** Bytes of a body that are kept. Only the data of COPY and long statements are longer. */
+const KEPT = 100_000;
+
+interface Message {
+  /** The letter of the type. */
+  readonly type: string;
+  /** Cut off after 100,000 bytes. */
+  readonly body: Buffer;
+}
+
+/** Splits a stream, whose chunks end anywhere. */
+export class Messages {
+  /** Types whose bodies are kept. */
+  readonly #kept: string;
+  #head: Buffer = Buffer.alloc(0);
+  #parts: Buffer[] = [];
+  #partsLength = 0;
+  #left = 0;
+  #type = '';
+
+  constructor(kept: string) {
+    this.#kept = kept;
+  }
+
+  /** @returns the messages that end in the chunk, with the position in the chunk after each of them */
+  *read(chunk: Buffer): Generator<Message & { readonly end: number }> {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#type === '') at = this.#readHead(chunk, at);
+      if (this.#type === '') return;
+      const part = chunk.subarray(at, at + this.#left);
+      at += part.length;
+      this.#left -= part.length;
+      if (this.#kept.includes(this.#type) && this.#partsLength < KEPT) {
+        this.#parts.push(part.subarray(0, KEPT - this.#partsLength));
+        this.#partsLength += part.length;
+      }
+      if (this.#left > 0) return;
+      const message = { type: this.#type, body: Buffer.concat(this.#parts), end: at };
+      [this.#type, this.#parts, this.#partsLength] = ['', [], 0];
+      yield message;
+    }
+  }
+
+  #readHead(chunk: Buffer, at: number): number {
+    const missing = chunk.subarray(at, at + HEAD - this.#head.length);
+    this.#head = Buffer.concat([this.#head, missing]);
+    if (this.#head.length < HEAD) return at + missing.length;
+    this.#type = this.#head.toString('latin1', 0, 1);
+    this.#left = this.#head.readUInt32BE(1) - 4;
+    this.#head = Buffer.alloc(0);
+    return at + missing.length;
+  }
+}
+
+/** The texts of a body that are ended by a zero byte, from a position on. */
+export const textsOf = (body: Buffer, from = 0): string[] => body.toString('utf8', from).split('\0');

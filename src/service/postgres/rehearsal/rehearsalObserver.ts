@@ -1,0 +1,232 @@
+/**
+ * Observes what clients do to a branch that was made for it: each statement, the locks that its transaction holds until its end,
+ * and which tables were written again. Locks are read where they can't be missed: before a client knows that a statement in a
+ * transaction has ended, and before a commit releases them. In between they are sampled, for when a lock was taken.
+ */
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HeldLock, Rehearsal, RehearsedStatement, Relation } from '../../../api/records/rehearsal.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { CommitHold } from './commitHold.ts';
+import { LockReader, type ReadLock } from './lockReader.ts';
+import { StatementTap, type SeenStatement, type StatementEvents } from './statementTap.ts';
+
+/** Milliseconds between two samples: a tenth of the time that a statement has taken, but no less and no more than these. */
+const [LEAST_PAUSE, MOST_PAUSE] = [2, 50];
+
+interface Session {
+  readonly number: number;
+  database?: string | undefined;
+  /** The number of the open transaction. */
+  transaction?: number | undefined;
+  /** The index of the statement that runs, or of the last one. */
+  statement: number;
+  isRunning: boolean;
+  /** The locks that it holds, as last read. */
+  readonly held: Map<string, Changing<HeldLock>>;
+}
+
+type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
+type Statement = Changing<RehearsedStatement> & SeenStatement;
+
+export class RehearsalObserver {
+  readonly #began = performance.now();
+  readonly #reader: LockReader;
+  readonly #server: Postmaster;
+  readonly #sessions = new Map<number, Session>();
+  readonly #statements: Statement[] = [];
+  readonly #locks: HeldLock[] = [];
+  readonly #rewritten: Rehearsal['rewritten'][number][] = [];
+  readonly #files = new Map<string, number>();
+  #before: readonly Relation[] = [];
+  #hold: CommitHold | undefined;
+  #sessionCount = 0;
+  #transactions = 0;
+  #problem: string | undefined;
+  /** When the last commit was let go, and how long it was held. */
+  #lastHold = { at: 0, milliseconds: 0 };
+  #isSampling = false;
+
+  private constructor(deps: ServerDependencies, server: Postmaster, dataDir: string) {
+    this.#server = server;
+    this.#reader = new LockReader(deps, server.address, dataDir);
+  }
+
+  /** @throws {EngineError} */
+  static async start(
+    deps: ServerDependencies,
+    server: Postmaster,
+    dataDir: string,
+  ): Promise<RehearsalObserver> {
+    const observer = new RehearsalObserver(deps, server, dataDir);
+    observer.#before = await observer.#reader.allRelations();
+    for (const each of observer.#before) observer.#files.set(keyOf(each), each.file);
+    observer.#hold = await observer.#reader.asAdmin(async (admin) =>
+      CommitHold.start(deps, server.address, admin, async () => observer.#readHeldCommit()),
+    );
+    return observer;
+  }
+
+  /** Connects a client to the server, both of which are past their first messages. */
+  connect(client: Duplex, server: Duplex): void {
+    const session = this.#session();
+    const tap = new StatementTap(session);
+    const [toServer, toClient] = [tap.fromClient(), tap.fromServer()];
+    server.on('error', () => server.destroy());
+    server.once('close', () => toClient.end());
+    toClient.once('end', () => client.end());
+    client.once('close', () => server.destroy());
+    client.once('close', () => session.closed());
+    client.pipe(toServer).pipe(server);
+    server.pipe(toClient).pipe(client);
+  }
+
+  /** What was seen so far. */
+  async read(): Promise<Rehearsal> {
+    const isLost = this.#server.isStopping;
+    return {
+      statements: this.#statements,
+      locks: this.#locks,
+      before: [...this.#before],
+      after: isLost ? [] : await this.#reader.allRelations(),
+      rewritten: this.#rewritten,
+      ...((this.#problem ?? isLost) && {
+        problem: this.#problem ?? 'The compute was stopped during the rehearsal.',
+      }),
+    };
+  }
+
+  async end(): Promise<void> {
+    this.#isSampling = false;
+    await this.#reader.end();
+    await this.#hold?.end();
+  }
+
+  #now(): number {
+    return performance.now() - this.#began;
+  }
+
+  #session(): StatementEvents {
+    const session: Session = {
+      number: (this.#sessionCount += 1),
+      statement: -1,
+      isRunning: false,
+      held: new Map(),
+    };
+    let pid: number | undefined;
+    const sent = new WeakMap<object, number>();
+    return {
+      started: (id) => {
+        pid = id;
+        this.#sessions.set(id, session);
+      },
+      begun: (text) => {
+        session.transaction ??= this.#transactions += 1;
+        session.isRunning = true;
+        session.statement = this.#statements.length;
+        const { number, transaction } = session;
+        const statement = {
+          session: number,
+          transaction,
+          text,
+          from: this.#now(),
+          milliseconds: 0,
+          tags: [],
+        };
+        this.#statements.push(statement);
+        sent.set(statement, performance.now());
+        void this.#sample();
+        return statement;
+      },
+      ended: (seen) => {
+        session.isRunning = false;
+        const [statement, from] = [seen as Statement, sent.get(seen) ?? 0];
+        const { at, milliseconds } = this.#lastHold;
+        statement.milliseconds = performance.now() - from - (at > from ? milliseconds : 0);
+      },
+      ready: async (isInTransaction) => {
+        const end = this.#now();
+        if (pid === undefined) return;
+        session.database ??= await this.#reader.enterDatabaseOf(pid).catch(() => undefined);
+        if (isInTransaction) return this.#readLocks();
+        await this.#endTransaction(session, end);
+      },
+      closed: () => {
+        if (pid !== undefined) this.#sessions.delete(pid);
+        const { database } = session;
+        const isUsed = [...this.#sessions.values()].some((other) => other.database === database);
+        if (database !== undefined && !isUsed) void this.#reader.leave(database).catch(() => undefined);
+      },
+    };
+  }
+
+  async #readHeldCommit(): Promise<void> {
+    const from = performance.now();
+    await this.#readLocks();
+    this.#lastHold = { at: performance.now(), milliseconds: performance.now() - from };
+  }
+
+  /** Does not throw. */
+  async #readLocks(): Promise<void> {
+    try {
+      for (const lock of await this.#reader.locks([...this.#sessions.keys()])) this.#note(lock);
+    } catch (error) {
+      this.#problem ??= `Locks couldn't be read: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+
+  #note({ pid, ...lock }: ReadLock): void {
+    const session = this.#sessions.get(pid);
+    if (session === undefined) return;
+    const key = JSON.stringify(lock);
+    const held = session.held.get(key);
+    const now = this.#now();
+    if (held !== undefined) held.to = now;
+    else {
+      const taken = { ...lock, from: now, to: now, statement: session.statement };
+      session.held.set(key, taken);
+      this.#locks.push(taken);
+    }
+  }
+
+  async #endTransaction(session: Session, end: number): Promise<void> {
+    const { transaction } = session;
+    session.transaction = undefined;
+    const locks = [...session.held.values()];
+    session.held.clear();
+    for (const lock of locks) lock.to = end;
+    if (transaction === undefined || !locks.some(({ mode }) => mode === 'AccessExclusiveLock')) return;
+    for (const database of new Set(locks.map((lock) => lock.database)))
+      await this.#findRewritten(database, transaction).catch((error: unknown) => {
+        this.#problem ??= `Tables couldn't be read: ${String(error)}`;
+      });
+  }
+
+  async #findRewritten(database: string, transaction: number): Promise<void> {
+    for (const relation of await this.#reader.relations(database)) {
+      const key = keyOf(relation);
+      const file = this.#files.get(key);
+      this.#files.set(key, relation.file);
+      if (file !== undefined && file !== relation.file)
+        this.#rewritten.push({ database, id: relation.id, transaction });
+    }
+  }
+
+  /** Runs while a statement does. */
+  async #sample(): Promise<void> {
+    if (this.#isSampling) return;
+    this.#isSampling = true;
+    const isRunning = () => [...this.#sessions.values()].some((session) => session.isRunning);
+    const from = performance.now();
+    while (this.#isSampling && isRunning()) {
+      await this.#readLocks();
+      const pause = (performance.now() - from) / 10;
+      await sleep(Math.min(Math.max(pause, LEAST_PAUSE), MOST_PAUSE));
+    }
+    this.#isSampling = false;
+  }
+}
+
+const keyOf = ({ database, id }: { readonly database: string; readonly id: number }): string =>
+  `${id} ${database}`;

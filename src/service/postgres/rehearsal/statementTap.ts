@@ -1,0 +1,134 @@
+/** Reads along in a client's session: which statements it sends, how long each takes, and how each ends. */
+import { Transform, type TransformCallback } from 'node:stream';
+import type { StatementError } from '../../../api/records/rehearsal.ts';
+import { Messages, textsOf } from './messages.ts';
+
+export interface StatementEvents {
+  /** The process of the session. */
+  started(pid: number): void;
+  /** A statement was sent. @returns its record */
+  begun(text: string): SeenStatement;
+  /** The reply to a statement has arrived; `ready` follows. */
+  ended(statement: SeenStatement): void;
+  /** The server waits for the next statement. The client gets to know it when the promise has resolved. */
+  ready(isInTransaction: boolean): Promise<void>;
+  closed(): void;
+}
+
+/** Changes until the statement has ended. */
+export interface SeenStatement {
+  readonly text: string;
+  readonly tags: string[];
+  error?: StatementError;
+}
+
+/** What the server hasn't answered yet, in the order in which it will. */
+interface Pending {
+  /** A simple query can have several statements. It ends with `ready`, and so does what was sent before a Sync. */
+  readonly kind: 'simple' | 'execute' | 'sync';
+  readonly text: string;
+  seen?: SeenStatement;
+}
+
+export class StatementTap {
+  readonly #events: StatementEvents;
+  readonly #prepared = new Map<string, string>();
+  readonly #portals = new Map<string, string>();
+  readonly #pending: Pending[] = [];
+
+  constructor(events: StatementEvents) {
+    this.#events = events;
+  }
+
+  /** For what the client sends. */
+  fromClient(): Transform {
+    const messages = new Messages('QPBE');
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        for (const { type, body } of messages.read(chunk)) this.#sent(type, body);
+        done(null, chunk);
+      },
+    });
+  }
+
+  /** For what the server sends. What comes before the end of a statement isn't held back. */
+  fromServer(): Transform {
+    const messages = new Messages('KCEZ');
+    const tap: Transform = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => void this.#forward(tap, messages, chunk, done),
+    });
+    return tap;
+  }
+
+  async #forward(tap: Transform, messages: Messages, chunk: Buffer, done: TransformCallback): Promise<void> {
+    let forwarded = 0;
+    for (const { type, body, end } of messages.read(chunk)) {
+      this.#answered(type, body);
+      if (type !== 'Z') continue;
+      // The head of the message may have been forwarded with the chunk before, which tells the client nothing yet.
+      const last = Math.max(forwarded, end - 1);
+      tap.push(chunk.subarray(forwarded, last));
+      forwarded = last;
+      await this.#events.ready(body.toString('latin1') !== 'I');
+    }
+    done(null, chunk.subarray(forwarded));
+  }
+
+  #sent(type: string, body: Buffer): void {
+    const [first = '', second = ''] = textsOf(body);
+    if (type === 'Q') this.#add('simple', first);
+    else if (type === 'P') this.#prepared.set(first, second);
+    else if (type === 'B') this.#portals.set(first, this.#prepared.get(second) ?? '');
+    else if (type === 'E') this.#add('execute', this.#portals.get(first) ?? '');
+    // The call of a function (F) is answered like a Sync.
+    else if (type === 'S' || type === 'F') this.#add('sync', '');
+  }
+
+  #add(kind: Pending['kind'], text: string): void {
+    this.#pending.push({ kind, text });
+    this.#beginFirst();
+  }
+
+  #beginFirst(): void {
+    const [first] = this.#pending;
+    if (first !== undefined && first.kind !== 'sync') first.seen ??= this.#events.begun(first.text);
+  }
+
+  #answered(type: string, body: Buffer): void {
+    if (type === 'K') return this.#events.started(body.readUInt32BE());
+    if (type === 'Z') return this.#skipToReady();
+    const [first] = this.#pending;
+    // A portal that is suspended (s) is executed again.
+    if (first?.seen === undefined || !'CEIs'.includes(type)) return;
+    if (type === 'C') first.seen.tags.push(textsOf(body)[0] ?? '');
+    if (type === 'E') first.seen.error = errorOf(body);
+    else if (first.kind === 'execute') {
+      this.#endFirst();
+      this.#beginFirst();
+    }
+  }
+
+  /** After an error, the server has skipped what was sent up to here. */
+  #skipToReady(): void {
+    while (this.#pending.length > 0) if (this.#endFirst() !== 'execute') break;
+    this.#beginFirst();
+  }
+
+  #endFirst(): Pending['kind'] | undefined {
+    const first = this.#pending.shift();
+    if (first?.seen !== undefined) this.#events.ended(first.seen);
+    return first?.kind;
+  }
+}
+
+/** The fields of an error (manual, "Error and Notice Message Fields"). */
+function errorOf(body: Buffer): StatementError {
+  const fields = new Map(textsOf(body).map((field) => [field[0], field.slice(1)]));
+  const [detail, position] = [fields.get('D'), fields.get('P')];
+  return {
+    code: fields.get('C') ?? '',
+    message: fields.get('M') ?? '',
+    ...(detail !== undefined && { detail }),
+    ...(position !== undefined && { position: Number(position) }),
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * `npx hosted-postgres rehearse`, built and laid out as npm installs it, with locks of more than a second.
+ * Timers: npm/rehearse.ts.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
+import { REHEARSE_HELP } from '../../../src/npm/options.ts';
+import { installProgram, startProgram } from '../../helpers/npxProgram.ts';
+import { accountFile, temporaryFolder } from '../../helpers/localService.ts';
+import { projectRoot } from '../../workbench/folders.ts';
+
+const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
+
+/** A command that runs each text in one session, as a migration tool does. */
+const sql = (...texts: readonly string[]): string =>
+  `"${process.execPath}" -e '${[
+    `const { Client } = require(${PG});`,
+    'const c = new Client(process.env.DATABASE_URL);',
+    `(async () => { await c.connect(); for (const text of ${JSON.stringify(texts)}) await c.query(text); await c.end(); })()`,
+    '.catch((error) => { console.error(error.message); process.exit(2); });',
+  ].join(' ')}'`;
+
+describe('npx hosted-postgres rehearse', () => {
+  let [file, folder, temporary] = ['', '', ''];
+
+  const run = async (...args: string[]) => {
+    const program = startProgram([process.execPath, file, ...args], folder, temporary);
+    return { code: await program.ended, output: program.output() };
+  };
+
+  before(async () => {
+    file = await installProgram();
+    [folder, temporary] = [temporaryFolder(), temporaryFolder()];
+    chmodSync(temporary, 0o1777);
+    const made = await run(
+      '--run',
+      sql(
+        'create table users (id int primary key, nick text, email text)',
+        'insert into users select g, case when g <= 1204 then $$n$$ || g end, $$e$$ || g % 1500 from generate_series(1, 2000) g',
+      ),
+    );
+    assert.equal(made.code, 0, made.output);
+  });
+
+  it('says that a migration is safe, and does not apply it', async () => {
+    const migration = sql('begin', 'alter table users add column age int', 'commit');
+    const first = await run('rehearse', '--run', migration);
+    assert.equal(first.code, 0, first.output);
+    assert.match(
+      first.output,
+      /^Rehearsed on a copy of main\.\nSafe: 3 statements, \d+ ms, others wait \d+ ms at most\.$/m,
+    );
+    assert.match(
+      first.output,
+      /alter table users add column age int\n +ALTER TABLE\n +public\.users: reads wait up to \d+ ms/,
+    );
+    const second = await run('rehearse', '--run', migration);
+    assert.equal(second.code, 0, second.output);
+  });
+
+  it('says what would be lost', async () => {
+    const { code, output } = await run(
+      'rehearse',
+      '--run',
+      sql('alter table users drop column nick', 'drop table users'),
+    );
+    assert.equal(code, 3, output);
+    assert.match(output, /^Loses 2,000 rows of public\.users\.$/m);
+    const column = await run('rehearse', '--run', sql('alter table users drop column nick'));
+    assert.equal(column.code, 3, column.output);
+    assert.match(column.output, /^Loses 1,204 values of public\.users\.nick\.$/m);
+    const deleted = await run('rehearse', '--run', sql('delete from users where id <= 7'));
+    assert.match(deleted.output, /^Loses 7 rows of public\.users\.$/m);
+    const truncated = await run('rehearse', '--run', sql('truncate users'));
+    assert.match(truncated.output, /^Loses 2,000 rows of public\.users\.$/m);
+  });
+
+  it('says how long others would wait, to the end of the transaction', async () => {
+    const migration = sql('begin', 'alter table users add column age int', 'select pg_sleep(1.1)', 'commit');
+    const { code, output } = await run('rehearse', '--run', migration);
+    assert.equal(code, 3, output);
+    assert.match(output, /^Blocks all reads and writes of public\.users for 1\.\d s\.$/m);
+    assert.equal((await run('rehearse', '--longest-lock', '60000', '--run', migration)).code, 0);
+  });
+
+  it('says where a migration fails', async () => {
+    const { code, output } = await run(
+      'rehearse',
+      '--json',
+      '--run',
+      sql('create unique index on users (email)'),
+    );
+    assert.equal(code, 1, output);
+    const report = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as Record<
+      string,
+      unknown
+    >;
+    assert.equal(report['verdict'], 'failed');
+    assert.match(
+      String(report['sentences']),
+      /^Fails at "create unique index on users \(email\)": could not create unique index/,
+    );
+  });
+
+  it('leaves no branch', async () => {
+    await run('rehearse', '--run', sql('alter table users drop column nick'));
+    const account = readFileSync(accountFile(path.join(folder, OWN_FOLDER)), 'utf8');
+    assert.match(account, /"name":\s*"main"/);
+    assert.doesNotMatch(account, /"name":\s*"rehearsal-/);
+  });
+
+  it('refuses what it cannot do, and shows how it is called', async () => {
+    const unknown = await run('rehearse', '--from', 'nothing', '--run', 'true');
+    assert.notEqual(unknown.code, 0);
+    assert.match(unknown.output, /There is no branch nothing/);
+    const without = await run('rehearse');
+    assert.match(without.output, /rehearse needs --run COMMAND/);
+    assert.equal((await run('rehearse', '--help')).output, REHEARSE_HELP);
+  });
+});
