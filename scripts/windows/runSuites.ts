@@ -1,5 +1,6 @@
 // Runs suites in the chroot of `setUp.sh`, and prints the result of each: those that are named, or all that Windows can run.
-// What needs git, PowerShell or junctions, which Wine lacks, fails there, and times say nothing.
+// What needs git, which Wine lacks, fails there, and times say nothing. Wine itself crashes now and then ("wineserver crashed" in a
+// log): the suite hangs, has no result, and passes the next time.
 //   node scripts/windows/runSuites.ts FOLDER [SUITE|FOLDER OF SUITES…]
 import { spawnSync } from 'node:child_process';
 import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';

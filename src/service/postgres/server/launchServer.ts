@@ -74,15 +74,17 @@ export async function startServer(deps: LaunchDependencies, start: StartOptions)
       const args = fixedArguments(compute, address, settings);
       return await Postmaster.start({ ...deps, dataDir, address, args, onLine });
     } catch (error) {
-      if (!(error instanceof EngineError) || performance.now() > until) throw error;
-      if (PORT_TAKEN.test(error.message)) {
+      if (!(error instanceof EngineError)) throw error;
+      if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
+        isRepeated = true;
+        renameOverSync(oldLabel, path.join(dataDir, 'backup_label'));
+      } else if (performance.now() > until) {
+        throw error;
+      } else if (PORT_TAKEN.test(error.message)) {
         deps.storage.loopbackPorts.delete(start.name);
       } else if (error instanceof DataInUseError || LEFTOVER.test(error.message)) {
         await stopOrphan(dataDir);
         await sleep(LEFTOVER_PAUSE);
-      } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
-        isRepeated = true;
-        renameOverSync(oldLabel, path.join(dataDir, 'backup_label'));
       } else throw error;
     }
   }
