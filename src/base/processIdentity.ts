@@ -94,11 +94,13 @@ export function uniqueProcessId(pid: number): string | undefined {
   }
 }
 
+/** The system takes 0 for this process, and a negative number for a group. A damaged file has no number. */
+const isPid = (pid: number): boolean => pid > 0;
+
 /** Whether a process with this pid exists, including one of another user. */
 export function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return isPid(pid) && process.kill(pid, 0);
   } catch (error) {
     return fieldsOf(error).code === 'EPERM';
   }
@@ -107,7 +109,7 @@ export function isAlive(pid: number): boolean {
 /** Whether a process with this pid exists and belongs to this user. */
 export function canSignal(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    return isPid(pid) && process.kill(pid, 0);
   } catch {
     return false;
   }

@@ -205,7 +205,8 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
     const successor = takeLock(replacement, me, abandoned);
     if (successor !== undefined) return successor;
     if (isSame(readOwner(lock), owner)) {
-      renameOverSync(replacement, lock);
+      // On Windows it fails if the owner still has it open.
+      attempt(lock, () => renameOverSync(replacement, lock));
       return undefined;
     }
     rmSync(replacement, { force: true }); // Another process has replaced it in the meantime.

@@ -197,6 +197,18 @@ describe('isAlive', () => {
   }
 });
 
+describe('a damaged pid file', () => {
+  for (const pid of [0, -process.pid, Number.NaN])
+    it(`names no process that runs with ${pid}`, async () => {
+      assert.deepEqual([isAlive(pid), canSignal(pid)], [false, false]);
+      // Other systems have no unique id, and may not say when a process started.
+      await onPlatform('win32', async () => {
+        const identity = { pid, startedAt: 0 };
+        assert.deepEqual([isRunningSync(identity), await isRunning(identity)], [false, false]);
+      });
+    });
+});
+
 describe('statFields', () => {
   it('begins after the name, even if that contains parentheses and spaces', () =>
     assert.deepEqual(statFields('7 (a) b) c) S 1 7'), ['S', '1', '7']));

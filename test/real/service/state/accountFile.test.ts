@@ -77,7 +77,9 @@ describe('The account file', () => {
     rmSync(old);
     await (await start()).stop();
     writeFileSync(old, 'of 0.2');
-    assert.equal(await (await start()).stop(), 0);
+    const code = await (await start()).stop();
+    // Windows has no signals, so a service that is stopped has no exit code.
+    assert.equal(code, process.platform === 'win32' ? null : 0);
     rmSync(dataDir, { recursive: true });
   });
 
