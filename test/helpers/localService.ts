@@ -64,7 +64,16 @@ export class DidNotStart extends Error {
 export const SIMULATED = /^Computes are simulated \(--no-postgres\).*\n/m;
 
 const folders: string[] = [];
-process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+process.once('exit', () => folders.forEach(removeFolder));
+
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    // There, a process that ends with this one may still have it open.
+    if (process.platform !== 'win32') throw error;
+  }
+}
 
 /** Creates a folder that is removed when the test process ends. A service of root reaches it after it became `nobody`. */
 export function temporaryFolder(parent = os.tmpdir()): string {

@@ -63,7 +63,8 @@ export async function startControlPlane(
   let closing: Promise<void> | undefined;
   const end = async () => {
     await engine.close();
-    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
+    // On Windows, processes that have just ended may still have their folder open. It is removed when this process ends.
+    if (options.dataDir === undefined && process.platform !== 'win32') rmSync(dataDir, { recursive: true });
   };
   const close = async () => (closing ??= end());
   atEndOfTest(close);
