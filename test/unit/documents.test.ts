@@ -23,6 +23,7 @@ const DOCUMENTS = [
     'git-branches',
     'local-service',
     'security',
+    'windows-under-wine',
   ].map((name) => `docs/${name}.md`),
   ...projectFiles('docs/decisions'),
 ];
