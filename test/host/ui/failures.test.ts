@@ -79,7 +79,10 @@ describe('failures in words', () => {
   for (const [fault, words] of [
     ['proxyErrorPage', /^The service isn't available at the moment\. Check the current state in the list\.$/],
     ['resetBeforeHeaders', /^The connection to the service failed\. Check the current state in the list\.$/],
-    ['tooManyForAnHour', /^too many requests\. Try again after \d+:\d\d [AP]M\.$/],
+    [
+      'tooManyForAnHour',
+      /^too many requests\. Try again after (?:\w+ \d+, \d+, )?\d+:\d\d(?::\d\d)? [AP]M\.$/,
+    ],
   ] as const)
     it(`have no code, request or status (${fault})`, async () => {
       service().proxy.inject(fault, changes);

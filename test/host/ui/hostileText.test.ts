@@ -18,6 +18,8 @@ import { walkCommand } from './walkCommand.ts';
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'account.connect': 'the suite connects with it',
   'account.disconnect': 'asks nothing',
+  'details.showJson': 'needs an open page of details',
+  'view.openConsole': 'only for the public service; opens a browser',
   'account.remove': 'the account has no text of the service',
   'account.switch': 'the account has no text of the service',
   'schema.refresh': 'needs an open schema; shows the same title',

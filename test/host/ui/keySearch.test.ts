@@ -31,7 +31,7 @@ const failures: readonly (readonly [FaultName, RegExp])[] = [
   ['captivePortal', /web page instead of a response/],
   ['redirect307', /Your key was not sent there/],
   ['truncatedJson', /cut off/],
-  ['forbiddenPage', /403/],
+  ['forbiddenPage', /doesn't allow it/],
 ];
 
 describe('the key', () => {

@@ -22,7 +22,16 @@ const said = (text: string) =>
 /** Names in the sample account, names of Postgres, and what VS Code itself says. */
 const DATA = ['shop', 'analytics', 'playground', 'primary', 'reports', 'dashboards', 'given at start'].concat(
   ['main', 'checkout-rewrite', 'before-migration'],
-  ['local', 'max_connections', 'vCPU', 'GB RAM', 'work_mem = 16MB', 'Postgres'],
+  [
+    'Neon',
+    'https://console.neon.tech/api/v2',
+    'local',
+    'max_connections',
+    'vCPU',
+    'GB RAM',
+    'work_mem = 16MB',
+    'Postgres',
+  ],
   ['More Actions...', 'Collapse All', 'Cancel', 'Back'],
 );
 

@@ -36,17 +36,20 @@ interface State {
 }
 
 /** What shows that a command has ended. Some announce or open something earlier, or show progress. */
-type End = 'editor' | 'notification' | 'selection' | 'any';
+type End = 'editor' | 'notification' | 'selection' | 'answer' | 'any';
 
 function endOf(title: string): End {
   if (title.includes('Schema')) return 'editor';
   // They offer Undo, or give a reason.
   if (/^Write |This Git Branch|Database Branch|Tidy Up/.test(title)) return 'notification';
+  // It selects a row, which may be the selected one.
+  if (title.startsWith('Find ')) return 'answer';
   // They select what they created, which closes any prompt. So wait before the next command.
   return /^Create (Branch|Compute|Project)/.test(title) ? 'selection' : 'any';
 }
 
 async function hasEnded(end: End, now: State, start: State, { notifications }: Workbench) {
+  if (end === 'answer') return true;
   if (end === 'editor' || (end === 'any' && now.tabs !== start.tabs)) return now.tabs !== start.tabs;
   if (end === 'any' && now.announced !== start.announced) return true;
   if (end !== 'notification' && now.selected !== start.selected) return true;
