@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
+import { until } from './until.ts';
 
 const SUBMENU = '.monaco-submenu';
 
@@ -39,10 +40,11 @@ export async function readMenu(page: Page, submenu?: string): Promise<string[]> 
   if (submenu !== undefined) await openSubmenu(page, submenu);
   const shown = submenu === undefined ? items(page) : page.locator(`${SUBMENU} .action-item`);
   const titles = await shown.locator('.action-label:not(.separator)').allInnerTexts();
-  // The first one closes only the submenu.
-  if (submenu !== undefined) await page.keyboard.press('Escape');
-  await page.keyboard.press('Escape');
-  await items(page).first().waitFor({ state: 'hidden' });
+  // The first key closes only the submenu, which VS Code opens again if the pointer has just come to rest on its item.
+  await until('the menu to close', async () => {
+    await page.keyboard.press('Escape');
+    return !(await items(page).first().isVisible());
+  });
   return titles.map((title) => title.trim());
 }
 

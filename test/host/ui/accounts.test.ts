@@ -137,7 +137,12 @@ describe('Connecting as a member of an organization', () => {
 
   it('completes the path of the API', async () => {
     await ui().run('Connect…');
-    await ui().quickInput.answer('Select a service', service.baseUrl.replace('/api/v2', ''));
+    await ui().quickInput.type('Select a service', service.baseUrl.replace('/api/v2', ''));
+    await until('the completed address', async () => {
+      const { items } = await ui().quickInput.waitFor('Select a service');
+      return items.length === 1 && items[0]?.startsWith(service.baseUrl);
+    });
+    await ui().page.keyboard.press('Enter');
     await ui().quickInput.waitFor('Select an account');
     await ui().quickInput.cancel('Select an account');
   });
