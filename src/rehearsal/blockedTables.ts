@@ -1,7 +1,13 @@
 /** Which tables a rehearsed migration would have kept others from, and for how long. */
-import { LOCK_MODES, type HeldLock, type LockMode, type Rehearsal } from '../api/records/rehearsal.ts';
+import {
+  LOCK_MODES,
+  relationKey,
+  type HeldLock,
+  type LockMode,
+  type Rehearsal,
+} from '../api/records/rehearsal.ts';
 
-/** What others can't do meanwhile. Each includes those after it: who can't read can't write either. */
+/** What others can't do in the meantime. Each includes those after it: who can't read can't write either. */
 export const BLOCKED = ['reads', 'writes', 'changes of its definition'] as const;
 export type Blocked = (typeof BLOCKED)[number];
 
@@ -24,10 +30,10 @@ export interface BlockedTable {
 
 /** @returns the longest first. Tables that the migration has created aren't in use by others. */
 export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
-  const existed = new Set(before.map(({ database, id }) => `${id} ${database}`));
+  const existed = new Set(before.map(relationKey));
   const tables = Map.groupBy(
-    locks.filter(({ database, id }) => existed.has(`${id} ${database}`)),
-    ({ database, id }) => `${id} ${database}`,
+    locks.filter((lock) => existed.has(relationKey(lock))),
+    relationKey,
   );
   const all = [...tables.values()].flatMap((held) => {
     const found = BLOCKED.map((blocks) => longestBlock(held, blocks));

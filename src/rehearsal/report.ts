@@ -1,7 +1,7 @@
 /** What a rehearsal says: its verdict first, then each statement. */
-import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
+import { relationKey, type Rehearsal, type RehearsedStatement } from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
-import { retypedColumns, type Loss } from './losses.ts';
+import type { Loss } from './losses.ts';
 
 export interface Rules {
   /** How long others may wait for a table. Milliseconds. */
@@ -13,15 +13,12 @@ export type Verdict = 'safe' | 'dangerous' | 'failed';
 
 export interface Report {
   readonly verdict: Verdict;
-  /** The verdict in words, one sentence for each reason. */
+  /** The verdict as text, one sentence for each reason. */
   readonly sentences: readonly string[];
   readonly blocked: readonly BlockedTable[];
   readonly losses: readonly Loss[];
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
-  readonly retyped: readonly string[];
   readonly statements: readonly RehearsedStatement[];
-  /** Why something may be missing. */
-  readonly problem?: string | undefined;
 }
 
 export interface RehearsedRun {
@@ -39,27 +36,26 @@ export function reportOf({ rehearsal, losses, exitCode }: RehearsedRun, { longes
     ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
   );
   const failed = statements.findLast(({ error }) => error !== undefined);
-  const reasons = [
+  const failures = [
     ...(exitCode === 0 ? [] : [failureSentence(failed, exitCode)]),
-    ...lost.map(lossSentence),
-    ...long.map(blockSentence),
+    // What wasn't seen can't be called safe.
+    ...(problem === undefined ? [] : [`Incomplete: ${problem}`]),
   ];
-  const verdict: Verdict = exitCode === 0 ? (reasons.length === 0 ? 'safe' : 'dangerous') : 'failed';
+  const reasons = [...failures, ...lost.map(lossSentence), ...long.map(blockSentence)];
+  const verdict: Verdict = failures.length > 0 ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe';
   return {
     verdict,
     sentences: reasons.length === 0 ? [safeSentence(statements, blocked)] : reasons,
     blocked,
     losses: lost,
     rewritten: rewrittenTables(rehearsal),
-    retyped: retypedColumns(rehearsal),
     statements,
-    problem,
   };
 }
 
 /** As text for a terminal, without colors. */
 export function textOf(report: Report): string {
-  const { sentences, statements, blocked, rewritten, retyped, problem } = report;
+  const { sentences, statements, blocked, rewritten } = report;
   const rows = statements.map((statement, index) => {
     const own = blocked.filter((each) => each.statements.includes(index));
     const locks = own.map(
@@ -75,23 +71,18 @@ export function textOf(report: Report): string {
       .filter((part) => part !== '')
       .join('\n            ');
   });
-  const more = [
-    ...rewritten.map(({ table, bytes }) => `Written again: ${table} (${size(bytes)})`),
-    ...retyped.map((text) => `Another type: ${text}`),
-    ...(problem === undefined ? [] : [`Incomplete: ${problem}`]),
-  ];
+  const more = rewritten.map(({ table, bytes }) => `Written again: ${table} (${size(bytes)})`);
   return [...sentences, '', ...rows, ...(more.length === 0 ? [] : ['', ...more])].join('\n');
 }
 
-function rewrittenTables({ rewritten, before, after }: Rehearsal) {
-  return rewritten.flatMap(({ database, id }) => {
-    const [old, now] = [before, after].map((all) =>
-      all.find((each) => each.id === id && each.database === database && each.kind !== 'i'),
-    );
-    // A table that was truncated is empty.
-    return old === undefined || now?.bytes === 0
-      ? []
-      : [{ table: old.name, bytes: Math.max(old.bytes, now?.bytes ?? 0) }];
+/** Postgres has given them another file. One that was truncated is empty, and not in the list. */
+function rewrittenTables({ before, after }: Rehearsal): Report['rewritten'] {
+  const now = new Map(after.map((each) => [relationKey(each), each]));
+  return before.flatMap((relation) => {
+    const same = now.get(relationKey(relation));
+    if (same === undefined || same.file === relation.file || same.bytes === 0 || relation.kind === 'i')
+      return [];
+    return [{ table: relation.name, bytes: same.bytes }];
   });
 }
 
@@ -101,8 +92,10 @@ function failureSentence(failed: RehearsedStatement | undefined, exitCode: numbe
   return `Fails at "${firstLine(failed.text)}": ${message}${detail === undefined ? '' : `. ${detail}`}`;
 }
 
-const lossSentence = ({ name, kind, count }: Loss): string =>
-  `Loses ${count.toLocaleString('en')} ${count === 1 ? kind.slice(0, -1) : kind} of ${name}.`;
+const lossSentence = ({ name, kind, count, types }: Loss): string =>
+  kind === 'type'
+    ? `Changes values of ${name}: ${types}.`
+    : `Loses ${count.toLocaleString('en')} ${count === 1 ? kind.slice(0, -1) : kind} of ${name}.`;
 
 const blockSentence = ({ table, blocks, milliseconds }: BlockedTable): string =>
   `Blocks all ${blocks === 'reads' ? 'reads and writes' : blocks} of ${table} for ${duration(milliseconds)}.`;

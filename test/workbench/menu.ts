@@ -1,6 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
-import { until } from './until.ts';
 
 const SUBMENU = '.monaco-submenu';
 
@@ -40,11 +39,14 @@ export async function readMenu(page: Page, submenu?: string): Promise<string[]> 
   if (submenu !== undefined) await openSubmenu(page, submenu);
   const shown = submenu === undefined ? items(page) : page.locator(`${SUBMENU} .action-item`);
   const titles = await shown.locator('.action-label:not(.separator)').allInnerTexts();
-  // The first key closes only the submenu, which VS Code opens again if the pointer has just come to rest on its item.
-  await until('the menu to close', async () => {
+  if (submenu !== undefined) {
+    // VS Code opens a submenu again 250 ms after the pointer has come to rest on its item, unless it has left the menu.
+    await page.mouse.move(0, 0);
     await page.keyboard.press('Escape');
-    return !(await items(page).first().isVisible());
-  });
+    await page.locator(SUBMENU).waitFor({ state: 'hidden' });
+  }
+  await page.keyboard.press('Escape');
+  await items(page).first().waitFor({ state: 'hidden' });
   return titles.map((title) => title.trim());
 }
 

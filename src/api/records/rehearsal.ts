@@ -75,12 +75,10 @@ export interface Rehearsal {
   readonly locks: readonly HeldLock[];
   readonly before: readonly Relation[];
   readonly after: readonly Relation[];
-  /** Relations that were written again, with the number of the transaction. */
-  readonly rewritten: readonly {
-    readonly database: string;
-    readonly id: number;
-    readonly transaction: number;
-  }[];
   /** Why something may be missing; missing if nothing is. */
   readonly problem?: string;
 }
+
+/** The same for a relation before and after. */
+export const relationKey = ({ database, id }: { readonly database: string; readonly id: number }): string =>
+  `${id} ${database}`;

@@ -77,6 +77,30 @@ describe('npx hosted-postgres rehearse', () => {
     assert.match(truncated.output, /^Loses 2,000 rows of public\.users\.$/m);
   });
 
+  it('says whether another type keeps the values', async () => {
+    const wider = await run('rehearse', '--run', sql('alter table users alter column id type bigint'));
+    assert.equal(wider.code, 0, wider.output);
+    assert.match(wider.output, /^Written again: public\.users \(\d+ KB\)$/m);
+    const cut = await run(
+      'rehearse',
+      '--run',
+      sql('alter table users alter column nick type varchar(3) using left(nick, 3)'),
+    );
+    assert.equal(cut.code, 3, cut.output);
+    assert.match(cut.output, /^Changes values of public\.users\.nick: text → character varying\(3\)\.$/m);
+  });
+
+  it('does not count rows that a policy hides', async () => {
+    const hidden = sql(
+      'alter table users enable row level security, force row level security',
+      'create policy few on users using (id < 10)',
+      'delete from users',
+    );
+    const { code, output } = await run('rehearse', '--run', hidden);
+    assert.notEqual(code, 0, output);
+    assert.match(output, /query would be affected by row-level security policy for table "users"/);
+  });
+
   it('says how long others would wait, to the end of the transaction', async () => {
     const migration = sql('begin', 'alter table users add column age int', 'select pg_sleep(1.1)', 'commit');
     const { code, output } = await run('rehearse', '--run', migration);

@@ -16,7 +16,7 @@ const held = (mode: LockMode, from: number, to: number, more: Partial<HeldLock> 
 });
 
 const blocks = (...locks: readonly HeldLock[]) => {
-  const rehearsal: Rehearsal = { statements: [], locks, before: [table], after: [table], rewritten: [] };
+  const rehearsal: Rehearsal = { statements: [], locks, before: [table], after: [table] };
   return blockedTables(rehearsal).map(({ blocks: what, milliseconds }) => [what, milliseconds]);
 };
 

@@ -3,6 +3,8 @@
  * until a synchronous standby has confirmed its commit (`RecordTransactionCommit` in src/backend/access/transam/xact.c), and this
  * is that standby. It receives the log and stores nothing. The messages are those of the manual, "Streaming Replication Protocol".
  */
+import { appendFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { ClientConfig } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/sql/pgClient.ts';
@@ -26,28 +28,36 @@ interface CopyStream {
   sendCopyFromChunk(chunk: Buffer): void;
 }
 
+interface HoldEvents {
+  /** A transaction commits, and keeps its locks until this resolves. Must not throw. */
+  readLocks(): Promise<void>;
+  /** The connection has ended. If the server runs, its commits wait until they are let go. */
+  lost(): void;
+}
+
+interface HeldServer {
+  readonly address: ServerAddress;
+  readonly dataDir: string;
+}
+
 export class CommitHold {
   readonly #client: Client;
-  readonly #readLocks: () => Promise<void>;
+  readonly #events: HoldEvents;
   #received = 0n;
   #confirmed = 0n;
   #isReading = false;
 
-  private constructor(client: Client, readLocks: () => Promise<void>) {
+  private constructor(client: Client, events: HoldEvents) {
     this.#client = client;
-    this.#readLocks = readLocks;
+    this.#events = events;
   }
 
-  /**
-   * Resolves when commits wait.
-   * @param admin a superuser's session, used until then
-   * @param readLocks must not throw
-   */
+  /** Resolves when commits wait. @param admin a superuser's session, used until then */
   static async start(
     { logins }: Pick<ServerDependencies, 'logins'>,
-    address: ServerAddress,
+    { address, dataDir }: HeldServer,
     admin: Client,
-    readLocks: () => Promise<void>,
+    events: HoldEvents,
   ): Promise<CommitHold> {
     const config: ClientConfig & { readonly replication: string } = {
       ...address,
@@ -59,13 +69,11 @@ export class CommitHold {
     };
     const client = createPgClient(config);
     await client.connect();
-    const hold = new CommitHold(client, readLocks);
+    client.once('end', () => events.lost());
+    const hold = new CommitHold(client, events);
     await hold.#stream();
-    await admin.query(`alter system set synchronous_standby_names = '${STANDBY}'`);
-    await admin.query('select pg_catalog.pg_reload_conf()');
-    // The server keeps the value until it reads its files again. One that is started on the data later must not wait for nobody.
-    while (!(await isSynchronous(admin))) await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    await admin.query('alter system reset synchronous_standby_names');
+    await waitFor(STANDBY, dataDir, admin);
+    while (!(await isHolding(admin))) await new Promise((resolve) => setTimeout(resolve, PAUSE));
     return hold;
   }
 
@@ -103,7 +111,7 @@ export class CommitHold {
     this.#isReading = true;
     while (this.#received > this.#confirmed) {
       const upTo = this.#received;
-      await this.#readLocks();
+      await this.#events.readLocks();
       this.#confirmed = upTo;
       this.#send(upTo);
     }
@@ -120,7 +128,17 @@ export class CommitHold {
   }
 }
 
-async function isSynchronous(admin: Client): Promise<boolean> {
+/** Lets commits go without the standby. */
+export const letGo = async (dataDir: string, admin: Client): Promise<void> => waitFor('', dataDir, admin);
+
+/** Makes commits wait for a standby, until the next start of the server, which writes the file anew. */
+async function waitFor(standby: string, dataDir: string, admin: Client): Promise<void> {
+  await appendFile(path.join(dataDir, 'postgresql.conf'), `synchronous_standby_names = '${standby}'\n`);
+  await admin.query('select pg_catalog.pg_reload_conf()');
+}
+
+/** Whether commits wait. */
+export async function isHolding(admin: Client): Promise<boolean> {
   const { rows } = await admin.query(
     `select from pg_catalog.pg_stat_replication where application_name operator(pg_catalog.=) $1
     and state operator(pg_catalog.=) 'streaming' and sync_state operator(pg_catalog.=) 'sync'`,

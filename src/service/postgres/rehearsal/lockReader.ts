@@ -35,8 +35,8 @@ type ReadRelation = Omit<Relation, 'bytes'> & { readonly path: string | null };
 const FIRST_ID = 16_384;
 
 /**
- * What other sessions can't see yet, such as a table that the transaction has created, isn't in the result: nobody waits for it. A
- * locked index stops queries of its table, because planning them locks it.
+ * What other sessions can't see yet, such as a table that the transaction has created, isn't in the result: no other session can
+ * wait for it. A locked index stops queries of its table, because planning them locks it.
  */
 const LOCKS = `
 select l.pid, l.mode, coalesce(i.indrelid, c.oid)::pg_catalog.int8::pg_catalog.float8 as id,
@@ -139,7 +139,7 @@ export class LockReader {
     for (const database of this.#sessions.keys()) await this.leave(database);
   }
 
-  /** Postgres itself would lock the relation to tell its size. Each gigabyte has a file of its own. */
+  /** Postgres itself would lock the relation to return its size. Each gigabyte is in a separate file. */
   #sizeOf(file: string): number {
     let size = 0;
     for (let part = 0; ; part += 1) {

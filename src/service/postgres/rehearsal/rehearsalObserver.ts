@@ -1,14 +1,14 @@
 /**
- * Observes what clients do to a branch that was made for it: each statement, the locks that its transaction holds until its end,
- * and which tables were written again. Locks are read where they can't be missed: before a client knows that a statement in a
+ * Observes what clients do to a branch that was made for it: each statement, and the locks that its transaction holds until its end.
+ * Locks are read where they can't be missed: before a client knows that a statement in a
  * transaction has ended, and before a commit releases them. In between they are sampled, for when a lock was taken.
  */
-import type { Duplex } from 'node:stream';
+import type net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HeldLock, Rehearsal, RehearsedStatement, Relation } from '../../../api/records/rehearsal.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { CommitHold } from './commitHold.ts';
+import { CommitHold, isHolding, letGo } from './commitHold.ts';
 import { LockReader, type ReadLock } from './lockReader.ts';
 import { StatementTap, type SeenStatement, type StatementEvents } from './statementTap.ts';
 
@@ -34,11 +34,10 @@ export class RehearsalObserver {
   readonly #began = performance.now();
   readonly #reader: LockReader;
   readonly #server: Postmaster;
+  readonly #dataDir: string;
   readonly #sessions = new Map<number, Session>();
   readonly #statements: Statement[] = [];
   readonly #locks: HeldLock[] = [];
-  readonly #rewritten: Rehearsal['rewritten'][number][] = [];
-  readonly #files = new Map<string, number>();
   #before: readonly Relation[] = [];
   #hold: CommitHold | undefined;
   #sessionCount = 0;
@@ -50,6 +49,7 @@ export class RehearsalObserver {
 
   private constructor(deps: ServerDependencies, server: Postmaster, dataDir: string) {
     this.#server = server;
+    this.#dataDir = dataDir;
     this.#reader = new LockReader(deps, server.address, dataDir);
   }
 
@@ -61,40 +61,36 @@ export class RehearsalObserver {
   ): Promise<RehearsalObserver> {
     const observer = new RehearsalObserver(deps, server, dataDir);
     observer.#before = await observer.#reader.allRelations();
-    for (const each of observer.#before) observer.#files.set(keyOf(each), each.file);
     observer.#hold = await observer.#reader.asAdmin(async (admin) =>
-      CommitHold.start(deps, server.address, admin, async () => observer.#readHeldCommit()),
+      CommitHold.start(deps, { address: server.address, dataDir }, admin, {
+        readLocks: async () => observer.#readHeldCommit(),
+        lost: () => observer.#letGo(),
+      }),
     );
     return observer;
   }
 
   /** Connects a client to the server, both of which are past their first messages. */
-  connect(client: Duplex, server: Duplex): void {
+  connect(client: net.Socket, server: net.Socket): void {
     const session = this.#session();
     const tap = new StatementTap(session);
     const [toServer, toClient] = [tap.fromClient(), tap.fromServer()];
     server.on('error', () => server.destroy());
     server.once('close', () => toClient.end());
-    toClient.once('end', () => client.end());
+    toClient.once('end', () => client.destroySoon());
     client.once('close', () => server.destroy());
     client.once('close', () => session.closed());
     client.pipe(toServer).pipe(server);
     server.pipe(toClient).pipe(client);
   }
 
-  /** What was seen so far. */
+  /** What was seen so far. @throws {EngineError} if the server is stopping */
   async read(): Promise<Rehearsal> {
-    const isLost = this.#server.isStopping;
-    return {
-      statements: this.#statements,
-      locks: this.#locks,
-      before: [...this.#before],
-      after: isLost ? [] : await this.#reader.allRelations(),
-      rewritten: this.#rewritten,
-      ...((this.#problem ?? isLost) && {
-        problem: this.#problem ?? 'The compute was stopped during the rehearsal.',
-      }),
-    };
+    const after = await this.#reader.allRelations();
+    if (!(await this.#reader.asAdmin(isHolding)))
+      this.#problem ??= 'Commits were not held to the end.';
+    const [statements, locks, before, problem] = [this.#statements, this.#locks, this.#before, this.#problem];
+    return { statements, locks, before, after, ...(problem !== undefined && { problem }) };
   }
 
   async end(): Promise<void> {
@@ -148,9 +144,11 @@ export class RehearsalObserver {
       ready: async (isInTransaction) => {
         const end = this.#now();
         if (pid === undefined) return;
-        session.database ??= await this.#reader.enterDatabaseOf(pid).catch(() => undefined);
+        session.database ??= await this.#reader
+          .enterDatabaseOf(pid)
+          .catch((error: unknown) => this.#fail(error));
         if (isInTransaction) return this.#readLocks();
-        await this.#endTransaction(session, end);
+        endTransaction(session, end);
       },
       closed: () => {
         if (pid !== undefined) this.#sessions.delete(pid);
@@ -170,47 +168,44 @@ export class RehearsalObserver {
   /** Does not throw. */
   async #readLocks(): Promise<void> {
     try {
-      for (const lock of await this.#reader.locks([...this.#sessions.keys()])) this.#note(lock);
+      const pids = [...this.#sessions.keys()];
+      const locks = Map.groupBy(await this.#reader.locks(pids), ({ pid }) => pid);
+      const now = this.#now();
+      for (const pid of pids) this.#note(pid, locks.get(pid) ?? [], now);
     } catch (error) {
-      this.#problem ??= `Locks couldn't be read: ${error instanceof Error ? error.message : String(error)}`;
+      this.#fail(error);
     }
   }
 
-  #note({ pid, ...lock }: ReadLock): void {
+  /** @param locks all that the session holds now */
+  #note(pid: number, locks: readonly ReadLock[], now: number): void {
     const session = this.#sessions.get(pid);
     if (session === undefined) return;
-    const key = JSON.stringify(lock);
-    const held = session.held.get(key);
-    const now = this.#now();
-    if (held !== undefined) held.to = now;
-    else {
-      const taken = { ...lock, from: now, to: now, statement: session.statement };
-      session.held.set(key, taken);
-      this.#locks.push(taken);
-    }
-  }
-
-  async #endTransaction(session: Session, end: number): Promise<void> {
-    const { transaction } = session;
-    session.transaction = undefined;
-    const locks = [...session.held.values()];
+    const before = new Map(session.held);
     session.held.clear();
-    for (const lock of locks) lock.to = end;
-    if (transaction === undefined || !locks.some(({ mode }) => mode === 'AccessExclusiveLock')) return;
-    for (const database of new Set(locks.map((lock) => lock.database)))
-      await this.#findRewritten(database, transaction).catch((error: unknown) => {
-        this.#problem ??= `Tables couldn't be read: ${String(error)}`;
-      });
+    for (const { pid: _, ...lock } of locks) {
+      const key = JSON.stringify(lock);
+      let held = before.get(key);
+      if (held === undefined) {
+        held = { ...lock, from: now, to: now, statement: session.statement };
+        this.#locks.push(held);
+      }
+      held.to = now;
+      session.held.set(key, held);
+    }
   }
 
-  async #findRewritten(database: string, transaction: number): Promise<void> {
-    for (const relation of await this.#reader.relations(database)) {
-      const key = keyOf(relation);
-      const file = this.#files.get(key);
-      this.#files.set(key, relation.file);
-      if (file !== undefined && file !== relation.file)
-        this.#rewritten.push({ database, id: relation.id, transaction });
-    }
+  #fail(error: unknown): undefined {
+    this.#problem ??= `Locks couldn't be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+
+  /** Without the standby, all commits would wait for ever. */
+  #letGo(): void {
+    if (this.#server.isStopping) return;
+    this.#problem ??= 'Commits were not held to the end, because the connection of the observer was lost.';
+    this.#reader
+      .asAdmin(async (admin) => letGo(this.#dataDir, admin))
+      .catch((error: unknown) => this.#fail(error));
   }
 
   /** Runs while a statement does. */
@@ -228,5 +223,8 @@ export class RehearsalObserver {
   }
 }
 
-const keyOf = ({ database, id }: { readonly database: string; readonly id: number }): string =>
-  `${id} ${database}`;
+function endTransaction(session: Session, end: number): void {
+  session.transaction = undefined;
+  for (const lock of session.held.values()) lock.to = end;
+  session.held.clear();
+}

@@ -65,7 +65,7 @@ export class StatementTap {
     for (const { type, body, end } of messages.read(chunk)) {
       this.#answered(type, body);
       if (type !== 'Z') continue;
-      // The head of the message may have been forwarded with the chunk before, which tells the client nothing yet.
+      // The head of the message may have been forwarded with the chunk before. The client can't use it yet.
       const last = Math.max(forwarded, end - 1);
       tap.push(chunk.subarray(forwarded, last));
       forwarded = last;

@@ -58,11 +58,18 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
   if (!existsSync(included)) writePrivateFile(included, '');
   const { certFile, keyFile } = deps.certificate;
   const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile };
-  return startServer(deps, { ...start, settings: { ...tls, ...start.settings } });
+  return startPostmaster(deps, { ...start, settings: { ...tls, ...start.settings } });
 }
 
-/** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
-export async function startServer(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
+/**
+ * Starts a server for the service's own work, with the files that its data directory has. It waits for no standby, also if they
+ * are those of a rehearsed branch.
+ * @throws {EngineError} with Postgres's reason
+ */
+export const startServer = async (deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> =>
+  startPostmaster(deps, { ...start, settings: { ...start.settings, synchronous_standby_names: '' } });
+
+async function startPostmaster(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;
   const { compute, dataDir, onLine } = start;
   const fsync = deps.isTemporary && { fsync: 'off' };

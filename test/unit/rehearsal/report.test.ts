@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { Rehearsal, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
+import { reportOf, textOf } from '../../../src/rehearsal/report.ts';
+
+const statement: RehearsedStatement = {
+  session: 1,
+  transaction: 1,
+  text: 'alter table orders\n  add column note text',
+  from: 0,
+  milliseconds: 12.4,
+  tags: ['ALTER TABLE'],
+};
+const rehearsal: Rehearsal = { statements: [statement], locks: [], before: [], after: [] };
+
+const report = (more: Partial<Rehearsal> = {}, exitCode = 0) =>
+  reportOf({ rehearsal: { ...rehearsal, ...more }, losses: [], exitCode }, { longestLock: 1000 });
+
+describe('The report of a rehearsal', () => {
+  it('begins with the verdict', () => {
+    const safe = report();
+    assert.equal(safe.verdict, 'safe');
+    assert.equal(
+      textOf(safe),
+      'Safe: 1 statement, 12 ms, no lock that others would notice.\n\n     12 ms  alter table orders add column note text\n            ALTER TABLE',
+    );
+  });
+
+  it('calls nothing safe that was not seen to the end', () => {
+    const { verdict, sentences } = report({ problem: 'Commits were not held.' });
+    assert.equal(verdict, 'failed');
+    assert.deepEqual(sentences, ['Incomplete: Commits were not held.']);
+  });
+
+  it('names the statement that failed, or else the code of the command', () => {
+    const error = { code: '23505', message: 'duplicate key', detail: 'Key (id)=(1) exists.' };
+    const failed = report({ statements: [{ ...statement, error }] }, 1);
+    assert.deepEqual(failed.sentences, [
+      'Fails at "alter table orders add column note text": duplicate key. Key (id)=(1) exists.',
+    ]);
+    assert.deepEqual(report({}, 7).sentences, ['Fails: the command ended with code 7.']);
+  });
+});
