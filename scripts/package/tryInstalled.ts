@@ -11,6 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { Editor } from '../../test/workbench/editor.ts';
+import { cacheFolder } from '../../test/workbench/folders.ts';
 import { openWorkbench, type OpenWorkbench } from '../../test/workbench/open.ts';
 import { processTree } from '../../test/workbench/processes.ts';
 import { findOwnService } from '../../test/host/ui/ownService.ts';
@@ -50,6 +51,9 @@ try {
     manual: await queryManually(path.dirname(programs[0] ?? '')),
   };
   console.log(JSON.stringify(result));
+} catch (error) {
+  await opened.screenshot(path.join(cacheFolder, '..', 'failures', `installed-${os.userInfo().uid}.png`));
+  throw error;
 } finally {
   // Files are kept for `InstalledPackage.remove`: for a while after many were removed, ext4 creates files slowly, and the
   // next try would be measured with that.

@@ -18,6 +18,7 @@ import type { DocumentEvents } from './documents.ts';
 import { HostProvider } from './connection/ui/hostProvider.ts';
 import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
 import { offerNewService } from './signIn/ui/offerNewService.ts';
+import { reportLostData } from './signIn/ui/reportLostData.ts';
 import { showRotationNotice } from './signIn/ui/rotationNotice.ts';
 import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
 import { followOperations, operationsText } from './browse/ui/operationsDocuments.ts';
@@ -157,6 +158,7 @@ function registerListeners(
     refreshWhenVisible(refresh, view, config),
     deps.localService.follow(session),
     offerNewService(deps.localService),
+    reportLostData(deps.localService),
   ];
   for (const each of subscriptions) disposables.add(each);
   // The window that gets the first account has other questions.

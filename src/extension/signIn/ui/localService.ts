@@ -1,5 +1,7 @@
 /** The local service: one process for all windows, joined or started on demand. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Fetch } from '../../../api/transport/request.ts';
 import type { BaseUrl } from '../../../api/transport/baseUrl.ts';
 import { pause, systemClock } from '../../../base/clock.ts';
@@ -41,6 +43,7 @@ export class LocalService implements Disposable {
   readonly #deps: LocalServiceDependencies;
   readonly #postgresChanged = new Emitter<void>();
   readonly #joinedEarlier = new Emitter<void>();
+  readonly #lostData = new Emitter<void>();
   #lease: Promise<Lease> | undefined;
   #postgresProblem: string | undefined;
   /** Whether the service that was joined last is of an earlier version. */
@@ -54,6 +57,8 @@ export class LocalService implements Disposable {
   readonly onDidChangePostgres = this.#postgresChanged.event;
   /** Fires when this window has joined a service of an earlier version, which lacks what is new. `start` replaces it. */
   readonly onDidJoinEarlier = this.#joinedEarlier.event;
+  /** Fires when the service has started without the data that it had on this machine, so with a new sample. */
+  readonly onDidLoseData = this.#lostData.event;
 
   constructor(deps: LocalServiceDependencies) {
     this.#deps = deps;
@@ -146,6 +151,7 @@ export class LocalService implements Disposable {
     this.#isDisposed = true;
     this.#postgresChanged.dispose();
     this.#joinedEarlier.dispose();
+    this.#lostData.dispose();
     this.#lease?.then((lease) => lease.release()).catch(() => undefined);
   }
 
@@ -172,7 +178,12 @@ export class LocalService implements Disposable {
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     const { postgresPath, extensionsPath, trustedExtensions } = config;
     const options = { postgresPath, extensionsPath, trustedExtensions, grace };
+    // Next to the folder, so that it stays if somebody deletes that. Secrets don't tell, because other machines share them.
+    const marker = `${dataDir}.used`;
+    const isLost = existsSync(marker) && !existsSync(dataDir);
     const lease = await joinOrStart({ script, dataDir, key, port, ...options });
+    await writeFile(marker, '').catch((error: unknown) => log.error('Marking the data as used', error));
+    if (isLost) this.#lostData.fire();
     if (this.#isDisposed) lease.release();
     log.info(`The local service is running at ${lease.baseUrl}`);
     this.#isEarlier = isEarlier(lease.version, version);

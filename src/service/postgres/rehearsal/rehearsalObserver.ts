@@ -87,8 +87,7 @@ export class RehearsalObserver {
   /** What was seen so far. @throws {EngineError} if the server is stopping */
   async read(): Promise<Rehearsal> {
     const after = await this.#reader.allRelations();
-    if (!(await this.#reader.asAdmin(isHolding)))
-      this.#problem ??= 'Commits were not held to the end.';
+    if (!(await this.#reader.asAdmin(isHolding))) this.#problem ??= 'Commits were not held to the end.';
     const [statements, locks, before, problem] = [this.#statements, this.#locks, this.#before, this.#problem];
     return { statements, locks, before, after, ...(problem !== undefined && { problem }) };
   }

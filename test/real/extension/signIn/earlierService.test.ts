@@ -18,7 +18,7 @@ describe('A window of a later version than the local service', () => {
   let windows: InstanceType<typeof LocalService>[];
 
   beforeEach(() => {
-    dataDir = temporaryFolder();
+    dataDir = temporaryFolder(temporaryFolder());
     secrets = new SecretMap();
     windows = [];
   });

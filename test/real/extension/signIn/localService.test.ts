@@ -30,6 +30,9 @@ import { until } from '../../../workbench/until.ts';
 
 const { LocalService } = await import('../../../../src/extension/signIn/ui/localService.ts');
 
+/** The window also writes a file next to it. */
+const dataFolder = (): string => temporaryFolder(temporaryFolder());
+
 /** What `service.json` and `service.lock` say about a service. */
 interface Note {
   readonly pid: number;
@@ -53,7 +56,7 @@ describe('A window with the local service', () => {
   const started = new Set<number>();
 
   beforeEach(async () => {
-    folder = temporaryFolder();
+    folder = dataFolder();
     script = path.join(folder, 'service.mjs');
     const built = JSON.stringify(await builtService());
     fs.writeFileSync(script, `process.argv.push('--no-postgres'); await import(${built});`);
@@ -225,7 +228,7 @@ describe('A window with the local service', () => {
     const here = await openWindow();
     const { pid } = await start(here);
     const { connection } = here.session;
-    const remoteFolder = temporaryFolder();
+    const remoteFolder = dataFolder();
     const there = await openWindow(undefined, remoteFolder);
     await there.inventory.ensureProjects();
     assert.equal(there.inventory.state.kind, 'ready');
@@ -237,10 +240,29 @@ describe('A window with the local service', () => {
     assert.equal(here.session.connection, connection);
   });
 
+  it('says that its data were deleted, but not that they are new', async () => {
+    const dataDir = path.join(temporaryFolder(), 'data');
+    let lost = 0;
+    const startAndStop = async () => {
+      const { localService } = await openWindow(undefined, dataDir);
+      localService.onDidLoseData(() => (lost += 1));
+      await localService.start();
+      started.add((await findOwner(dataDir))?.pid ?? assert.fail('no service'));
+      await localService.stop();
+    };
+    await startAndStop();
+    await startAndStop();
+    assert.equal(lost, 0);
+    fs.rmSync(dataDir, { recursive: true });
+    await startAndStop();
+    await startAndStop();
+    assert.equal(lost, 1);
+  });
+
   it('says that a service hangs, and ends it on Start and on Stop Local Service', async () => {
     noticeSilenceSooner();
     const first = await start(await openWindow());
-    const remoteFolder = temporaryFolder();
+    const remoteFolder = dataFolder();
     const other = await openWindow(undefined, remoteFolder);
     await other.localService.start();
     const { pid } = (await findOwner(remoteFolder)) ?? assert.fail('no separate service');
