@@ -51,7 +51,7 @@ async function rehearseWith(
   rehearsal: NonNullable<CommandLine['rehearsal']>,
 ): Promise<number> {
   try {
-    const { rehearse } = await import('./rehearse.ts');
+    const { rehearseCommand } = await import('./rehearse.ts');
     service.leaveSignals();
     const run = async ({ project_id: projectId, id: branchId, url }: RehearsedBranch) =>
       runCommand(
@@ -59,7 +59,7 @@ async function rehearseWith(
         { ...process.env, ...serviceVariables(service.baseUrl, key, { projectId, branchId, url }) },
         2,
       );
-    return await rehearse(new Api(service.baseUrl, key), { ...rehearsal, run });
+    return await rehearseCommand(new Api(service.baseUrl, key), { ...rehearsal, run });
   } finally {
     await service.stop();
   }

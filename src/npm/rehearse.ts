@@ -1,8 +1,7 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
-import { createPgClient } from '../base/sql/pgClient.ts';
 import { ownIdentity } from '../base/processIdentity.ts';
-import { possibleLosses, type Loss, type PossibleLoss } from '../rehearsal/losses.ts';
-import { reportOf, textOf, type Report } from '../rehearsal/report.ts';
+import { rehearse } from '../rehearsal/rehearse.ts';
+import { textOf, type Report } from '../rehearsal/report.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
 
@@ -22,23 +21,20 @@ export interface RehearsalOptions {
 }
 
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
-export async function rehearse(
+export async function rehearseCommand(
   api: Api,
   { from, longestLock, json, run }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, from);
-  const branch = await makeBranch(api, parent);
-  try {
-    await api.startRehearsal(branch);
-    const exitCode = await run(branch);
-    const rehearsal = await api.rehearsal(branch);
-    const losses = await countLosses(api, { parent, branch }, possibleLosses(rehearsal));
-    const report = reportOf({ rehearsal, losses, exitCode }, { longestLock });
-    process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textFor(parent, report));
-    return EXIT_CODES[report.verdict];
-  } finally {
-    await api.delete(branch);
-  }
+  const rehearser = {
+    copyBranch: async () => copyBranch(api, parent),
+    startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
+    rehearsal: async (branch: Branch) => api.rehearsal(branch),
+    delete: async (branch: Branch) => api.delete(branch),
+  };
+  const report = await rehearse<RehearsedBranch>(rehearser, run, { longestLock });
+  process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textFor(parent, report));
+  return EXIT_CODES[report.verdict];
 }
 
 const textFor = ({ name }: Branch, report: Report): string =>
@@ -61,7 +57,7 @@ async function findBranch(api: Api, named: string | undefined): Promise<Branch> 
   return branch;
 }
 
-async function makeBranch(api: Api, parent: Branch) {
+async function copyBranch(api: Api, parent: Branch) {
   const maker = ownIdentity();
   const name = `rehearsal-${process.pid}-${Date.now()}`;
   const branch = await api.createBranch(parent.project_id, {
@@ -72,46 +68,4 @@ async function makeBranch(api: Api, parent: Branch) {
   });
   if (branch === undefined) throw new Error(`There is a branch ${name} already`);
   return branch;
-}
-
-/** Counts on the branch, and on another copy of the data as they are before the migration. */
-async function countLosses(
-  api: Api,
-  { parent, branch }: { readonly parent: Branch; readonly branch: RehearsedBranch },
-  losses: readonly PossibleLoss[],
-): Promise<Loss[]> {
-  if (losses.length === 0) return [];
-  const copy = await makeBranch(api, parent);
-  try {
-    const counted: Loss[] = [];
-    for (const loss of losses) counted.push({ ...loss, count: await countLoss(loss, { copy, branch }) });
-    return counted;
-  } finally {
-    await api.delete(copy);
-  }
-}
-
-async function countLoss(
-  { database, kind, before, after }: PossibleLoss,
-  { copy, branch }: Readonly<Record<'copy' | 'branch', RehearsedBranch>>,
-): Promise<number> {
-  const old = await countOn(copy, database, before);
-  if (after === undefined) return Number(old);
-  if (kind === 'rows') return Number(old) - Number(await countOn(branch, database, after));
-  // Where no cast leads back to the former type, the values aren't known to be the same.
-  return (await countOn(branch, database, after).catch(() => undefined)) === old ? 0 : 1;
-}
-
-/** @throws {Error} also for rows that the owner's own policies hide */
-async function countOn(branch: RehearsedBranch, database: string, sql: string): Promise<string> {
-  const url = new URL(branch.url);
-  url.pathname = `/${encodeURIComponent(database)}`;
-  const client = createPgClient({ connectionString: url.href, options: '-c row_security=off' });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ count: number | string }>(sql);
-    return String(rows[0]?.count);
-  } finally {
-    await client.end();
-  }
 }

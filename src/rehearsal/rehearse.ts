@@ -1,0 +1,104 @@
+/** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
+import { createPgClient } from '../base/sql/pgClient.ts';
+import type { Rehearsal } from '../api/records/rehearsal.ts';
+import { possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
+import { reportOf, type Report, type Rules } from './report.ts';
+
+/** Contains a secret: `url` has the password of the owner. */
+export interface BranchCopy {
+  readonly url: string;
+}
+
+/** Makes copies of one branch by a service's API. */
+export interface Rehearser<Copy extends BranchCopy> {
+  /** @returns a new branch with the data as they are now, whose compute runs. It expires. */
+  copyBranch(): Promise<Copy>;
+  startRehearsal(copy: Copy): Promise<void>;
+  rehearsal(copy: Copy): Promise<Rehearsal>;
+  delete(copy: Copy): Promise<void>;
+}
+
+/**
+ * @param run applies the migration to the copy, and returns its exit code
+ * @param signal ends the counting of what was lost
+ */
+export async function rehearse<Copy extends BranchCopy>(
+  rehearser: Rehearser<Copy>,
+  run: (copy: Copy) => Promise<number>,
+  rules: Rules,
+  signal?: AbortSignal,
+): Promise<Report> {
+  return await withCopy(rehearser, async (branch) => {
+    await rehearser.startRehearsal(branch);
+    const exitCode = await run(branch);
+    const rehearsal = await rehearser.rehearsal(branch);
+    const possible = possibleLosses(rehearsal);
+    const losses =
+      possible.length === 0
+        ? []
+        : await withCopy(rehearser, async (original) => countLosses(possible, { original, branch }, signal));
+    return reportOf({ rehearsal, losses, exitCode }, rules);
+  });
+}
+
+async function withCopy<Copy extends BranchCopy, T>(
+  rehearser: Rehearser<Copy>,
+  task: (copy: Copy) => Promise<T>,
+): Promise<T> {
+  const copy = await rehearser.copyBranch();
+  try {
+    return await task(copy);
+  } finally {
+    await rehearser.delete(copy);
+  }
+}
+
+/** The branch of the rehearsal, and another copy of the data as they are before the migration. */
+type Branches = Readonly<Record<'original' | 'branch', BranchCopy>>;
+
+async function countLosses(
+  losses: readonly PossibleLoss[],
+  branches: Branches,
+  signal: AbortSignal | undefined,
+): Promise<Loss[]> {
+  const counted: Loss[] = [];
+  for (const loss of losses) {
+    signal?.throwIfAborted();
+    counted.push({ ...loss, count: await countLoss(loss, branches, signal) });
+  }
+  return counted;
+}
+
+async function countLoss(
+  { database, kind, before, after }: PossibleLoss,
+  { original, branch }: Branches,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const countOn = async (copy: BranchCopy, sql: string) => count(copy, { database, sql }, signal);
+  const old = await countOn(original, before);
+  if (after === undefined) return Number(old);
+  if (kind === 'rows') return Number(old) - Number(await countOn(branch, after));
+  // Where no cast leads back to the former type, the values aren't known to be the same.
+  return (await countOn(branch, after).catch(() => undefined)) === old ? 0 : 1;
+}
+
+/** @throws {Error} also for rows that the owner's own policies hide */
+async function count(
+  copy: BranchCopy,
+  { database, sql }: { readonly database: string; readonly sql: string },
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const url = new URL(copy.url);
+  url.pathname = `/${encodeURIComponent(database)}`;
+  const client = createPgClient({ connectionString: url.href, options: '-c row_security=off' });
+  const onAbort = () => client.connection.stream.destroy(new Error('Canceled.'));
+  signal?.addEventListener('abort', onAbort);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ count: number | string }>(sql);
+    return String(rows[0]?.count);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await client.end().catch(() => undefined);
+  }
+}
