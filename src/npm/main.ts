@@ -5,7 +5,7 @@ import path from 'node:path';
 import { StartError } from '../service/core/serviceErrors.ts';
 import { Api } from './api.ts';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
-import { databaseVariables } from './databaseVariables.ts';
+import { databaseVariables } from '../api/addresses/databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
 import { readCommandLine } from './options.ts';
 import { readOrCreateKey, newKey, openFolder, OWN_FOLDER } from '../localService/ownFolder.ts';

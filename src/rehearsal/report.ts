@@ -11,8 +11,17 @@ export interface Rules {
 /** By which the program that rehearses exits. */
 export type Verdict = 'safe' | 'dangerous' | 'failed';
 
+/** Why a migration isn't safe. `failed`: the command ended with this code, perhaps because of the statement. */
+export type Reason =
+  | { readonly kind: 'failed'; readonly exitCode: number; readonly statement: RehearsedStatement | undefined }
+  | { readonly kind: 'incomplete'; readonly problem: string }
+  | { readonly kind: 'loss'; readonly loss: Loss }
+  | { readonly kind: 'blocked'; readonly blocked: BlockedTable };
+
 export interface Report {
   readonly verdict: Verdict;
+  /** The verdict; none if it is safe. */
+  readonly reasons: readonly Reason[];
   /** The verdict as text, one sentence for each reason. */
   readonly sentences: readonly string[];
   readonly blocked: readonly BlockedTable[];
@@ -35,17 +44,22 @@ export function reportOf({ rehearsal, losses, exitCode }: RehearsedRun, { longes
   const long = blocked.filter(
     ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
   );
-  const failed = statements.findLast(({ error }) => error !== undefined);
-  const failures = [
-    ...(exitCode === 0 ? [] : [failureSentence(failed, exitCode)]),
+  const statement = statements.findLast(({ error }) => error !== undefined);
+  const failures: Reason[] = [
+    ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, statement } as const]),
     // What wasn't seen can't be called safe.
-    ...(problem === undefined ? [] : [`Incomplete: ${problem}`]),
+    ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
   ];
-  const reasons = [...failures, ...lost.map(lossSentence), ...long.map(blockSentence)];
+  const reasons: Reason[] = [
+    ...failures,
+    ...lost.map((loss) => ({ kind: 'loss', loss }) as const),
+    ...long.map((each) => ({ kind: 'blocked', blocked: each }) as const),
+  ];
   const verdict: Verdict = failures.length > 0 ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe';
   return {
     verdict,
-    sentences: reasons.length === 0 ? [safeSentence(statements, blocked)] : reasons,
+    reasons,
+    sentences: reasons.length === 0 ? [safeSentence(statements, blocked)] : reasons.map(sentenceOf),
     blocked,
     losses: lost,
     rewritten: rewrittenTables(rehearsal),
@@ -84,6 +98,19 @@ function rewrittenTables({ before, after }: Rehearsal): Report['rewritten'] {
       return [];
     return [{ table: relation.name, bytes: same.bytes }];
   });
+}
+
+function sentenceOf(reason: Reason): string {
+  switch (reason.kind) {
+    case 'failed':
+      return failureSentence(reason.statement, reason.exitCode);
+    case 'incomplete':
+      return `Incomplete: ${reason.problem}`;
+    case 'loss':
+      return lossSentence(reason.loss);
+    case 'blocked':
+      return blockSentence(reason.blocked);
+  }
 }
 
 function failureSentence(failed: RehearsedStatement | undefined, exitCode: number): string {

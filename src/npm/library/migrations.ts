@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { readChosenFile } from '../../base/files.ts';
 import { adviceForOutput } from '../../base/sql/missingExtension.ts';
-import { databaseVariables } from '../databaseVariables.ts';
+import { databaseVariables } from '../../api/addresses/databaseVariables.ts';
 import { runSqlFiles, withClient } from '../migrations/runSqlFiles.ts';
-import { shownTools } from '../migrations/shownTools.ts';
+import { shownTools } from '../../migrations/shownTools.ts';
 import { listFiles } from '../migrations/sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 

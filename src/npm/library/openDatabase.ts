@@ -1,6 +1,6 @@
 /** The database of a test file, which it resets, clones and drops. Without a drop, the end of the process drops it. */
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
-import { useDatabase } from '../databaseVariables.ts';
+import { useDatabase } from '../../api/addresses/databaseVariables.ts';
 import { copyDatabase } from './copyDatabase.ts';
 import { TEMPLATE } from './parents.ts';
 import type { DatabaseReset, WithAdmin } from './reset.ts';

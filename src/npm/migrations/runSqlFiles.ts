@@ -6,7 +6,7 @@ import { adviseOnExtension } from '../../base/sql/missingExtension.ts';
 import { readStatements } from '../../base/sql/readStatements.ts';
 import { runScript } from '../../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError } from '../../base/sql/sqlScript.ts';
-import type { Transaction } from './migrationTools.ts';
+import type { Transaction } from '../../migrations/migrationTools.ts';
 import { createPublicRoles, skipForOwners } from './publicService.ts';
 import type { Refuse } from './refusal.ts';
 import { loadSqlFiles, type SqlFile } from './sqlFiles.ts';

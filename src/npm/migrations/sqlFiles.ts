@@ -3,11 +3,11 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readChosenFile } from '../../base/files.ts';
 import { sortFiles } from './fileOrder.ts';
-import type { FolderRules, Transaction } from './migrationTools.ts';
+import type { FolderRules, Transaction } from '../../migrations/migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
 import { refusal, type Refuse } from './refusal.ts';
-import { shownTools } from './shownTools.ts';
-import { PartError, undoLine } from './upPart.ts';
+import { shownTools } from '../../migrations/shownTools.ts';
+import { PartError, undoLine } from '../../migrations/upPart.ts';
 
 export interface SqlFile {
   readonly file: string;

@@ -1,6 +1,6 @@
 /** The part of a file that migrates, if its tool has the part that undoes it in the same file. */
-import { readStatements } from '../../base/sql/readStatements.ts';
-import { SqlLexer } from '../../base/sql/sqlLexer.ts';
+import { readStatements } from '../base/sql/readStatements.ts';
+import { SqlLexer } from '../base/sql/sqlLexer.ts';
 
 /** Says what is wrong with a file. */
 export class PartError extends Error {}

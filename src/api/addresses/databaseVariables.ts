@@ -6,8 +6,8 @@ import {
   partsOf,
   prefixesOfParts,
   URL_VARIABLES,
-} from '../api/addresses/addressVariables.ts';
-import { requireDatabaseUrl, URL_SCHEME } from '../api/addresses/databaseUrl.ts';
+} from './addressVariables.ts';
+import { requireDatabaseUrl, URL_SCHEME } from './databaseUrl.ts';
 
 /** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
 const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;

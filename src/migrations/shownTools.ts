@@ -1,7 +1,7 @@
 /** Which tools that migrate a project uses, by its package.json. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { readChosenFile } from '../../base/files.ts';
+import { readChosenFile } from '../base/files.ts';
 import { TOOLS, type MigrationTool } from './migrationTools.ts';
 
 const DEPENDENCIES = ['dependencies', 'devDependencies'] as const;

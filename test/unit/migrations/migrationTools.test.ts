@@ -1,7 +1,7 @@
 /** What is read in the files of migrations, which anyone can write. */
-import { TOOLS } from '../../../../src/npm/migrations/migrationTools.ts';
-import { PartError, undoLine } from '../../../../src/npm/migrations/upPart.ts';
-import { assertLinear } from '../../../helpers/assertLinear.ts';
+import { TOOLS } from '../../../src/migrations/migrationTools.ts';
+import { PartError, undoLine } from '../../../src/migrations/upPart.ts';
+import { assertLinear } from '../../helpers/assertLinear.ts';
 
 const UNITS = [
   '\n',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { databaseVariables, useDatabase } from '../../../src/npm/databaseVariables.ts';
-import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
+import { databaseVariables, useDatabase } from '../../../../src/api/addresses/databaseVariables.ts';
+import { ANOTHER_SERVER } from '../../../helpers/anotherServer.ts';
 
 const URL = 'postgresql://me:p%40ss@127.0.0.1:5000/my%20db?sslmode=require';
 
