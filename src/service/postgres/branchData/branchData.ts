@@ -7,12 +7,14 @@ import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../server/settings.ts';
 import { BranchLock } from './branchLock.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
+import { copyTree } from '../storage/copyTree.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasHistory, keptWal, templateBase, writeHistory } from '../history/history.ts';
 import { branchLogin, type OwnerLogin } from '../roles/logins.ts';
 import { sampleStatements } from '../template/sampleData.ts';
 import {
-  copyClusterTemplate,
+  createBranchData,
   databaseId,
   ensureClusterTemplate,
   type EngineDependencies,
@@ -32,6 +34,10 @@ export class BranchData {
   readonly onPrimaryStart = this.#primaryStarted.event;
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
+  /** Of the database in the template; undefined until a template was made. */
+  #databaseId: number | undefined;
+  /** Whether a temporary service's first branch has got the template. */
+  #isTemplateUsed = false;
 
   constructor(deps: EngineDependencies) {
     this.#deps = deps;
@@ -100,13 +106,16 @@ export class BranchData {
     await this.lock(branchId).creation(async () => {
       if (existsSync(dataDir)) return;
       const login = this.login(branchId);
-      const template = await this.#template();
       const folder = path.dirname(dataDir);
       // Before any server writes WAL, so that the history begins with the first byte.
       if (keepsHistory && !this.#deps.isTemporary) writeHistory(folder, []);
       const content = sampleStatements(this.#deps.storage.root, branchId);
-      await copyClusterTemplate(this.#deps, dataDir, login, keptWal(folder), content);
-      if (hasHistory(folder)) writeHistory(folder, [templateBase(template, dataDir)]);
+      const fill = async (unfinished: string) => this.#fillFromTemplate(unfinished);
+      await createBranchData(this.#deps, { dataDir, owner: login, settings: keptWal(folder), content, fill });
+      if (hasHistory(folder))
+        writeHistory(folder, [
+          templateBase(this.#deps.storage.clusterTemplate(this.#deps.binaries.major), dataDir),
+        ]);
     });
     this.#checkVersion(branchId, dataDir);
     return dataDir;
@@ -124,10 +133,13 @@ export class BranchData {
 
   /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
   async prepare(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
-    const template = await this.#template();
+    const id = await this.#templateLock(
+      // A first branch may have got the template in the meantime.
+      async () => (this.#databaseId ??= databaseId(await ensureClusterTemplate(this.#deps))),
+    );
     const { role, database, password } = this.login(branchId, owner);
     return {
-      databases: [{ id: databaseId(template), name: database, owner: role }],
+      databases: [{ id, name: database, owner: role }],
       roles: [{ name: role, canLogin: true }],
       password,
     };
@@ -138,8 +150,17 @@ export class BranchData {
     this.#locks.delete(branchId);
   }
 
-  async #template(): Promise<string> {
-    return this.#templateLock(() => ensureClusterTemplate(this.#deps));
+  /** Most temporary services have one branch, whose data are the template itself: a copy would create a thousand files more. */
+  async #fillFromTemplate(unfinished: string): Promise<void> {
+    const template = await this.#templateLock(async () => {
+      const made = await ensureClusterTemplate(this.#deps);
+      if (!this.#deps.isTemporary || this.#isTemplateUsed) return made;
+      this.#isTemplateUsed = true;
+      this.#databaseId ??= databaseId(made);
+      renameOverSync(made, unfinished);
+      return undefined;
+    });
+    if (template !== undefined) await copyTree(template, unfinished, this.#deps);
   }
 
   #settingsFile(branchId: string): string {

@@ -9,7 +9,6 @@ import { writePrivateFile, createAtomically, removeAll } from '../storage/privat
 import { isUnreadable } from '../server/asciiPath.ts';
 import { packedClusterFile, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
 import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
-import { copyTree } from '../storage/copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
 import { hasRemedy } from '../../../base/systemReason.ts';
@@ -141,23 +140,25 @@ export function removeMaps(folder: string): void {
 export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
-/**
- * Creates a data directory as a copy of the cluster template, which must exist, with this owner.
- * @param settings of the WAL that it keeps
- * @param content statements for {@link BRANCH_DATABASE}
- */
-export async function copyClusterTemplate(
+interface NewBranchData {
+  readonly dataDir: string;
+  readonly owner: OwnerLogin;
+  /** Of the WAL that it keeps. */
+  readonly settings: Settings;
+  /** Statements for {@link BRANCH_DATABASE}. */
+  readonly content: readonly string[];
+  /** Makes the folder from the cluster template. */
+  readonly fill: (unfinished: string) => Promise<void>;
+}
+
+/** Creates the data directory of a branch without a parent. */
+export async function createBranchData(
   deps: EngineDependencies,
-  dataDir: string,
-  owner: OwnerLogin,
-  settings: Settings,
-  content: readonly string[] = [],
+  { dataDir, owner, settings, content, fill }: NewBranchData,
 ): Promise<void> {
-  const { storage, binaries, shutdownSignal } = deps;
-  shutdownSignal.throwIfAborted();
-  const template = storage.clusterTemplate(binaries.major);
+  deps.shutdownSignal.throwIfAborted();
   await createAtomically(dataDir, async (unfinished) => {
-    await copyTree(template, unfinished, { shutdownSignal });
+    await fill(unfinished);
     const statements = [...ownerStatements(owner), ...content];
     // The statements run together, because each run takes a tenth of a second. Only branches with the default owner have content.
     const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;

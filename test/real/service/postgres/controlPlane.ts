@@ -36,6 +36,7 @@ export async function startControlPlane(
     readonly withoutPgBouncer?: boolean;
     /** Whether it runs `initdb` itself. By default, a new data directory has a template already. */
     readonly createsTemplate?: boolean;
+    readonly isTemporary?: boolean;
   } = {},
 ): Promise<ControlPlane> {
   const dataDir = options.dataDir ?? temporaryFolder();

@@ -22,16 +22,18 @@ export interface EngineOptions {
   readonly extensionsDir?: string | undefined;
   readonly trustedExtensions?: readonly string[] | undefined;
   readonly withoutPgBouncer?: boolean | undefined;
+  /** Whether all data are deleted at the end. */
+  readonly isTemporary?: boolean | undefined;
 }
 
 type Log = (line: string) => void;
 
 /** Creates the engine in this process. If root runs it, it becomes `nobody`. @throws {EngineError | StartError} */
 async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
-  const { dataDir, postgresPath, extensionsDir, trustedExtensions, withoutPgBouncer } = options;
+  const { dataDir, postgresPath, extensionsDir, trustedExtensions, withoutPgBouncer, isTemporary } = options;
   const account = process.getuid?.() === 0 ? nobody() : undefined;
   if (account !== undefined) dropInheritedEnvironment(account);
-  const directory = openDataDirectory(dataDir);
+  const directory = { ...openDataDirectory(dataDir), ...(isTemporary === true && { isTemporary }) };
   const programs = { ...findPrograms(postgresPath), pooler: undefined };
   const { storage, create } = await loadEngine({
     options: { postgres: true, postgresPath, extensionsDir, trustedExtensions, allowedOrigins: [] },

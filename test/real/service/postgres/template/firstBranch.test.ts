@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { storageOf } from '../../../../helpers/branchCalls.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
+import { query } from '../clients.ts';
+import { startControlPlane } from '../controlPlane.ts';
+import { usualPostgres } from '../usualPostgres.ts';
+
+describe('The data of the first branch', () => {
+  for (const isTemporary of [true, false])
+    it(`${isTemporary ? 'are the template itself if all data are' : 'are a copy of the template if data are not'} deleted at the end`, async () => {
+      const dataDir = temporaryFolder();
+      const plane = await startControlPlane({ dataDir, createsTemplate: true, isTemporary });
+      const template = path.join(storageOf({ dataDir }), `template-${usualPostgres().major}`);
+      const answer = async (branchId: string) =>
+        query(await plane.uri(await plane.create({ branchId })), 'select 1 as one');
+      assert.deepEqual(await answer('br-first'), [1]);
+      assert.equal(existsSync(template), !isTemporary);
+      const others = await Promise.all(['br-second', 'br-third'].map(answer));
+      assert.deepEqual(others, [[1], [1]]);
+      assert.equal(existsSync(template), true);
+    });
+});
