@@ -240,25 +240,6 @@ describe('A window with the local service', () => {
     assert.equal(here.session.connection, connection);
   });
 
-  it('says that its data were deleted, but not that they are new', async () => {
-    const dataDir = path.join(temporaryFolder(), 'data');
-    let lost = 0;
-    const startAndStop = async () => {
-      const { localService } = await openWindow(undefined, dataDir);
-      localService.onDidLoseData(() => (lost += 1));
-      await localService.start();
-      started.add((await findOwner(dataDir))?.pid ?? assert.fail('no service'));
-      await localService.stop();
-    };
-    await startAndStop();
-    await startAndStop();
-    assert.equal(lost, 0);
-    fs.rmSync(dataDir, { recursive: true });
-    await startAndStop();
-    await startAndStop();
-    assert.equal(lost, 1);
-  });
-
   it('says that a service hangs, and ends it on Start and on Stop Local Service', async () => {
     noticeSilenceSooner();
     const first = await start(await openWindow());
