@@ -56,6 +56,7 @@ export const laterRealSuites = [
   'service/postgres/catalog/roles',
   'mcp/mcp',
   'mcp/mcpClients',
+  'mcp/rehearse',
   'mcp/hook',
   'service/postgres/branchData/killedPostmaster',
   'service/postgres/catalog/databases',

@@ -10,6 +10,7 @@ import {
   parseOptionalList,
   parseRecord,
 } from './transport/parseResponse.ts';
+import { ParsedRehearsal } from './records/parsedRehearsal.ts';
 import * as records from './records/records.ts';
 import type { PointInTime } from './records/pointInTime.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
@@ -113,6 +114,17 @@ export class BranchCalls {
   async reader(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('POST', `${branchPath(projectId, id)}/reader`, {}, options);
     return parseRecord(reply, 'reader', records.Reader);
+  }
+
+  /** The local service only: from now on, it sees what clients do on the branch. Starts the branch's primary compute. */
+  async startRehearsal(projectId: string, id: string, options?: CallOptions): Promise<void> {
+    await this.#http.call('POST', `${branchPath(projectId, id)}/rehearsal`, {}, options);
+  }
+
+  /** The local service only: what was seen so far. */
+  async rehearsal(projectId: string, id: string, options?: CallOptions) {
+    const reply = await this.#http.call('GET', `${branchPath(projectId, id)}/rehearsal`, {}, options);
+    return parseRecord(reply, 'rehearsal', ParsedRehearsal);
   }
 
   /** Only the reply to a deletion may be empty. */

@@ -6,7 +6,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { fieldsOf } from './fieldsOf.ts';
-import { windowsProgram } from './windowsProgram.ts';
+import { windowsProgram } from './programs/windowsProgram.ts';
 
 /** What a process writes to a file so that others recognize it. */
 export interface ProcessIdentity {

@@ -50,9 +50,6 @@ const REHEARSE_OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
-/** How long others may wait for a table, by default. Milliseconds. */
-const LONGEST_LOCK = '1000';
-
 type Rehearsal = Pick<RehearsalOptions, 'from' | 'longestLock' | 'json'>;
 
 /** The values of shared options are checked by the service. @throws {StartError} `usage` */
@@ -87,8 +84,9 @@ interface RehearseValues {
 }
 
 function rehearsalOf(run: string | undefined, values: RehearseValues): Rehearsal {
-  const { from, json = false, 'longest-lock': limit = LONGEST_LOCK } = values;
+  const { from, json = false, 'longest-lock': limit } = values;
   if (run === undefined) throw new StartError('usage', 'rehearse needs --run COMMAND');
-  if (!/^\d+$/.test(limit)) throw new StartError('usage', '--longest-lock must be a number of milliseconds');
-  return { from, json, longestLock: Number(limit) };
+  if (limit !== undefined && !/^\d+$/.test(limit))
+    throw new StartError('usage', '--longest-lock must be a number of milliseconds');
+  return { from, json, longestLock: limit === undefined ? undefined : Number(limit) };
 }

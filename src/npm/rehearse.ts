@@ -1,12 +1,10 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
 import { ownIdentity } from '../base/processIdentity.ts';
-import { rehearse } from '../rehearsal/rehearse.ts';
-import { textOf, type Report } from '../rehearsal/report.ts';
+import { COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
+import { LONGEST_LOCK, textOf, type Report } from '../rehearsal/report.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
 
-/** Milliseconds after which the service removes a branch that was left behind. */
-const LIFETIME = 24 * 3_600_000;
 const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 
 export type RehearsedBranch = Branch & { readonly url: string };
@@ -14,7 +12,7 @@ export type RehearsedBranch = Branch & { readonly url: string };
 export interface RehearsalOptions {
   /** The name or id of the branch; undefined: the default one of the first project. */
   readonly from: string | undefined;
-  readonly longestLock: number;
+  readonly longestLock: number | undefined;
   readonly json: boolean;
   /** Runs the command on the branch. @returns its exit code */
   run(this: void, branch: RehearsedBranch): Promise<number>;
@@ -23,7 +21,7 @@ export interface RehearsalOptions {
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
 export async function rehearseCommand(
   api: Api,
-  { from, longestLock, json, run }: RehearsalOptions,
+  { from, longestLock = LONGEST_LOCK, json, run }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, from);
   const rehearser = {
@@ -64,7 +62,7 @@ async function copyBranch(api: Api, parent: Branch) {
     name,
     parent: parent.id,
     maker,
-    lifetime: LIFETIME,
+    lifetime: COPY_LIFETIME,
   });
   if (branch === undefined) throw new Error(`There is a branch ${name} already`);
   return branch;

@@ -4,6 +4,9 @@ import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
 import { reportOf, type Report, type Rules } from './report.ts';
 
+/** Milliseconds after which the service deletes a copy that was left behind. */
+export const COPY_LIFETIME = 24 * 3_600_000;
+
 /** Contains a secret: `url` has the password of the owner. */
 export interface BranchCopy {
   readonly url: string;
@@ -20,7 +23,7 @@ export interface Rehearser<Copy extends BranchCopy> {
 
 /**
  * @param run applies the migration to the copy, and returns its exit code
- * @param signal ends the counting of what was lost
+ * @param signal ends what comes after `run`
  */
 export async function rehearse<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
@@ -28,7 +31,7 @@ export async function rehearse<Copy extends BranchCopy>(
   rules: Rules,
   signal?: AbortSignal,
 ): Promise<Report> {
-  return await withCopy(rehearser, async (branch) => {
+  return await withCopy(rehearser, signal, async (branch) => {
     await rehearser.startRehearsal(branch);
     const exitCode = await run(branch);
     const rehearsal = await rehearser.rehearsal(branch);
@@ -36,17 +39,21 @@ export async function rehearse<Copy extends BranchCopy>(
     const losses =
       possible.length === 0
         ? []
-        : await withCopy(rehearser, async (original) => countLosses(possible, { original, branch }, signal));
+        : await withCopy(rehearser, signal, async (original) =>
+            countLosses(possible, { original, branch }, signal),
+          );
     return reportOf({ rehearsal, losses, exitCode }, rules);
   });
 }
 
 async function withCopy<Copy extends BranchCopy, T>(
   rehearser: Rehearser<Copy>,
+  signal: AbortSignal | undefined,
   task: (copy: Copy) => Promise<T>,
 ): Promise<T> {
   const copy = await rehearser.copyBranch();
   try {
+    signal?.throwIfAborted();
     return await task(copy);
   } finally {
     await rehearser.delete(copy);

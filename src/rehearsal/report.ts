@@ -3,6 +3,9 @@ import { relationKey, type Rehearsal, type RehearsedStatement } from '../api/rec
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import type { Loss } from './losses.ts';
 
+/** How long others may wait for a table, by default. Milliseconds. */
+export const LONGEST_LOCK = 1000;
+
 export interface Rules {
   /** How long others may wait for a table. Milliseconds. */
   readonly longestLock: number;

@@ -14,8 +14,25 @@ export function createPgClient(config: ClientConfig): Client {
   try {
     const client = new Client({ stream: directSocket, ...config });
     client.on('error', () => undefined);
+    const reported = new Map<string, string>();
+    client.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>
+      reported.set(parameterName, parameterValue),
+    );
+    parameters.set(client, reported);
     return client;
   } finally {
     Object.assign(process.env, hidden);
   }
 }
+
+/** What a server reports of its own accord when a session begins, and when it changes (manual, "Asynchronous Operations"). */
+export interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
+
+const parameters = new WeakMap<Client, ReadonlyMap<string, string>>();
+
+/** Such as `standard_conforming_strings`. @returns undefined before the session has begun */
+export const reportedParameter = (client: Client, name: string): string | undefined =>
+  parameters.get(client)?.get(name);

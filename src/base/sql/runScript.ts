@@ -7,6 +7,7 @@ import type { Connection, FieldDef } from 'pg';
 import type Client from 'pg/lib/client.js';
 import Query from 'pg/lib/query.js';
 import { fieldsOf } from '../fieldsOf.ts';
+import { reportedParameter, type ParameterStatus } from './pgClient.ts';
 import { PsqlCommandError, ScriptError, SqlScript, type ScriptStatement } from './sqlScript.ts';
 
 type ScriptRow = readonly (string | null)[];
@@ -56,8 +57,7 @@ export async function runScript(client: Client, bytes: Buffer, options: ScriptOp
   const script = new SqlScript(bytes.toString('latin1', hasMark ? BYTE_ORDER_MARK.length : 0));
   const running = { client, script, options, encoding: 'UTF8' };
   // The server reports both settings when they change.
-  const { rows } = await client.query<{ value: string }>('show standard_conforming_strings', []);
-  if (rows[0]?.value === 'off') script.setStandardStrings(false);
+  if (reportedParameter(client, 'standard_conforming_strings') === 'off') script.setStandardStrings(false);
   const onChange = ({ parameterName, parameterValue }: ParameterStatus): void => {
     if (parameterName === 'client_encoding') running.encoding = parameterValue;
     if (parameterName === 'standard_conforming_strings') script.setStandardStrings(parameterValue === 'on');
@@ -68,11 +68,6 @@ export async function runScript(client: Client, bytes: Buffer, options: ScriptOp
   } finally {
     client.connection.off('parameterStatus', onChange);
   }
-}
-
-interface ParameterStatus {
-  readonly parameterName: string;
-  readonly parameterValue: string;
 }
 
 interface RunningScript {

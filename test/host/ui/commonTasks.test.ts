@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findProgram } from '../../../src/base/findProgram.ts';
+import { findProgram } from '../../../src/base/programs/findProgram.ts';
 import { countInput } from '../../helpers/inputCounter.ts';
 import { mainBranch, shop } from '../../helpers/shopAccount.ts';
 import { sqlClients } from '../../helpers/sqlClients.ts';

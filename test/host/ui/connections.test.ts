@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { findProgram } from '../../../src/base/findProgram.ts';
+import { findProgram } from '../../../src/base/programs/findProgram.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { mainBranch, primary, shop } from '../../helpers/shopAccount.ts';

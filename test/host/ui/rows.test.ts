@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findProgram } from '../../../src/base/findProgram.ts';
+import { findProgram } from '../../../src/base/programs/findProgram.ts';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';

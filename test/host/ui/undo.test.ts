@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { findProgram } from '../../../src/base/findProgram.ts';
+import { findProgram } from '../../../src/base/programs/findProgram.ts';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { branchApi, BRANCH as parent, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';

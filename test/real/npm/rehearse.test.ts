@@ -1,6 +1,6 @@
 /**
  * `npx hosted-postgres rehearse`, built and laid out as npm installs it, with locks of more than a second.
- * Timers: npm/rehearse.ts.
+ * Timers: rehearsal/rehearse.ts.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync } from 'node:fs';

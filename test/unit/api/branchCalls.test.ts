@@ -53,6 +53,28 @@ describe('BranchCalls', () => {
         },
       ));
 
+  it('starts a rehearsal and returns what it has seen', () => {
+    const rehearsal = { statements: [], locks: [], before: [], after: [] };
+    return withService(
+      () => ({ json: { rehearsal } }),
+      async ({ branches }, seen) => {
+        await branches.startRehearsal('shop', 'br-dev');
+        assert.deepEqual(await branches.rehearsal('shop', 'br-dev'), rehearsal);
+        const address = '/projects/shop/branches/br-dev/rehearsal';
+        assert.deepEqual(
+          seen.map(({ method, path }) => `${method} ${path}`),
+          [`POST ${address}`, `GET ${address}`],
+        );
+      },
+    );
+  });
+
+  it('rejects a rehearsal without its lists', () =>
+    withService(
+      () => ({ json: { rehearsal: { statements: [] } } }),
+      async ({ branches }) => assert.rejects(branches.rehearsal('shop', 'br-dev'), /no usable rehearsal/),
+    ));
+
   it('creates and deletes projects', () =>
     withService(
       () => ({ json: { project: { id: 'blog', name: 'blog' }, branch, operations: [operation] } }),

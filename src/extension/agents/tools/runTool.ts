@@ -5,7 +5,7 @@ import { SqlError } from '../../window/sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { findWorktree } from '../../gitBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { withoutValues } from './sqlTool.ts';
+import { withoutValues } from './sql/sqlTool.ts';
 import type { ToolCaller, ToolDependencies } from './toolCall.ts';
 import { findTool } from './toolTable.ts';
 

@@ -4,7 +4,8 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { branchTools } from './branchTools.ts';
 import { compareTools } from './compareTool.ts';
 import { computeTools } from './computeTools.ts';
-import { sqlTools } from './sqlTool.ts';
+import { rehearseTools } from './sql/rehearseTool.ts';
+import { sqlTools } from './sql/sqlTool.ts';
 import { markTurn, undoTools } from './undoTool.ts';
 import type { Tool } from './tool.ts';
 
@@ -14,6 +15,7 @@ export const TOOLS = {
   ...branchTools,
   ...compareTools,
   ...sqlTools,
+  ...rehearseTools,
   ...undoTools,
 } satisfies Record<string, Tool>;
 

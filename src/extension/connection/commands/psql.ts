@@ -1,7 +1,7 @@
 /** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
 import { env, l10n, ThemeIcon, Uri, window as vscodeWindow, type Terminal } from 'vscode';
 import type { Credentials } from '../../../api/addresses/connectionUri.ts';
-import { findProgram } from '../../../base/findProgram.ts';
+import { findProgram } from '../../../base/programs/findProgram.ts';
 import { connectionString } from '../connectionStrings.ts';
 import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';

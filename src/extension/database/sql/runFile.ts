@@ -65,13 +65,20 @@ interface DriverOutput {
 }
 
 /** @throws {ScriptError} with the line that failed. @throws {SqlError} if there is no connection. @throws {Error} */
-export async function runByDriver(
+export const runByDriver = async (
   login: BranchLogin,
   file: string,
+  output: DriverOutput,
+  signal: AbortSignal,
+): Promise<void> => runScriptByDriver(login, await readChosenFile(file), output, signal);
+
+/** @throws {Error} as `runByDriver` does */
+export async function runScriptByDriver(
+  login: BranchLogin,
+  bytes: Buffer,
   { onResult, onText }: DriverOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const bytes = await readChosenFile(file);
   const decoder = new TextDecoder();
   const options = {
     maxRows: MAX_ROWS,

@@ -25,8 +25,9 @@ export interface ReadLock {
 
 /** A connection of the observer, for one query at a time. */
 interface OwnSession {
-  readonly client: Client;
   query<Row extends QueryResultRow>(this: void, sql: string, values?: unknown[]): Promise<Row[]>;
+  /** After the queries that were sent before. */
+  end(this: void): Promise<void>;
 }
 
 type ReadRelation = Omit<Relation, 'bytes'> & { readonly path: string | null };
@@ -98,7 +99,7 @@ export class LockReader {
   async leave(database: string): Promise<void> {
     const session = this.#sessions.get(database);
     this.#sessions.delete(database);
-    await session?.client.end();
+    await session?.end();
   }
 
   /** In all databases that it has entered. */
@@ -157,7 +158,7 @@ export class LockReader {
     try {
       return await work(session);
     } finally {
-      await session.client.end();
+      await session.end();
     }
   }
 
@@ -165,8 +166,8 @@ export class LockReader {
     const client = await connectAsSuperuser(this.#login, this.#address, database);
     const oneAtATime = limitConcurrency(1);
     return {
-      client,
       query: async (sql, values) => oneAtATime(async () => (await client.query(sql, values)).rows),
+      end: async () => oneAtATime(async () => client.end()),
     };
   }
 }

@@ -1,7 +1,7 @@
 /** Paths that Postgres can read on Windows. */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { windowsProgram } from '../../../base/windowsProgram.ts';
+import { windowsProgram } from '../../../base/programs/windowsProgram.ts';
 
 // oxlint-disable-next-line no-control-regex
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);

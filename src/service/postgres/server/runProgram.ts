@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { windowsProgram } from '../../../base/windowsProgram.ts';
+import { windowsProgram } from '../../../base/programs/windowsProgram.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { describeExit } from './cannotRun.ts';
 import { serverEnvironment } from './serverEnvironment.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { findProgram } from '../../../../src/base/findProgram.ts';
+import { findProgram } from '../../../../src/base/programs/findProgram.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 /** Random scripts: our splitter sends what psql sends. In psql 17.12 and 18.6, COPY is read by psql's own rules. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { findProgram } from '../../../../src/base/findProgram.ts';
+import { findProgram } from '../../../../src/base/programs/findProgram.ts';
 import { ScriptError } from '../../../../src/base/sql/sqlScript.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { recordPsql } from '../../../helpers/psqlRecorder.ts';

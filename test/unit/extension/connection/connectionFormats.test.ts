@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseEnv, promisify } from 'node:util';
 import pg from 'pg';
-import { findProgram } from '../../../../src/base/findProgram.ts';
+import { findProgram } from '../../../../src/base/programs/findProgram.ts';
 import {
   CONNECTION_FORMATS,
   formatConnection,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { findProgram } from '../../../../../src/base/findProgram.ts';
+import { findProgram } from '../../../../../src/base/programs/findProgram.ts';
 import type { ScriptResult } from '../../../../../src/base/sql/runScript.ts';
 import { extensionAdvice } from '../../../../../src/base/sql/missingExtension.ts';
 import { ScriptError } from '../../../../../src/base/sql/sqlScript.ts';

@@ -16,7 +16,7 @@ import tls from 'node:tls';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
-import { findProgram } from '../../../../../src/base/findProgram.ts';
+import { findProgram } from '../../../../../src/base/programs/findProgram.ts';
 import { ensureCertificate } from '../../../../../src/service/postgres/server/certificate.ts';
 import { withVariables } from '../../../../helpers/withVariables.ts';
 import { projectRoot } from '../../../../workbench/folders.ts';

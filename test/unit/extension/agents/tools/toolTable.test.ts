@@ -3,14 +3,14 @@ import { fieldsOf } from '../../../../../src/base/fieldsOf.ts';
 import { listTools, TOOLS } from '../../../../../src/extension/agents/tools/toolTable.ts';
 import { readText } from '../../../../helpers/projectFiles.ts';
 
-/** What 3,010 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
-const MAX_CHARACTERS = 12_600;
+/** What 3,380 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
+const MAX_CHARACTERS = 14_150;
 
 describe('The table of tools', () => {
   const tools = listTools();
 
-  it('has at most fourteen tools, which a model reads in few words', () => {
-    assert.ok(tools.length <= 14);
+  it('has at most fifteen tools, which a model reads in few words', () => {
+    assert.ok(tools.length <= 15);
     const { length } = JSON.stringify({ tools });
     assert.ok(length <= MAX_CHARACTERS, `${length} characters`);
   });
@@ -20,7 +20,7 @@ describe('The table of tools', () => {
       const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
       if (readOnlyHint) assert.ok(!destructiveHint && idempotentHint, name);
       assert.equal(readOnlyHint, /^(list|get|compare|read)/.test(name), name);
-      assert.equal(destructiveHint, !readOnlyHint && !/^(start|create)/.test(name), name);
+      assert.equal(destructiveHint, !readOnlyHint && !/^(start|create|rehearse)/.test(name), name);
       assert.equal(
         idempotentHint,
         !['createBranch', 'restartCompute', 'runSql', 'undo'].includes(name),
@@ -43,6 +43,7 @@ describe('The table of tools', () => {
         'createBranch',
         'compareSchema',
         'readSql',
+        'rehearse',
       ],
     );
   });

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { POSTGRES_MISSING } from '../../../../../src/api/transport/errors.ts';
-import { findProgram } from '../../../../../src/base/findProgram.ts';
+import { findProgram } from '../../../../../src/base/programs/findProgram.ts';
 import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
 import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';

@@ -1,9 +1,9 @@
 /** Runs SQL for agents: reads any branch, and writes to the agent's own ones. */
 import * as z from 'zod/mini';
-import { requireLogin } from '../agentLogin.ts';
-import { sanitize } from '../../../base/sanitize.ts';
-import { findGatedBranch, findReadingLogin, type GatedBranch } from './agentPermissions.ts';
-import { fittingRows, MAX_OUTPUT, sizeOf } from '../outputText.ts';
+import { requireLogin } from '../../agentLogin.ts';
+import { sanitize } from '../../../../base/sanitize.ts';
+import { findGatedBranch, findReadingLogin, type GatedBranch } from '../agentPermissions.ts';
+import { fittingRows, MAX_OUTPUT, sizeOf } from '../../outputText.ts';
 import {
   branchIdSchema,
   defineTool,
@@ -13,8 +13,8 @@ import {
   projectIdSchema,
   READS,
   wholeNumber,
-} from './tool.ts';
-import type { ToolCall } from './toolCall.ts';
+} from '../tool.ts';
+import type { ToolCall } from '../toolCall.ts';
 
 const MAX_ROWS = 100;
 
@@ -104,7 +104,7 @@ async function execute(
   write: boolean,
 ) {
   // Loads `pg`, which most windows never need.
-  const { runSql: run } = await import('../runSql.ts');
+  const { runSql: run } = await import('../../runSql.ts');
   const { columns, rows, truncated, command, note } = await run(
     login,
     { sql, write, maxRows, maxText: maxBytes },

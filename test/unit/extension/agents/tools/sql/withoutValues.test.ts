@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutValues } from '../../../../../src/extension/agents/tools/sqlTool.ts';
+import { withoutValues } from '../../../../../../src/extension/agents/tools/sql/sqlTool.ts';
 
 describe('withoutValues', () => {
   for (const [sql, text] of [

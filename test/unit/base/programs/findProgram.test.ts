@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { findProgram } from '../../../src/base/findProgram.ts';
-import { onPlatform } from '../../helpers/onPlatform.ts';
+import { findProgram } from '../../../../src/base/programs/findProgram.ts';
+import { onPlatform } from '../../../helpers/onPlatform.ts';
 
 describe('findProgram', () => {
   const NAME = 'program-for-this-test';

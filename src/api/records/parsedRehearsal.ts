@@ -1,0 +1,9 @@
+/** Apart from the types, which the npm package shares: it loads no zod. */
+import * as z from 'zod/mini';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { Rehearsal } from './rehearsal.ts';
+
+/** Only the outline is checked, because only the local service has rehearsals. */
+export const ParsedRehearsal = z.custom<Rehearsal>((value) =>
+  ['statements', 'locks', 'before', 'after'].every((list) => Array.isArray(fieldsOf(value)[list])),
+);

@@ -1,0 +1,59 @@
+/** A command in a shell, which ends with this program, however that ends. */
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import type { Writable } from 'node:stream';
+
+/**
+ * Before the command, its shell starts a process that reads from a pipe of this program. The system closes the pipe even if
+ * this program is killed, and then the process kills the command. As it isn't the command's child, the command can't
+ * wait for it.
+ */
+const watched = (kill: string): string => `
+tree() {
+  kill -STOP "$1"
+  for child in $(ps -A -o ppid= -o pid= | sed -n "s/^ *$1  *//p"); do tree "$child"; done
+  kill -KILL "$1"
+}
+((trap '' HUP INT TERM; read -r released <&3 || ${kill}) </dev/null >/dev/null 2>&1 &)
+exec 3<&-
+exec /bin/sh -c "$1"`;
+
+/** Their process group, or the command and what descends from it, because others may be in the group of a terminal. */
+const [KILL_GROUP, KILL_TREE] = ['kill -KILL 0', 'tree $$'];
+
+interface CommandOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdio: readonly Exclude<StdioOptions, string>[number][];
+  readonly cwd?: string;
+  readonly ownGroup: boolean;
+}
+
+/** @returns it, and a function that lets live what the command has left running */
+export function startCommand(
+  command: string,
+  { stdio, ownGroup, ...options }: CommandOptions,
+): readonly [child: ChildProcess, release: () => void] {
+  // On Windows, Node ends the shell with this program.
+  if (process.platform === 'win32')
+    return [
+      spawn(command, { ...options, shell: true, stdio: [...stdio], windowsHide: true }),
+      () => undefined,
+    ];
+  const script = watched(ownGroup ? KILL_GROUP : KILL_TREE);
+  const child = spawn('/bin/sh', ['-c', script, 'hosted-postgres', command], {
+    ...options,
+    stdio: [...stdio, 'pipe'],
+    detached: ownGroup,
+  });
+  const pipe = child.stdio[3] as Writable;
+  pipe.on('error', () => undefined); // What reads it was killed together with the command.
+  return [child, () => void pipe.end('released\n')];
+}
+
+/** To a command with its own group. */
+export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}

@@ -1,0 +1,114 @@
+/** Rehearses SQL for agents, on a copy of a branch that goes with the call. Needs the local service, which sees every statement. */
+import * as z from 'zod/mini';
+import { sanitize } from '../../../../base/sanitize.ts';
+import type { Report } from '../../../../rehearsal/report.ts';
+import { projectName } from '../../../inventory/names.ts';
+import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
+import { requireLoginRole } from '../../agentLogin.ts';
+import { findGatedBranch } from '../agentPermissions.ts';
+import { fittingItems, MAX_OUTPUT, sizeOf } from '../../outputText.ts';
+import {
+  ADDS,
+  branchIdSchema,
+  defineTool,
+  described,
+  projectIdSchema,
+  truncationFields,
+  wholeNumber,
+} from '../tool.ts';
+import type { ToolCall } from '../toolCall.ts';
+
+/** Characters of a statement that the result repeats. */
+const MAX_TEXT = 120;
+/** Bytes that the other fields of the result have at most. */
+const OTHER_FIELDS = 500;
+
+const input = z.strictObject({
+  projectId: projectIdSchema,
+  branchId: branchIdSchema,
+  sql: z.string(),
+  database: z.optional(z.string()),
+  maxLockMs: described(wholeNumber(0, 3_600_000), 'How long others may wait, default 1000.'),
+});
+
+const output = z.object({
+  verdict: z.enum(['safe', 'dangerous', 'failed']),
+  sentences: z.array(z.string()),
+  blocked: z.array(z.object({ table: z.string(), blocks: z.string(), ms: z.number() })),
+  lost: z.array(z.object({ name: z.string(), kind: z.string(), count: z.number() })),
+  rewritten: z.array(z.string()),
+  statements: z.array(z.object({ sql: z.string(), ms: z.number(), error: z.optional(z.string()) })),
+  ...truncationFields,
+});
+
+export const rehearseTools = {
+  rehearse: defineTool({
+    title: 'Rehearse migration',
+    description:
+      'Runs the SQL of a migration on a copy of a branch, then deletes the copy. Returns which tables it would block for how long, what it would lose and where it fails. dblink and foreign tables do reach out. Local service only.',
+    hints: { ...ADDS, idempotentHint: true },
+    // What it reads of the branch doesn't change.
+    onlyReads: () => true,
+    input,
+    output,
+    async run(call) {
+      const { deps, connection, agent, signal } = call;
+      const { projectId, branchId, sql, maxLockMs } = call.input;
+      const { isLocal } = connection;
+      if (!isLocal)
+        throw new Error(
+          'Only the local service can rehearse. Create a branch with createBranch, and run the migration there.',
+        );
+      const { branch, title } = await findGatedBranch(call, call.input);
+      if (branch.expires_at)
+        throw new Error(`${title} expires, so it can't be copied. Rehearse on the branch that it is for.`);
+      const { database } = await requireLoginRole({ ...call, ...call.input });
+      const name = projectName(deps.inventory, projectId);
+      await deps.approve({ kind: 'create', projectId, name, agent, limit: undefined }, connection, signal);
+      const failure: { message?: string } = {};
+      const run = runnerOf(call, sql, (message) => (failure.message = message));
+      const parent = { projectId, branchId };
+      const rehearsal = { parent, database, longestLock: maxLockMs, run };
+      return resultOf(await rehearseOnCopy(deps, connection, rehearsal, signal), failure.message);
+    },
+  }),
+};
+
+/** @param onFailure receives what the report doesn't know, such as that a command of psql was meant */
+const runnerOf =
+  ({ signal }: ToolCall<unknown>, sql: string, onFailure: (message: string) => void) =>
+  async ({ login }: Parameters<Parameters<typeof rehearseOnCopy>[2]['run']>[0]): Promise<number> => {
+    // Loads `pg`, which most windows never need.
+    const { runScriptByDriver } = await import('../../../database/sql/runFile.ts');
+    const ignore = () => undefined;
+    try {
+      await runScriptByDriver(login, Buffer.from(sql), { onResult: ignore, onText: ignore }, signal);
+      return 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      onFailure(error instanceof Error ? error.message : String(error));
+      return 1;
+    }
+  };
+
+/** The first statements, as many as fit. */
+function resultOf(report: Report, failure: string | undefined): z.infer<typeof output> {
+  const { verdict, blocked, losses, rewritten } = report;
+  const isKnown = report.statements.some(({ error }) => error !== undefined);
+  const result = {
+    verdict,
+    sentences: [...(failure === undefined || isKnown ? [] : [failure]), ...report.sentences],
+    blocked: blocked.map(({ table, blocks, milliseconds }) => ({ table, blocks, ms: rounded(milliseconds) })),
+    lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),
+    rewritten: rewritten.map(({ table }) => table),
+  };
+  const all = report.statements.map(({ text, milliseconds, error }) => ({
+    sql: sanitize(text, MAX_TEXT),
+    ms: rounded(milliseconds),
+    error: error?.message,
+  }));
+  const statements = [...fittingItems(all, MAX_OUTPUT - sizeOf(result) - OTHER_FIELDS)];
+  return { ...result, statements, truncated: statements.length < all.length || undefined };
+}
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;

@@ -1,0 +1,92 @@
+/** Rehearses on a copy of a branch of the local service. The copy is deleted in every case, or else expires. */
+import { randomBytes } from 'node:crypto';
+import { COPY_LIFETIME, rehearse, type BranchCopy } from '../../rehearsal/rehearse.ts';
+import { LONGEST_LOCK, type Report } from '../../rehearsal/report.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { BranchIds } from '../account/refs.ts';
+import type { BranchActions } from '../branches/branchActions.ts';
+import { expiryAfter } from '../branches/expiryTime.ts';
+import { loginOf } from '../connection/branchLogin.ts';
+import { connectionString } from '../connection/connectionStrings.ts';
+import type { BranchLogin } from '../database/sql/sqlSession.ts';
+import { finishChange } from '../operations/finishChange.ts';
+import type { OperationTracker } from '../operations/operationTracker.ts';
+
+/** The owner's login is a secret. */
+export interface RehearsedCopy extends BranchCopy, BranchIds {
+  readonly login: BranchLogin;
+}
+
+interface Dependencies {
+  readonly branchActions: BranchActions;
+  readonly tracker: Pick<OperationTracker, 'onDidEnd'>;
+  readonly log: { error(activity: string, error: unknown): void };
+}
+
+interface RehearsalRequest {
+  /** The branch to copy. It doesn't expire, because then it can't have children. */
+  readonly parent: BranchIds;
+  readonly database: string;
+  /** Milliseconds. */
+  readonly longestLock?: number | undefined;
+  /** Applies the migration to the copy. @returns its exit code */
+  run(this: void, copy: RehearsedCopy): Promise<number>;
+}
+
+/** @param signal ends it. @throws {ApiError} @throws {Error} if an operation failed, or the signal ended it */
+export async function rehearseOnCopy(
+  deps: Dependencies,
+  connection: AccountConnection,
+  { parent, database, longestLock = LONGEST_LOCK, run }: RehearsalRequest,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { branches } = await connection.client();
+  const ends = { signal: connection.signal };
+  const rehearser = {
+    copyBranch: async () => copyBranch(deps, connection, { parent, database }),
+    startRehearsal: async ({ projectId, branchId }: BranchIds) =>
+      branches.startRehearsal(projectId, branchId, ends),
+    rehearsal: async ({ projectId, branchId }: BranchIds) => branches.rehearsal(projectId, branchId, ends),
+    delete: async (copy: BranchIds) => remove(deps, connection, copy),
+  };
+  return await rehearse<RehearsedCopy>(rehearser, run, { longestLock }, signal);
+}
+
+/** Can't be canceled, because a branch whose creation was canceled may exist. */
+async function copyBranch(
+  deps: Dependencies,
+  connection: AccountConnection,
+  { parent: { projectId, branchId }, database }: Pick<RehearsalRequest, 'parent' | 'database'>,
+): Promise<RehearsedCopy> {
+  const name = `rehearsal-${randomBytes(3).toString('hex')}`;
+  const creation = {
+    branch: { name, parent_id: branchId, expires_at: expiryAfter(COPY_LIFETIME / 1000) },
+    endpoints: [{ type: 'read_write' as const }],
+  };
+  let made: BranchIds | undefined;
+  try {
+    const { computes: [compute] = [] } = await finishChange(deps.tracker, connection, async () => {
+      const created = await deps.branchActions.create(projectId, creation, { initialConnection: connection });
+      if (created.branch !== undefined) made = { projectId, branchId: created.branch.id };
+      return created;
+    });
+    const login = compute && (await loginOf(connection, compute, { database }));
+    if (made === undefined || login === undefined || login.missing !== undefined)
+      throw new Error(`The copy of ${branchId} has no login for ${database}.`);
+    return { ...made, login, url: connectionString(login) };
+  } catch (error) {
+    if (made !== undefined) await remove(deps, connection, made);
+    throw error;
+  }
+}
+
+/** Never rejects: if the copy can't be deleted, it expires. */
+async function remove(
+  { branchActions, log }: Dependencies,
+  connection: AccountConnection,
+  copy: BranchIds,
+): Promise<void> {
+  await branchActions
+    .delete(copy, { unprotect: false }, { initialConnection: connection })
+    .catch((error: unknown) => log.error('Deleting the copy of a rehearsal', error));
+}

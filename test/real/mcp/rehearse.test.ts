@@ -1,0 +1,98 @@
+/** The tool `rehearse` of the MCP program as it ships, on the local service, while no window of VS Code runs. */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { startAgent, type Agent } from '../../helpers/agent.ts';
+import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
+import { branchCalls, emptyAccount, type Api } from '../../helpers/branchCalls.ts';
+import { builtMcp } from '../../helpers/builtMcp.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { query } from '../service/postgres/clients.ts';
+
+describe('The tool rehearse', () => {
+  let service: LocalService;
+  let api: Api;
+  let agent: Agent | undefined;
+  let main: { readonly projectId: string; readonly branchId: string };
+  let uri: string;
+
+  before(async () => {
+    const dataDir = temporaryFolder();
+    service = await startLocalService({ dataDir, args: emptyAccount() });
+    api = branchCalls(service);
+    const created = await api.change('POST', '', { project: { name: 'Shop' } });
+    main = { projectId: created.project.id, branchId: created.branch.id };
+    uri = api.uri(created);
+    await query(uri, 'create table users (id int primary key, nick text, email text)');
+    await query(
+      uri,
+      "insert into users select g, case when g <= 1204 then 'n' end, 'e' || g % 1500 from generate_series(1, 2000) g",
+    );
+    agent = await startAgent({
+      command: process.execPath,
+      args: [path.join(await builtMcp(), 'dist', 'mcp.js')],
+      env: { ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir },
+      cwd: temporaryFolder(),
+      name: 'Claude Code',
+    });
+  });
+  after(async () => {
+    await agent?.stop();
+    await service.stop();
+  });
+
+  const call = async (tool: string, input: object) => {
+    assert(agent !== undefined);
+    return agent.call(tool, { ...main, ...input });
+  };
+  const rehearse = (sql: string, more: object = {}) => call('rehearse', { sql, ...more });
+
+  afterEach('no branch is left', async () => {
+    const names = (await api.branches(main.projectId)).map(({ name }) => name);
+    assert.deepEqual(
+      names.filter((name) => name.startsWith('rehearsal-')),
+      [],
+    );
+  });
+
+  it('says what would be lost and who would wait, and changes nothing', async () => {
+    const { verdict, sentences, statements, blocked, lost } = await rehearse(
+      'begin;\nalter table users drop column nick;\ncommit;\n',
+    );
+    assert.equal(verdict, 'dangerous');
+    assert.deepEqual(sentences, ['Loses 1,204 values of public.users.nick.']);
+    assert.deepEqual(lost, [{ name: 'public.users.nick', kind: 'values', count: 1204 }]);
+    assert.match(JSON.stringify(blocked), /^\[\{"table":"public.users","blocks":"reads","ms":[\d.]+\}\]$/);
+    assert.match(
+      JSON.stringify(statements),
+      /^\[\{"sql":"begin;","ms":[\d.]+\},\{"sql":"alter table users drop column nick;","ms":[\d.]+\},\{"sql":"commit;"/,
+    );
+    assert.deepEqual(await query(uri, 'select count(nick)::int from users'), [1204]);
+  });
+
+  it('calls a migration safe, or dangerous if others would wait longer than they may', async () => {
+    const sql = 'alter table users add column age int';
+    assert.equal((await rehearse(sql))['verdict'], 'safe');
+    const { verdict, sentences } = await rehearse(sql, { maxLockMs: 0 });
+    assert.equal(verdict, 'dangerous');
+    assert.match(String(sentences), /^Blocks all reads and writes of public\.users for \d+ ms\.$/);
+  });
+
+  it('says where a migration fails', async () => {
+    const { verdict, sentences } = await rehearse('select 1;\ncreate unique index on users (email);\n');
+    assert.equal(verdict, 'failed');
+    assert.match(
+      String(sentences),
+      /^Fails at "create unique index on users \(email\);?": could not create unique/,
+    );
+    const command = await rehearse('\\connect other\n');
+    assert.match(String(command['sentences']), /\\connect/);
+  });
+
+  it('cannot copy a branch that expires, such as one of the agent', async () => {
+    const { projectId } = main;
+    assert(agent !== undefined);
+    const { branchId } = await agent.call('createBranch', { projectId, hours: 1 });
+    await assert.rejects(rehearse('select 1', { branchId }), /expires, so it can't be copied/);
+    await call('deleteBranch', { branchId });
+  });
+});
