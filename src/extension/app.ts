@@ -33,7 +33,6 @@ import { usesAgents } from './agents/ui/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './signIn/ui/apiKeysTree.ts';
 import type { DatabaseReader } from './inventory/databaseRows.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
-import { offerNames } from './inventory/ui/namesOffer.ts';
 import type { TreeNode } from './inventory/ui/treeNodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel.ts';
 import { FirstOffer } from './gitBranch/ui/firstOffer.ts';
@@ -161,6 +160,4 @@ function registerListeners(
     reportLostData(deps.localService),
   ];
   for (const each of subscriptions) disposables.add(each);
-  // The window that gets the first account has other questions.
-  if (lastAccount(context.globalState) !== 'none') disposables.add(offerNames(deps, view));
 }

@@ -142,7 +142,7 @@ export const uses: readonly Use[] = [
       ] as const) {
         await send(action);
         await window.viewAction('Computes', 'Refresh');
-        await window.computes.waitFor(new RegExp(`^Compute ep-little-smoke-851426, ${state}`));
+        await window.computes.waitFor(new RegExp(`^Compute primary, ${state}, .*ep-little-smoke-851426$`));
       }
     },
   },

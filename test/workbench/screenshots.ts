@@ -49,7 +49,7 @@ async function takeAll(workbench: Workbench): Promise<void> {
   const computes = workbench.computes;
   await computes.expandProject('shop');
   await computes.expandProject('analytics');
-  await computes.waitFor(/^Compute ep-bold-thunder-385207, active/);
+  await computes.waitFor(/^Compute .*, active, .*ep-bold-thunder-385207$/);
   await workbench.openFile('app.env');
   for (const [name, arrange] of Object.entries({ code, change, browse, gitBranch })) {
     await arrange(workbench);
@@ -80,7 +80,7 @@ async function change(workbench: Workbench): Promise<void> {
   await editor.waitForText('@127.0.0.1');
   await editor.type('/app');
   for (const key of ['Escape', 'ControlOrMeta+s']) await editor.press(key);
-  await workbench.computes.contextMenu(/^Compute ep-little-smoke-851426/, 'Edit Compute…');
+  await workbench.computes.contextMenu(/^Compute .*ep-little-smoke-851426$/, 'Edit Compute…');
   await workbench.quickInput.choose('Select what to change', 'Size…');
   await workbench.quickInput.waitFor('Select a fixed size');
 }
@@ -89,9 +89,9 @@ async function change(workbench: Workbench): Promise<void> {
 async function browse(workbench: Workbench): Promise<void> {
   const computes = workbench.computes;
   await workbench.quickInput.cancel('Select a fixed size');
-  await computes.inlineAction(/^Compute ep-little-smoke-851426/, 'Restart Compute');
+  await computes.inlineAction(/^Compute .*ep-little-smoke-851426$/, 'Restart Compute');
   await workbench.statusBar.waitFor(/operation/);
-  const compute = /^Compute ep-purple-water-204912/;
+  const compute = /^Compute .*ep-purple-water-204912$/;
   await until('the whole tooltip', async () => (await computes.tooltip(compute)).includes('max_connections'));
 }
 

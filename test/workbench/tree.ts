@@ -80,9 +80,9 @@ export class Tree {
   async expandProject(name: string): Promise<void> {
     await this.expand(`Project ${name}`);
     await until(`the names of the branches of ${name}`, async () => {
-      const branches = (await this.labels()).filter((label) => label.startsWith('Branch br-'));
+      const branches = (await this.labels()).filter((label) => label.startsWith('Branch '));
       return (
-        branches.length > 0 && branches.every((label) => /^Branch br-[\w-]+, (?!no computes)/.test(label))
+        branches.length > 0 && !branches.some((label) => /^Branch br-[\w-]+(?:, no computes)?$/.test(label))
       );
     });
   }

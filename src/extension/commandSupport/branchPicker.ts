@@ -8,6 +8,7 @@ import { isPrimary } from '../inventory/computeStatus.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../inventory/nodes.ts';
 import { branchIcon, branchRow } from '../inventory/ui/branchText.ts';
+import { resourceText } from '../inventory/ui/resourceText.ts';
 import { branchTitle } from '../inventory/names.ts';
 import { displayName, sanitize } from '../../base/sanitize.ts';
 import type { CommandContext } from './context.ts';
@@ -92,9 +93,12 @@ function typedBranchItem(text: string): Choice<string> {
   return { label: sanitize(text), description, alwaysShow: true, value: isValid ? text : undefined };
 }
 
-/** A branch with its name, its record and the list of its project. */
+/** A branch with its record and the list of its project. */
 export interface PickedBranch extends BranchNode {
+  /** The branch's name, or else its id. */
   readonly name: string;
+  /** The name with that of the project: see `resourceText`. */
+  readonly fullName: string;
   readonly branch: Branch;
   readonly list: BranchList;
 }
@@ -120,7 +124,9 @@ export async function pickBranch(
   const list = await requireBranches(context, projectId);
   const branch = list.branches.get(branchId);
   if (branch === undefined) throw new Error(l10n.t('{0} no longer exists.', branchId));
-  return { kind: 'branch', projectId, branchId, name: branchTitle(branchId, branch), branch, list };
+  const name = branchTitle(branchId, branch);
+  const fullName = resourceText(context.inventory, { projectId, branchId });
+  return { kind: 'branch', projectId, branchId, name, fullName, branch, list };
 }
 
 async function askForBranch(

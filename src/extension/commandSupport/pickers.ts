@@ -16,6 +16,7 @@ import {
   type ProjectNode,
 } from '../inventory/nodes.ts';
 import { branchLabel } from '../inventory/ui/branchText.ts';
+import { resourceText } from '../inventory/ui/resourceText.ts';
 import { computeChoice, computeIcon } from '../inventory/ui/computeText.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
@@ -228,9 +229,11 @@ function unloadedProjects(inventory: Inventory): RowItem<ProjectNode>[] {
     }));
 }
 
-/** A compute with its name, or else its id. */
 interface PickedCompute extends ComputeNode {
+  /** The compute's name, or else its id. */
   readonly name: string;
+  /** See `resourceText`. */
+  readonly fullName: string;
 }
 
 /**
@@ -258,7 +261,7 @@ export async function pickCompute(
   // The row may be older than a move to another branch.
   const node = { ...picked, branchId: compute?.branch_id ?? picked.branchId };
   await lastCompute.remember(node);
-  return { ...node, name: nameOrId(compute?.name, computeId) };
+  return { ...node, name: nameOrId(compute?.name, computeId), fullName: resourceText(inventory, node) };
 }
 
 /** If there are more projects than this, computes are loaded only for the project that the user picks. */

@@ -3,6 +3,7 @@ import type { Branch, Compute } from '../../api/records/records.ts';
 import { displayName, nameOrId } from '../../base/sanitize.ts';
 import { isPrimary } from './computeStatus.ts';
 import type { Inventory } from './inventory.ts';
+import type { ResourceRef } from '../account/refs.ts';
 
 /** The branch's name, or its id if it has no name. */
 export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
@@ -10,6 +11,37 @@ export const branchTitle = (id: string, branch: Branch | undefined): string => n
 /** The branch's name; undefined if it has none or it is the same as the id. */
 export const nameUnlessId = (branch: Branch | undefined): string | undefined =>
   branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
+
+/** The names of a resource and of what it is in. They are kept with a change, because a deleted resource can't be looked up. */
+export interface ResourceNames {
+  readonly project: string;
+  /** Undefined for a project. */
+  readonly branch?: string | undefined;
+  /** Undefined for a project or branch. */
+  readonly compute?: { readonly name: string; readonly isPrimary?: boolean } | undefined;
+}
+
+export function namesOf(
+  inventory: Pick<Inventory, 'project' | 'compute' | 'branches'>,
+  { projectId, branchId, computeId, name }: ResourceRef,
+): ResourceNames {
+  const compute = computeId === undefined ? undefined : inventory.compute(projectId, computeId);
+  // A compute may have moved to another branch.
+  const id = compute?.branch_id ?? branchId;
+  const branch = id === undefined ? undefined : inventory.branches.get(projectId, id);
+  const isProject = branchId === undefined && computeId === undefined;
+  return {
+    // A new project isn't listed yet.
+    project: nameOrId(inventory.project(projectId)?.name ?? (isProject ? name : undefined), projectId),
+    ...(id !== undefined && { branch: branchTitle(id, branch) }),
+    ...(computeId !== undefined && {
+      compute: {
+        name: nameOrId(compute?.name ?? name, computeId),
+        ...(compute !== undefined && { isPrimary: isPrimary(compute) }),
+      },
+    }),
+  };
+}
 
 export const projectName = (inventory: Pick<Inventory, 'project'>, id: string): string =>
   nameOrId(inventory.project(id)?.name, id);

@@ -21,6 +21,7 @@ import { Emitter } from '../../base/event.ts';
 import { Poller } from '../../base/poller.ts';
 import { isReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
+import { namesOf } from '../inventory/names.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { RequestBudget } from '../inventory/refresh/requestBudget.ts';
@@ -115,6 +116,7 @@ export class OperationTracker implements Disposable {
       account: connection.accountId,
       verb,
       ...target,
+      names: namesOf(this.#deps.inventory, target),
       operations: open.map(({ id, action, status }) => ({ id, action, status, failures: 0 })),
       since: this.#clock.now(),
     };

@@ -1,6 +1,7 @@
 /** A change that the service accepted and that hasn't ended yet, with its operations. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { ResourceRef } from '../account/refs.ts';
+import type { ResourceNames } from '../inventory/names.ts';
 import type { Memory } from '../window/memory.ts';
 
 /** What a change does to a compute or branch. */
@@ -22,6 +23,8 @@ export interface PendingChange extends ResourceRef {
   /** See `accountId`. Only pending changes of the current account are polled. */
   readonly account: string;
   readonly verb: Verb;
+  /** When the change was sent. Undefined if an earlier version has stored the change. */
+  readonly names?: ResourceNames | undefined;
   readonly operations: readonly TrackedOperation[];
   /** Milliseconds since 1970. */
   readonly since: number;

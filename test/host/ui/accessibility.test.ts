@@ -26,9 +26,9 @@ describe('Rows of the tree', () => {
     await pressBelow(/^Compute primary/, 'ControlOrMeta+c');
     await ui().waitForClipboard(items.find(({ id }) => id === reports)?.host ?? '');
     await pressBelow(/^Compute primary/, 'F2');
-    await ui().quickInput.cancel('Select what to change on reports');
+    await ui().quickInput.cancel('Select what to change on the read replica reports');
     await pressBelow(/^Compute primary/, 'Delete');
-    assert.equal((await ui().dialog.read()).message, 'Delete reports?');
+    assert.equal((await ui().dialog.read()).message, 'Delete the read replica reports of main (shop)?');
     await ui().dialog.press('Cancel');
   });
 
@@ -42,19 +42,19 @@ describe('Rows of the tree', () => {
     await pressAbove(1, 'ControlOrMeta+c');
     await ui().waitForClipboard(mainBranch);
     await pressAbove(1, 'F2');
-    await ui().quickInput.cancel(`Name of ${mainBranch}`);
+    await ui().quickInput.cancel('New name of main (shop)');
     await pressAbove(1, 'Delete');
     await ui().notifications.waitFor(/main can't be deleted/);
     await ui().notifications.clear();
     await pressAbove(2, 'ControlOrMeta+c');
     await ui().waitForClipboard(shop);
     await pressAbove(2, 'Delete');
-    await ui().quickInput.cancel('Delete shop?');
+    await ui().quickInput.cancel('Delete the project shop?');
     await pressAbove(2, 'F2');
-    await ui().quickInput.answer(`Name of ${shop}`, 'market');
+    await ui().quickInput.answer('New name of shop', 'market');
     await ui().computes.waitFor('Project market');
     await pressAbove(2, 'F2');
-    await ui().quickInput.answer(`Name of ${shop}`, 'shop');
+    await ui().quickInput.answer('New name of market', 'shop');
     await ui().computes.waitFor('Project shop');
     assert.deepEqual(await ui().computes.labels(), shown);
   });
@@ -78,7 +78,7 @@ describe('Rows of the tree', () => {
     await ui().computes.contextMenu(/^Compute primary/, 'Start Compute');
     const alert = ui().page.locator('.part.statusbar').getByRole('alert');
     await until('it to be announced', async () =>
-      (await alert.allInnerTexts()).some((text) => text.includes('Started primary')),
+      (await alert.allInnerTexts()).some((text) => text.includes('Started the primary of main (shop)')),
     );
   });
 
@@ -113,7 +113,7 @@ describe('Rows of the tree', () => {
       (await focused.getAttribute('aria-label'))?.startsWith('Compute reports'),
     );
     await ui().page.keyboard.press('F2');
-    await ui().quickInput.cancel('Select what to change on reports');
+    await ui().quickInput.cancel('Select what to change on the read replica reports');
   });
 });
 

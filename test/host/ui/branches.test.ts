@@ -5,7 +5,7 @@ import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-const [main, rewriteRow] = [`Branch ${mainBranch}, main, default`, `Branch ${rewriteBranch}, rewrite`];
+const [main, rewriteRow] = [`Branch main, default, ${mainBranch}`, `Branch rewrite, ${rewriteBranch}`];
 
 describe('Branches', () => {
   const ui = useWorkbench();
@@ -22,17 +22,13 @@ describe('Branches', () => {
   const newBranch = async (name: string, fields: object = {}): Promise<string> => {
     const branch = { name, parent_id: mainBranch, ...fields };
     const { id } = (await api.change('POST', `/${shop}/branches`, { branch })).branch;
-    await ui().computes.waitFor(new RegExp(`^Branch ${id}, ${name}`));
+    await ui().computes.waitFor(new RegExp(`^Branch ${name}, .*${id}$`));
     return id;
   };
 
-  it('have their name before their id if the user wants it, which a later window offers, in pickers too', async () => {
-    assert.deepEqual(await ui().notifications.all(), []);
-    await ui().reload();
-    await ui().openView('Hosted Postgres');
-    await ui().computes.expandProject('shop');
-    await ui().notifications.press('Show branches and computes by name', 'Show Names First');
-    await ui().computes.waitFor(`Branch main, ${mainBranch}, default`);
+  it('have their name before their id, in pickers too, unless the user wants ids first', async () => {
+    await ui().computes.waitFor(main);
+    // Otherwise the command asks for the project first.
     await ui().computes.click(/^Compute primary/);
     await ui().run('Rename Branch…');
     await until('the branches by name', async () =>
@@ -40,7 +36,10 @@ describe('Branches', () => {
     );
     await ui().quickInput.cancel('Select a branch');
     await ui().viewAction('Computes', 'Show Ids First');
+    await ui().computes.waitFor(`Branch ${mainBranch}, main, default`);
+    await ui().viewAction('Computes', 'Show Names First');
     await ui().computes.waitFor(main);
+    assert.deepEqual(await ui().notifications.all(), []);
   });
 
   it('are shown after a reload if their project was expanded', async () => {
@@ -54,7 +53,7 @@ describe('Branches', () => {
     await ui().quickInput.type('Search by name', 'shop empty');
     await ui().quickInput.waitForItems('Search by name', 1);
     await ui().quickInput.accept('Search by name');
-    await ui().computes.waitUntilSelected(new RegExp(`^Branch ${emptyBranch}`));
+    await ui().computes.waitUntilSelected(new RegExp(`^Branch empty, .*${emptyBranch}$`));
   });
 
   it('are created by the button in the title, which asks what to create', async () => {
@@ -85,29 +84,29 @@ describe('Branches', () => {
     await ui().quickInput.choose('Select the parent', rewriteBranch);
     await ui().quickInput.choose('Select whether the branch gets a compute', 'Without a compute');
     await ui().quickInput.answer('Delete the branch automatically', '2 days');
-    await ui().computes.waitFor(/^Branch br-\S+, trial, expires (in 2 days|tomorrow), no computes$/);
+    await ui().computes.waitFor(/^Branch trial, expires (in 2 days|tomorrow), no computes, br-\S+$/);
     const created = await find('trial');
     assert.equal(created?.parent_id, rewriteBranch);
     const hours = (Date.parse(created?.expires_at ?? '') - Date.now()) / 3_600_000;
     assert.ok(hours > 47 && hours < 49, `${hours} hours`);
-    await ui().computes.waitUntilSelected(/^Branch br-\S+, trial/);
+    await ui().computes.waitUntilSelected(/^Branch trial, /);
   });
 
   it('are renamed', async () => {
     const id = await newBranch('old');
-    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'More', 'Rename Branch…');
-    await ui().quickInput.answer(`Name of ${id}`, 'archive');
-    await ui().computes.waitFor(`Branch ${id}, archive, no computes`);
+    await ui().computes.contextMenu(`Branch old, no computes, ${id}`, 'More', 'Rename Branch…');
+    await ui().quickInput.answer('New name of old (shop)', 'archive');
+    await ui().computes.waitFor(`Branch archive, no computes, ${id}`);
     assert.equal((await find('archive'))?.id, id);
   });
 
   it('cannot be protected while they expire, which Change Expiry… can remove', async () => {
     const expires_at = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '');
     const id = await newBranch('brief', { expires_at });
-    await ui().computes.contextMenu(new RegExp(`^Branch ${id}, brief, expires`), 'More', 'Protect Branch');
+    await ui().computes.contextMenu(new RegExp(`^Branch brief, expires .*${id}$`), 'More', 'Protect Branch');
     await ui().notifications.press(/brief expires on .*, so it can't be protected/, 'Change Expiry…');
     await ui().quickInput.choose('Delete the branch automatically', 'Never');
-    await ui().computes.waitFor(`Branch ${id}, brief, no computes`);
+    await ui().computes.waitFor(`Branch brief, no computes, ${id}`);
     assert.equal((await find('brief'))?.expires_at, undefined);
     await ui().notifications.clear();
   });
@@ -115,8 +114,8 @@ describe('Branches', () => {
   it('are protected, and deleted only after their name is entered', async () => {
     const id = await newBranch('draft');
     const [plain, marked] = [
-      `Branch ${id}, draft, no computes`,
-      `Branch ${id}, draft, protected, no computes, production`,
+      `Branch draft, no computes, ${id}`,
+      `Branch draft, protected, no computes, ${id}, production`,
     ];
     await ui().computes.contextMenu(plain, 'More', 'Protect Branch');
     await ui().computes.waitFor(marked);
@@ -126,23 +125,27 @@ describe('Branches', () => {
     await ui().computes.contextMenu(plain, 'More', 'Protect Branch');
     await ui().computes.contextMenu(marked, 'Delete Branch…');
     assert.match(
-      await ui().quickInput.validationMessage('Delete draft?', 'drift'),
+      await ui().quickInput.validationMessage('Delete draft (shop)?', 'drift'),
       /Enter “draft” to continue/,
     );
-    await ui().quickInput.answer('Delete draft?', 'draft');
+    await ui().quickInput.answer('Delete draft (shop)?', 'draft');
     await ui().computes.waitUntilGone(/, draft/);
     assert.equal(await find('draft'), undefined);
   });
 
   it('are reset from their parent', async () => {
     const id = await newBranch('copy');
-    await ui().computes.contextMenu(`Branch ${id}, copy, no computes`, 'More', 'Reset from Parent…');
+    await ui().computes.contextMenu(`Branch copy, no computes, ${id}`, 'More', 'Reset from Parent…');
     const { message, detail } = await ui().dialog.read();
-    assert.equal(message, 'Reset copy from main?');
+    assert.equal(message, 'Reset copy (shop) from main?');
     assert.match(detail, /connections are dropped/);
+    assert.equal(
+      await ui().page.locator('.monaco-dialog-box .monaco-button:focus').innerText(),
+      'Keep As It Is',
+    );
     await ui().dialog.press('Reset');
     await ui().statusBar.waitFor('Reset copy');
-    await ui().computes.waitFor(`Branch ${id}, copy, no computes`);
+    await ui().computes.waitFor(`Branch copy, no computes, ${id}`);
   });
 
   it('say why they cannot be deleted, instead of asking', async () => {
@@ -152,18 +155,20 @@ describe('Branches', () => {
     await ui().notifications.clear();
     const parent = await newBranch('parent');
     await newBranch('child', { parent_id: parent });
-    await ui().computes.contextMenu(`Branch ${parent}, parent, no computes`, 'Delete Branch…');
-    await ui().notifications.waitFor(/parent can't be deleted because it has child branches, such as child/);
+    await ui().computes.contextMenu(`Branch parent, no computes, ${parent}`, 'Delete Branch…');
+    await ui().notifications.waitFor(
+      /parent \(shop\) can't be deleted because it has child branches, such as child/,
+    );
     await ui().notifications.clear();
   });
 
   it('become the default branch', async () => {
     await ui().computes.contextMenu(rewriteRow, 'More', 'Set as Default Branch');
     await ui().dialog.press('Set as Default');
-    await ui().computes.waitFor(`Branch ${rewriteBranch}, rewrite, default`);
+    await ui().computes.waitFor(`Branch rewrite, default, ${rewriteBranch}`);
     await until('it to be the first', async () => {
       const first = (await ui().computes.labels()).find((label) => label.startsWith('Branch'));
-      return first === `Branch ${rewriteBranch}, rewrite, default`;
+      return first === `Branch rewrite, default, ${rewriteBranch}`;
     });
   });
 
@@ -173,16 +178,16 @@ describe('Branches', () => {
     await ui().computes.waitFor('Project blog');
     await ui().statusBar.waitFor('Created blog');
     await ui().computes.expandProject('blog');
-    await ui().computes.waitFor(/^Branch br-\S+, main, default$/);
+    await ui().computes.waitFor(/^Branch main, default, br-\S+$/);
     await ui().computes.contextMenu('Project blog', 'Delete Project…');
-    await ui().quickInput.answer('Delete blog?', 'blog');
+    await ui().quickInput.answer('Delete the project blog?', 'blog');
     await ui().computes.waitUntilGone('Project blog');
     assert.equal((await service().client.projectPages().next()).value?.items.length, 2);
     await ui().notifications.press('Deleted blog. It can be recovered until', 'Undo');
     await ui().computes.waitUntilSelected('Project blog');
     await ui().computes.expandProject('blog');
     await ui().computes.contextMenu('Project blog', 'Delete Project…');
-    await ui().quickInput.answer('Delete blog?', 'blog');
+    await ui().quickInput.answer('Delete the project blog?', 'blog');
     await ui().notifications.waitFor('Deleted blog.');
     await ui().notifications.clear();
     await ui().run('Recover a Deleted Project…');
@@ -241,6 +246,6 @@ describe('A service with only the calls of the specification', () => {
     const { items } = await service().client.listComputes(shop);
     const created = items.find(({ branch_id }) => branch_id === emptyBranch);
     // The command ends by revealing the branch.
-    await ui().computes.waitUntilSelected(new RegExp(`^Compute ${created?.id}`));
+    await ui().computes.waitUntilSelected(new RegExp(`^Compute .*${created?.id}$`));
   });
 });

@@ -89,18 +89,18 @@ describe('Computes', () => {
       ['read_only', 1, 4],
     );
     assert.deepEqual([created.branch_id, created.suspend_timeout_seconds], [mainBranch, 1200]);
-    await ui().computes.waitFor(new RegExp(`^Compute ${created.id}, active`));
-    await ui().computes.waitUntilSelected(new RegExp(`^Compute ${created.id}`));
+    await ui().computes.waitFor(new RegExp(`^Compute .*, active, .*${created.id}$`));
+    await ui().computes.waitUntilSelected(new RegExp(`^Compute .*${created.id}$`));
   });
 
   it('show their current values before an edit', async () => {
     await ui().computes.contextMenu(/^Compute primary,/, 'Edit Compute…');
-    const { items } = await ui().quickInput.waitFor('Select what to change on primary');
+    const { items } = await ui().quickInput.waitFor('Select what to change on the primary of main');
     assert.deepEqual(items, [
       'Size… 0.25 CU',
       'Autosuspend… after 5 minutes (default)',
       'Postgres Settings… none',
-      'Move to Another Branch… br-aged-salad-000001 (main)',
+      'Move to Another Branch… main (br-aged-salad-000001)',
       'Name… primary',
       'Turn Pooled Connections Off on',
       'Disable… enabled',
@@ -137,13 +137,13 @@ describe('Computes', () => {
     // While rows move, a context menu could open for another row.
     await until('the compute on its new branch', async () => {
       const labels = await ui().computes.labels();
-      return labels[labels.indexOf(`Branch ${emptyBranch}, empty`) + 1]?.startsWith('Compute primary,');
+      return labels[labels.indexOf(`Branch empty, ${emptyBranch}`) + 1]?.startsWith('Compute primary,');
     });
   });
 
   it('are renamed, disabled and enabled', async () => {
     await edit('reports', 'Name…');
-    await ui().quickInput.answer('Name of', 'weekly reports');
+    await ui().quickInput.answer('New name of', 'weekly reports');
     await waitForChange(reports, ({ name }) => name === 'weekly reports');
     await edit('weekly reports', 'Disable…');
     assert.match((await ui().dialog.read()).detail, /accepts no connections until you enable it/);
@@ -171,7 +171,7 @@ describe('Computes', () => {
     const row = /^Compute dashboards, idle/;
     await ui().computes.expandProject('analytics');
     await ui().computes.inlineAction(row, 'Start Compute');
-    await ui().statusBar.waitFor('Started dashboards');
+    await ui().statusBar.waitFor('Started the read replica dashboards of');
     await ui().computes.inlineAction(/^Compute dashboards, active/, 'Suspend Compute');
     await ui().computes.waitFor(row);
     service().proxy.inject('methodNotAllowed', { path: /\/start$/ });

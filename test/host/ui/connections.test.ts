@@ -82,7 +82,7 @@ describe('a connection', () => {
     // The status bar shows the message for a few seconds.
     const shown = Promise.all([
       ui().computes.waitFor(/^Compute primary, active/),
-      ui().statusBar.waitFor('primary is active'),
+      ui().statusBar.waitFor('Now active: the primary of main (shop)'),
     ]);
     shown.catch(() => undefined);
     await ui().computes.contextMenu(row, 'Open psql');
@@ -218,10 +218,10 @@ describe('a connection', () => {
   });
 
   it('gets a new password, which is shown once and copied', async () => {
-    await ui().computes.contextMenu(new RegExp(`^Branch ${mainBranch}`), 'More', 'Reset Password…');
+    await ui().computes.contextMenu(new RegExp(`^Branch main.*${mainBranch}`), 'More', 'Reset Password…');
     await ui().quickInput.choose('Select a role', 'app_owner');
     const question = await ui().dialog.read();
-    assert.equal(question.message, `Reset the password of app_owner on branch ${mainBranch} (main)?`);
+    assert.equal(question.message, 'Reset the password of app_owner on main (shop)?');
     await ui().dialog.press('Reset Password');
     const { detail, buttons } = await until('the new password', async () => {
       const shown = await ui().dialog.read();

@@ -33,7 +33,7 @@ describe('the tree after failed requests', () => {
     await ui().waitForMessage(/doesn't accept the API key/);
     assert.deepEqual(await labels(), initialLabels);
     await ui().computes.inlineAction(/^Compute reports/, 'Start Compute');
-    const notification = await ui().notifications.waitFor("Couldn't start reports");
+    const notification = await ui().notifications.waitFor("Couldn't start the read replica reports of main");
     assert.match(notification.message, /The service doesn't accept the API key/);
     assert.deepEqual(notification.buttons, ['Enter New Key…']);
     await ui().notifications.press(notification.message, 'Enter New Key…');
@@ -87,8 +87,8 @@ describe('failures in words', () => {
     it(`have no code, request or status (${fault})`, async () => {
       service().proxy.inject(fault, changes);
       await ui().computes.inlineAction(/^Compute reports/, 'Start Compute');
-      const { message } = await ui().notifications.waitFor("Couldn't start reports");
-      assert.match(message.replace("Couldn't start reports: ", ''), words);
+      const { message } = await ui().notifications.waitFor("Couldn't start the read replica reports of main");
+      assert.match(message.replace(/^Couldn't start the read replica reports of main \(.+?\): /, ''), words);
       await ui().notifications.clear();
     });
 });
@@ -116,13 +116,13 @@ describe('a failed operation', () => {
   it("is shown with the service's message and the compute's name, and reveals the compute", async () => {
     await ui().computes.expandProject('shop');
     // VS Code replaces the rows when the names of branches arrive. An action of an old row knows no compute.
-    await ui().computes.waitFor('Branch br-main, main');
+    await ui().computes.waitFor('Branch main, br-main');
     await ui().computes.inlineAction(/^Compute reports/, 'Restart Compute');
     await ui().dialog.press('Restart');
     // The service suspends and starts it, but the user has made one change.
     await ui().statusBar.waitFor('Hosted Postgres: 1 operation pending');
     status = 'failed';
-    const message = 'Restarting reports failed: out of compute hours';
+    const message = 'Restarting the primary of main (shop) failed: out of compute hours';
     const { buttons } = await ui().notifications.waitFor(message);
     assert.deepEqual(buttons, ['Show Compute']);
     await ui().viewAction('Computes', 'Collapse All');

@@ -13,7 +13,7 @@ describe('the life of the local service', () => {
   const showComputes = async (workbench: Workbench = ui()) => {
     await workbench.openView('Hosted Postgres');
     await workbench.computes.expandProject('shop');
-    await workbench.computes.waitFor(/^Compute ep-little-smoke-851426/);
+    await workbench.computes.waitFor(/^Compute primary, .*ep-little-smoke-851426$/);
   };
   const start = async () => {
     await ui().openView('Hosted Postgres');

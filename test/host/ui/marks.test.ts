@@ -25,7 +25,7 @@ describe('Marks of projects and accounts', () => {
 
   it('show production with text, badge and color', async () => {
     await mark('Production');
-    await ui().computes.waitFor(new RegExp(`^Branch ${mainBranch}.*, production`));
+    await ui().computes.waitFor(new RegExp(`^Branch .*${mainBranch}.*, production`));
     await until('the badges', async () => {
       const contents = await ui().page.evaluate<string[]>(BADGES);
       return contents.filter((content) => content === '"P"').length === 4;

@@ -31,7 +31,7 @@ describe('the Ports view of a remote window', () => {
     await ui().clickWelcome('Computes', 'Try it with the local service');
     await ui().computes.waitForFirstProject();
     await ui().computes.expandProject('shop');
-    await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active/);
+    await ui().computes.waitFor(/^Compute primary, active, .*ep-little-smoke-851426$/);
     const service = await findOwnService(ui().dataFolder);
     program = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [port] = await once(program.stdout ?? program, 'data');

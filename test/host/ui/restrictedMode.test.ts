@@ -39,7 +39,7 @@ describe('restricted mode', () => {
     await ui().statusBar.waitFor('Restricted Mode');
     await connect(ui(), service(), 'shop');
     await ui().computes.contextMenu(/^Compute primary/, 'Start Compute');
-    await ui().statusBar.waitFor('Started primary');
+    await ui().statusBar.waitFor('Started the primary of main (shop)');
   });
 
   it('ignores the settings of the folder', async () => {

@@ -60,12 +60,12 @@ describe('The rows of a branch', () => {
     );
     await writeFile(path.join(ui().folder, 'seed.sql'), 'select id from gone;\n');
     await connect(ui(), service, 'shop');
-    await ui().computes.waitFor(`Branch ${feature}, feature`);
+    await ui().computes.waitFor(`Branch feature, ${feature}`);
   });
   after(() => service.stop());
 
   it('are shown for a table, in a document that says where and when they were read', async () => {
-    await ui().computes.contextMenu(`Branch ${main}, main, default`, 'Data and History', 'Peek Rows…');
+    await ui().computes.contextMenu(`Branch main, default, ${main}`, 'Data and History', 'Peek Rows…');
     await ui().quickInput.choose('Select a table or view', 'visits');
     await waitForTitle(/^visits · main · app · \d/);
     await waitForLine(/^Project shop, branch main, database app$/);
@@ -96,7 +96,7 @@ describe('The rows of a branch', () => {
   });
 
   it('are shown for the table at the cursor of a schema', async () => {
-    await ui().computes.contextMenu(`Branch ${feature}, feature`, 'Data and History', 'Open Schema');
+    await ui().computes.contextMenu(`Branch feature, ${feature}`, 'Data and History', 'Open Schema');
     await waitForTitle(/^app\.sql/);
     // The editor draws only the lines in view.
     await ui().page.locator('.editor-group-container.active .monaco-editor').first().click();
@@ -109,7 +109,7 @@ describe('The rows of a branch', () => {
   });
 
   it('are compared with those of the parent in a diff editor, which counts what differs', async () => {
-    await ui().computes.contextMenu(`Branch ${feature}, feature`, 'Data and History', 'Compare Rows…');
+    await ui().computes.contextMenu(`Branch feature, ${feature}`, 'Data and History', 'Compare Rows…');
     await ui().quickInput.choose('Select a table or view', 'visits');
     await waitForTitle(/^visits: 2 added, 1 changed, 2 deleted \(main ↔ feature\)/);
     await waitForLine(/^ 1 │ Ada/, '.editor.original');

@@ -29,12 +29,12 @@ describe('The schema of a branch', () => {
     feature = (await api.change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
     await execute(feature, 'alter table accounts add phone text');
     await connect(ui(), service, 'shop');
-    await ui().computes.waitFor(`Branch ${feature}, feature`);
+    await ui().computes.waitFor(`Branch feature, ${feature}`);
   });
   after(() => service.stop());
 
   it('is compared with the parent in a diff editor, which counts what differs', async () => {
-    await ui().computes.contextMenu(`Branch ${feature}, feature`, 'Compare Schema…');
+    await ui().computes.contextMenu(`Branch feature, ${feature}`, 'Compare Schema…');
     const question = 'Select the branch to compare with';
     await until('the branches', async () => (await ui().quickInput.waitFor(question)).items.length > 1);
     await ui().quickInput.accept(question);
@@ -49,7 +49,7 @@ describe('The schema of a branch', () => {
   });
 
   it('of the sample differs between its branches, and is shown without owners and settings', async () => {
-    await ui().computes.contextMenu(/^Branch br-sweet-breeze-497520/, 'Compare Schema…');
+    await ui().computes.contextMenu(/^Branch checkout-rewrite.*br-sweet-breeze-497520/, 'Compare Schema…');
     const question = 'Select the branch to compare with';
     await until('the branches', async () => (await ui().quickInput.waitFor(question)).items.length > 1);
     await ui().quickInput.accept(question);
@@ -61,7 +61,7 @@ describe('The schema of a branch', () => {
   });
 
   it('opens as a read-only SQL document', async () => {
-    await ui().computes.contextMenu(`Branch ${main}, main, default`, 'Data and History', 'Open Schema');
+    await ui().computes.contextMenu(`Branch main, default, ${main}`, 'Data and History', 'Open Schema');
     await waitForTitle('app.sql');
     await ui()
       .page.locator('.view-line')
@@ -85,7 +85,7 @@ describe('The schema of a branch', () => {
     await ui().viewAction('Computes', 'Refresh');
     const tabs = ui().page.locator('.tabs-container .tab');
     const before = await tabs.count();
-    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'Data and History', 'Open Schema');
+    await ui().computes.contextMenu(`Branch old, no computes, ${id}`, 'Data and History', 'Open Schema');
     await until('the schema', async () => (await tabs.count()) > before);
     await api.change('DELETE', `/${PROJECT}/branches/${id}`);
     await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();

@@ -16,7 +16,7 @@ describe('trying the local service', () => {
   const newReplica = async (): Promise<string> => {
     const { compute } = await client.createCompute(shop, { branch_id: branch, type: 'read_only' });
     assert.ok(compute);
-    await ui().computes.waitFor(new RegExp(`^Compute ${compute.id}, active`));
+    await ui().computes.waitFor(new RegExp(`^Compute .*, active, .*${compute.id}$`));
     return compute.id;
   };
   const connectTo = async (computeId: string, branchId: string): Promise<pg.Client> => {
@@ -35,8 +35,8 @@ describe('trying the local service', () => {
     await ui().clickWelcome('Computes', 'Try it with the local service');
     await ui().computes.waitForFirstProject();
     await ui().computes.expandProject('shop');
-    await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active, primary, 0.25 CU/);
-    await ui().computes.waitFor(`Branch ${branch}, main, default`);
+    await ui().computes.waitFor(/^Compute primary, active, 0.25 CU, ep-little-smoke-851426$/);
+    await ui().computes.waitFor(`Branch main, default, ${branch}`);
     service = await findOwnService(ui().dataFolder);
   });
 
@@ -60,21 +60,21 @@ describe('trying the local service', () => {
     const id = await newReplica();
     const connection = await connectTo(id, branch);
     const dropped = new Promise((resolve) => connection.once('end', resolve));
-    const row = new RegExp(`^Compute ${id}`);
+    const row = new RegExp(`^Compute .*${id}$`);
     await ui().computes.inlineAction(row, 'Restart Compute');
     const { message, detail } = await ui().dialog.read();
-    assert.equal(message, `Restart ${id}?`);
+    assert.equal(message, `Restart the read replica ${id} of main (shop)?`);
     assert.match(detail, /^The compute restarts\. 1 open connection is dropped\. /);
     await ui().dialog.press('Restart');
-    await ui().statusBar.waitFor(`Restarted ${id}`);
+    await ui().statusBar.waitFor(`Restarted the read replica ${id} of main (shop)`);
     await dropped;
-    await ui().computes.waitFor(`Compute ${id}, active, read replica, 0.25 CU`);
+    await ui().computes.waitFor(`Compute read replica, active, 0.25 CU, ${id}`);
     await (await connectTo(id, branch)).end();
   });
 
   it('copies a connection string that works without typing anything', async () => {
     const id = await newReplica();
-    await ui().computes.contextMenu(new RegExp(`^Compute ${id}`), 'Copy Connection String…');
+    await ui().computes.contextMenu(new RegExp(`^Compute .*${id}$`), 'Copy Connection String…');
     const connectionString = await ui().waitForClipboard(/^postgresql:/);
     const connection = new pg.Client({ connectionString });
     await connection.connect();

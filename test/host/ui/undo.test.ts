@@ -27,7 +27,7 @@ describe('Undo…', () => {
     const branch = { name: 'work', parent_id: parent };
     const endpoints = [{ type: 'read_write' }];
     id = (await branchCalls(service).change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
-    row = `Branch ${id}, work`;
+    row = `Branch work, ${id}`;
     uri = await branchApi(() => service, id).uri();
     await query(uri, 'create table users (id int primary key, email text)');
     await query(uri, `insert into users select id, id || '@example.com' from generate_series(1, 3) as id`);
@@ -261,7 +261,7 @@ describe('Undo…', () => {
   it('creates a branch from a snapshot, which is renamed and deleted in the list', async () => {
     const find = async (name: string) =>
       (await branchCalls(service).branches(PROJECT)).find((branch) => branch.name === name)?.id ?? '';
-    const work = `Branch ${await find('work')}, work`;
+    const work = `Branch work, ${await find('work')}`;
     const press = (item: string, button: string) => ui().quickInput.pressItemButton(QUESTION, item, button);
     await ui().computes.contextMenu(work, 'Undo…');
     await press('Snapshot “before the clean-up”', 'Rename Snapshot…');
@@ -286,7 +286,7 @@ describe('Undo…', () => {
     await ui().computes.waitUntilSelected(new RegExp(compute));
     await ui().computes.contextMenu(work, 'Undo…');
     await press('Snapshot “kept”', 'Delete Snapshot…');
-    assert.equal((await ui().dialog.read()).message, 'Delete the snapshot kept?');
+    assert.equal((await ui().dialog.read()).message, 'Delete the snapshot kept of work (shop)?');
     await ui().dialog.press('Delete');
     await until('the list without it', async () => {
       const shown = await ui().quickInput.read();

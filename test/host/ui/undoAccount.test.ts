@@ -167,7 +167,7 @@ describe('Undo… on an account', () => {
     await ui().quickInput.waitFor('The project of main keeps no history');
     await shoot('no-history');
     await ui().quickInput.cancel(/./);
-    const child = 'Branch br-sweet-breeze-497520, checkout-rewrite';
+    const child = 'Branch checkout-rewrite, br-sweet-breeze-497520';
     await ui().computes.contextMenu(child, 'Undo…');
     await ui().notifications.waitFor('The project of checkout-rewrite keeps no history');
     await shoot('nothing-offered');
@@ -176,7 +176,7 @@ describe('Undo… on an account', () => {
 
   it('says that a branch has a parent', async () => {
     await ui().run('Refresh');
-    await ui().computes.contextMenu('Branch br-sweet-breeze-497520, checkout-rewrite', 'Undo…');
+    await ui().computes.contextMenu('Branch checkout-rewrite, br-sweet-breeze-497520', 'Undo…');
     await ui().notifications.waitFor('checkout-rewrite has a parent');
     await shoot('has-a-parent');
   });

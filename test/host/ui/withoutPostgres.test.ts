@@ -37,7 +37,7 @@ describe('the universal package without Postgres', () => {
     await ui().computes.waitForFirstProject();
     await ui().computes.waitFor(row);
     await ui().computes.expandProject('shop');
-    await ui().computes.waitFor(new RegExp(`^Compute ${compute}`));
+    await ui().computes.waitFor(new RegExp(`^Compute .*${compute}$`));
     await ui().waitForMessage(
       /^Computes can't start\. No Postgres \d+ or newer .* in \/.*hosted-postgres-test-/,
     );
@@ -45,8 +45,11 @@ describe('the universal package without Postgres', () => {
   });
 
   it('explains a failed start, and offers to set up Postgres', async () => {
-    await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Start Compute');
-    await ui().notifications.press(`Couldn't start ${compute}: No Postgres`, 'Set Up Postgres…');
+    await ui().computes.inlineAction(new RegExp(`^Compute .*${compute}$`), 'Start Compute');
+    await ui().notifications.press(
+      /Couldn't start the primary of main \(shop\): No Postgres/,
+      'Set Up Postgres…',
+    );
     await chooseFolder(path.join(folder, 'empty'));
     await ui().notifications.waitFor("Couldn't set up Postgres: No Postgres");
     await ui().notifications.clear();
@@ -58,8 +61,8 @@ describe('the universal package without Postgres', () => {
     await chooseFolder(findPrograms(undefined).first ?? '');
     await ui().computes.waitUntilGone(row);
     await ui().waitForMessage(/^$/);
-    await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Start Compute');
-    await ui().computes.waitFor(new RegExp(`^Compute ${compute}, active`));
+    await ui().computes.inlineAction(new RegExp(`^Compute .*${compute}$`), 'Start Compute');
+    await ui().computes.waitFor(new RegExp(`^Compute .*, active, .*${compute}$`));
   });
 
   it('lists the extensions of SQL files then, with what is missing', async () => {

@@ -8,7 +8,12 @@ import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { Guards } from '../../operations/guards.ts';
 import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { approve, requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
+import {
+  approve,
+  consequences,
+  requireWritable,
+  type ApprovalRequest,
+} from '../../operations/ui/approval.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { agentName } from '../../inventory/ui/agentText.ts';
 import { branchLabel, deletionText, keptText } from '../../inventory/ui/branchText.ts';
@@ -75,8 +80,9 @@ export async function approveForAgent(
 }
 
 /** @returns whether the user chose the button of the change, and not another one or none */
-async function askUnasked({ question, detail = '', button }: ApprovalRequest): Promise<boolean> {
-  const text = `${question} ${detail}`.trim();
+async function askUnasked(change: ApprovalRequest): Promise<boolean> {
+  const { question, button } = change;
+  const text = `${question} ${consequences(change)}`.trim();
   return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;
 }
 
@@ -100,8 +106,9 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
           change.parent,
         ),
         detail: l10n.t(
-          "This can't be undone. Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
+          'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
         ),
+        isLoss: true,
         button: l10n.t('Reset'),
       };
     case 'undo':
@@ -122,24 +129,28 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
         ...change,
         question: l10n.t('Let {0} delete the branch {1} of {2}?', agent, branch, project),
         detail: deletionText(inventory, { projectId, branchId }),
+        isLoss: true,
         button: l10n.t('Delete'),
       };
     case 'create':
-      return {
-        ...change,
-        question: l10n.t('Let {0} create a branch in {1}?', agent, project),
-        detail:
-          change.limit === undefined
-            ? undefined
-            : l10n.t('Agents already have {0} branches in this project.', change.limit.count),
-        button: l10n.t('Create'),
-      };
+      return { ...change, ...creationQuestion(agent, project, change.limit?.count) };
     default: {
       const name = idWithName(change.computeId ?? '', change.name);
       const compute = l10n.t('{0} on the branch {1} of {2}', name, branch, project);
       return { ...change, ...computeQuestion(change, agent, compute) };
     }
   }
+}
+
+function creationQuestion(agent: string, project: string, existing: number | undefined) {
+  return {
+    question: l10n.t('Let {0} create a branch in {1}?', agent, project),
+    detail:
+      existing === undefined
+        ? undefined
+        : l10n.t('Agents already have {0} branches in this project.', existing),
+    button: l10n.t('Create'),
+  };
 }
 
 function readingQuestion(agent: string, branch: string, project: string, sql: string) {

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { deletionProblem, type DeletionProblem } from '../../inventory/branchStatus.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
-import { branchLabel, deletionText } from '../../inventory/ui/branchText.ts';
+import { deletionText } from '../../inventory/ui/branchText.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { window } from '../../window/ui/window.ts';
@@ -14,7 +14,7 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { branchNameQuestion } from './createBranch.ts';
 import { explainExpiry } from './expiry.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
-import { displayName } from '../../../base/sanitize.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 
 export const renameBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename the branch");
@@ -22,17 +22,17 @@ export const renameBranch: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
   const { branch, branchId, list } = picked;
-  run.failureMessage = l10n.t("Couldn't rename {0}", picked.name);
-  const prompt = l10n.t('Name of {0}', branchId);
+  run.failureMessage = l10n.t("Couldn't rename {0}", picked.fullName);
+  const prompt = l10n.t('New name of {0}', picked.fullName);
   const question = { prompt, value: branch.name, except: branchId };
   const name = await singleStep(title, branchNameQuestion(list, question));
   if (name === undefined || name === branch.name) return;
   await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Rename {0}?', picked.name),
+    question: l10n.t('Rename {0}?', picked.fullName),
     button: l10n.t('Rename'),
-    progress: l10n.t('Renaming {0}', picked.name),
-    done: l10n.t('Renamed {0}', branchLabel(branchId, { ...branch, name })),
+    progress: l10n.t('Renaming {0}', picked.fullName),
+    done: l10n.t('Renamed {0} to {1}', picked.fullName, sanitize(name)),
     send: (options) => context.branchActions.update(picked, { name }, options),
   });
 };
@@ -43,14 +43,14 @@ export const protectBranch: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, l10n.t('Protect Branch'), argument, problem);
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
-  const { name } = picked;
-  run.failureMessage = l10n.t("Couldn't protect {0}", name);
+  const { fullName } = picked;
+  run.failureMessage = l10n.t("Couldn't protect {0}", fullName);
   await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Protect {0}?', name),
+    question: l10n.t('Protect {0}?', fullName),
     button: l10n.t('Protect'),
-    progress: l10n.t('Protecting {0}', name),
-    done: l10n.t('Protected {0}', name),
+    progress: l10n.t('Protecting {0}', fullName),
+    done: l10n.t('Protected {0}', fullName),
     send: (options) => context.branchActions.update(picked, { protected: true }, options),
   });
 };
@@ -60,15 +60,15 @@ export const unprotectBranch: Command = async (context, argument, run) => {
   const problem = (branch: Branch) => (branch.protected === true ? undefined : l10n.t('not protected'));
   const picked = await pickBranch(context, l10n.t('Unprotect Branch'), argument, problem);
   if (picked === undefined) return;
-  const { name } = picked;
-  run.failureMessage = l10n.t("Couldn't remove the protection of {0}", name);
+  const { fullName } = picked;
+  run.failureMessage = l10n.t("Couldn't remove the protection of {0}", fullName);
   await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Remove the protection of {0}?', name),
+    question: l10n.t('Remove the protection of {0}?', fullName),
     detail: l10n.t('It can then be deleted and reset.'),
     button: l10n.t('Unprotect'),
-    progress: l10n.t('Removing the protection of {0}', name),
-    done: l10n.t('Removed the protection of {0}', name),
+    progress: l10n.t('Removing the protection of {0}', fullName),
+    done: l10n.t('Removed the protection of {0}', fullName),
     send: (options) => context.branchActions.update(picked, { protected: false }, options),
   });
 };
@@ -79,15 +79,15 @@ export const setDefaultBranch: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, l10n.t('Set as Default Branch'), argument, problem);
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
-  const { name } = picked;
-  run.failureMessage = l10n.t("Couldn't set {0} as default", name);
+  const { fullName } = picked;
+  run.failureMessage = l10n.t("Couldn't set {0} as default", fullName);
   await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Set {0} as the default branch?', name),
+    question: l10n.t('Set {0} as the default branch?', fullName),
     detail: l10n.t('New branches start from the default branch unless you choose another parent.'),
     button: l10n.t('Set as Default'),
-    progress: l10n.t('Setting {0} as default', name),
-    done: l10n.t('{0} is the default branch', name),
+    progress: l10n.t('Setting {0} as default', fullName),
+    done: l10n.t('{0} is the default branch', fullName),
     send: (options) => context.branchActions.setDefault(picked, options),
   });
 };
@@ -97,32 +97,34 @@ export const resetBranch: Command = async (context, argument, run) => {
   const problem = (branch: Branch) => (branch.parent_id ? undefined : l10n.t('has no parent'));
   const picked = await pickBranch(context, l10n.t('Reset from Parent'), argument, problem);
   if (picked === undefined) return;
-  const { name } = picked;
-  run.failureMessage = l10n.t("Couldn't reset {0}", name);
+  const { fullName } = picked;
+  run.failureMessage = l10n.t("Couldn't reset {0}", fullName);
   const parent = picked.branch.parent_id;
   const obstacle = resetProblem(picked);
   if (!parent || obstacle !== undefined)
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
   await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent))),
+    question: l10n.t('Reset {0} from {1}?', fullName, branchTitle(parent, picked.list.branches.get(parent))),
+    isLoss: true,
     detail: l10n.t(
-      "This can't be undone. Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
+      'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
     ),
     button: l10n.t('Reset'),
-    ...changeTexts('reset', name),
+    ...changeTexts('reset', fullName),
     send: (options) => context.branchActions.reset(picked, parent, options),
   });
 };
 
 /** Why the service wouldn't reset a branch. */
-function resetProblem({ branchId, name, branch, list }: PickedBranch): string | undefined {
-  if (!branch.parent_id) return l10n.t("{0} has no parent, so it can't be reset.", name);
+function resetProblem({ branchId, fullName, branch, list }: PickedBranch): string | undefined {
+  if (!branch.parent_id) return l10n.t("{0} has no parent, so it can't be reset.", fullName);
   if (branch.protected === true)
-    return l10n.t("{0} is protected, so it can't be reset. Unprotect it first.", name);
+    return l10n.t("{0} is protected, so it can't be reset. Unprotect it first.", fullName);
   const [child] = list.childrenOf(branchId);
   return (
-    child && l10n.t("{0} has child branches, such as {1}, so it can't be reset.", name, displayName(child))
+    child &&
+    l10n.t("{0} has child branches, such as {1}, so it can't be reset.", fullName, displayName(child))
   );
 }
 
@@ -131,16 +133,17 @@ export const deleteBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete the branch");
   const picked = await pickBranch(context, l10n.t('Delete Branch'), argument);
   if (picked === undefined) return;
-  const { name } = picked;
-  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  const { fullName } = picked;
+  run.failureMessage = l10n.t("Couldn't delete {0}", fullName);
   const problem = deletionProblem(picked.list, picked.branch);
   if (problem !== undefined) return await explain(picked, problem);
   await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Delete {0}?', name),
+    question: l10n.t('Delete {0}?', fullName),
+    isLoss: true,
     detail: deletionText(context.inventory, picked),
     button: l10n.t('Delete'),
-    ...changeTexts('delete', name),
+    ...changeTexts('delete', fullName),
     send: async (options) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree.
       if (asBranchNode(argument) !== undefined) await revealRow(context, { projectId: picked.projectId });
@@ -150,9 +153,9 @@ export const deleteBranch: Command = async (context, argument, run) => {
   });
 };
 
-async function explain({ name, projectId }: PickedBranch, problem: DeletionProblem): Promise<void> {
+async function explain({ fullName, projectId }: PickedBranch, problem: DeletionProblem): Promise<void> {
   if (problem.kind === 'root') {
-    const message = l10n.t("{0} can't be deleted because it is the root branch of its project.", name);
+    const message = l10n.t("{0} can't be deleted because it is the root branch of its project.", fullName);
     const button = l10n.t('Delete Project…');
     if ((await window.showWarningMessage(message, button)) === button)
       await executeCommand('hostedPostgres.project.delete', { kind: 'project', projectId });
@@ -162,12 +165,12 @@ async function explain({ name, projectId }: PickedBranch, problem: DeletionProbl
     problem.kind === 'parent'
       ? l10n.t(
           "{0} can't be deleted because it has child branches, such as {1}. Delete them first.",
-          name,
+          fullName,
           displayName(problem.child),
         )
       : l10n.t(
           "{0} can't be deleted because it is the default branch. Set another branch as default first.",
-          name,
+          fullName,
         );
   await window.showWarningMessage(message);
 }

@@ -6,7 +6,8 @@ import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { expiryAfter } from '../expiryTime.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
-import { displayName } from '../../../base/sanitize.ts';
+import { namesText } from '../../inventory/ui/resourceText.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { branchQuestion, requireBranches } from '../../commandSupport/branchPicker.ts';
@@ -36,17 +37,18 @@ export async function createBranchIn(
   prepare?: (options: SendOptions) => Promise<unknown>,
 ): Promise<SendResult | undefined> {
   const name = projectName(context.inventory, projectId);
+  const branch = namesText({ project: name, branch: sanitize(creation.branch?.name ?? '') });
   return await makeChange(context, run, {
     projectId,
     name,
-    question: l10n.t('Create a branch in {0}?', name),
+    question: l10n.t('Create {0}?', branch),
     button: l10n.t('Create'),
-    progress: l10n.t('Creating a branch'),
+    progress: l10n.t('Creating {0}', branch),
     send: async (options) => {
       await prepare?.(options);
       return await context.branchActions.create(projectId, creation, options);
     },
-    done: ({ branch }) => branch && l10n.t('Created {0}', displayName(branch)),
+    done: l10n.t('Created {0}', branch),
   });
 }
 

@@ -1,6 +1,7 @@
 /** Deletes several branches after a single approval. */
 import { l10n } from 'vscode';
 import type { BranchList } from '../../inventory/branchLists.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { CommandContext, Run } from '../../commandSupport/context.ts';
 import { requireBranches } from '../../commandSupport/branchPicker.ts';
@@ -28,6 +29,7 @@ export async function loadBranchLists(
 
 export interface DeletableBranch {
   readonly ref: BranchRef;
+  /** What the user enters to confirm the deletion in production. */
   readonly title: string;
   /** Called after the deletion. */
   readonly forget: () => Promise<void>;
@@ -40,26 +42,31 @@ export async function deleteBranches(
   chosen: readonly DeletableBranch[],
   reload: () => Promise<readonly DeletableBranch[]>,
 ): Promise<void> {
-  const names = chosen.map(({ title }) => title);
+  // A deleted branch can't be looked up.
+  const fullNames = new Map(chosen.map(({ ref }) => [ref.branchId, resourceText(context.inventory, ref)]));
+  const nameOf = ({ ref, title }: DeletableBranch) => fullNames.get(ref.branchId) ?? title;
+  const names = chosen.map(nameOf);
   const [first = ''] = names;
-  const detail = l10n.t("This can't be undone. Data and computes are deleted, and connections are dropped.");
+  const detail = l10n.t('Data and computes are deleted, and connections are dropped.');
   await makeChange(context, run, {
-    name: names.join(', '),
+    name: chosen.map(({ title }) => title).join(', '),
     question:
       names.length === 1 ? l10n.t('Delete {0}?', first) : l10n.t('Delete {0} branches?', names.length),
     detail: names.length === 1 ? detail : [...names, detail].join('\n'),
+    isLoss: true,
     button: l10n.t('Delete'),
     progress: l10n.t('Deleting branches'),
     send: async (options) => {
       const still = (await reload()).filter(({ ref }) => chosen.some((each) => isSameBranch(ref, each.ref)));
       let isPending = false;
-      for (const { ref, title, forget } of still) {
-        run.failureMessage = l10n.t("Couldn't delete {0}", title);
+      for (const each of still) {
+        const { ref, forget } = each;
+        run.failureMessage = l10n.t("Couldn't delete {0}", nameOf(each));
         const result = await context.branchActions.delete(ref, { unprotect: false }, options);
         isPending ||= result.isPending;
         await forget();
       }
-      return { deleted: still.map(({ title }) => title), isPending };
+      return { deleted: still.map(nameOf), isPending };
     },
     done: ({ deleted }) => (deleted.length === 0 ? undefined : l10n.t('Deleted {0}', deleted.join(', '))),
   });

@@ -44,8 +44,8 @@ export const changeExpiry: Command = async (context, argument, run) => {
   const title = l10n.t('Change Expiry');
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
-  const { name } = picked;
-  run.failureMessage = l10n.t("Couldn't change the expiry of {0}", name);
+  const { fullName } = picked;
+  run.failureMessage = l10n.t("Couldn't change the expiry of {0}", fullName);
   const obstacle = expiryObstacle(picked);
   if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
   // Zero is given by what keeps a branch.
@@ -54,25 +54,25 @@ export const changeExpiry: Command = async (context, argument, run) => {
   const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
   await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Change the expiry of {0}?', name),
+    question: l10n.t('Change the expiry of {0}?', fullName),
     button: l10n.t('Change'),
-    progress: l10n.t('Changing the expiry of {0}', name),
+    progress: l10n.t('Changing the expiry of {0}', fullName),
     done:
       expires_at === null
-        ? l10n.t('{0} no longer expires', name)
-        : l10n.t('{0} expires on {1}', name, formatDate(expires_at)),
+        ? l10n.t('{0} no longer expires', fullName)
+        : l10n.t('{0} expires on {1}', fullName, formatDate(expires_at)),
     send: (options) => context.branchActions.update(picked, { expires_at }, options),
   });
 };
 
 /** Why the service wouldn't accept an expiry. */
-function expiryObstacle({ branchId, name, branch, list }: PickedBranch): string | undefined {
-  if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", name);
-  if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", name);
+function expiryObstacle({ branchId, fullName, branch, list }: PickedBranch): string | undefined {
+  if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", fullName);
+  if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", fullName);
   const [child] = list.childrenOf(branchId);
   if (child === undefined) return undefined;
   const childName = displayName(child);
-  return l10n.t("{0} has child branches, such as {1}, so it can't expire.", name, childName);
+  return l10n.t("{0} has child branches, such as {1}, so it can't expire.", fullName, childName);
 }
 
 /**

@@ -45,16 +45,16 @@ export const renameProject: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename {0}", before);
   requireWritable(context.guards, { projectId });
   const value = context.inventory.project(projectId)?.name ?? '';
-  const prompt = l10n.t('Name of {0}', projectId);
+  const prompt = l10n.t('New name of {0}', before);
   const name = await singleStep(title, enterText({ prompt, value, problem: nameProblem }));
   if (name === undefined || name === value) return;
   await makeChange(context, run, {
     projectId,
     name: before,
-    question: l10n.t('Rename {0}?', before),
+    question: l10n.t('Rename the project {0}?', before),
     button: l10n.t('Rename'),
     progress: l10n.t('Renaming {0}', before),
-    done: l10n.t('Renamed {0}', sanitize(name)),
+    done: l10n.t('Renamed {0} to {1}', before, sanitize(name)),
     send: (options) => context.branchActions.renameProject(projectId, name, options),
   });
 };
@@ -85,7 +85,7 @@ export const deleteProject: Command = async (context, argument, run) => {
   const deleted = await makeChange(context, run, {
     projectId,
     name,
-    question: l10n.t('Delete {0}?', name),
+    question: l10n.t('Delete the project {0}?', name),
     // A service on this machine needs enough disk space to keep it, and the public one keeps it for a week.
     detail: l10n.t(
       'All its branches, computes and data are deleted. It can be recovered only if the service keeps it, and only for a limited time.',

@@ -40,7 +40,7 @@ export const recoverProject: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't recover {0}", name);
   const recovered = await makeChange(context, run, {
     name,
-    question: l10n.t('Recover {0}?', name),
+    question: l10n.t('Recover the project {0}?', name),
     button: l10n.t('Recover'),
     progress: l10n.t('Recovering {0}', name),
     done: l10n.t('Recovered {0}', name),

@@ -4,7 +4,6 @@ import { areNone } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../inventory/nodes.ts';
-import { branchLabel } from '../../inventory/ui/branchText.ts';
 import { changeTexts, effectText, suspendText } from '../../operations/ui/changeText.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -19,15 +18,15 @@ export const restartCompute: Command = async (context, argument, run) => {
   const offered = { canPick: isRunning, none: l10n.t('No compute is running.') };
   const node = await pickCompute(context, l10n.t('Restart Compute'), argument, offered);
   if (node === undefined) return;
-  const { name } = node;
-  run.failureMessage = l10n.t("Couldn't restart {0}", name);
+  const { fullName } = node;
+  run.failureMessage = l10n.t("Couldn't restart {0}", fullName);
   await makeChange(context, run, {
     ...node,
-    question: l10n.t('Restart {0}?', name),
+    question: l10n.t('Restart {0}?', fullName),
     drops: node,
     detail: (connections) => (areNone(connections) ? undefined : effectText('restart', { connections })),
     button: l10n.t('Restart'),
-    ...changeTexts('restart', name),
+    ...changeTexts('restart', fullName),
     send: (options) => context.computeActions.restart(node, options),
   });
 };
@@ -37,13 +36,13 @@ export const startCompute: Command = async (context, argument, run) => {
   const offered = { canPick: isIdle, none: l10n.t('No compute is idle.') };
   const node = await pickCompute(context, l10n.t('Start Compute'), argument, offered);
   if (node === undefined) return;
-  const { name } = node;
-  run.failureMessage = l10n.t("Couldn't start {0}", name);
+  const { fullName } = node;
+  run.failureMessage = l10n.t("Couldn't start {0}", fullName);
   await makeChange(context, run, {
     ...node,
-    question: l10n.t('Start {0}?', name),
+    question: l10n.t('Start {0}?', fullName),
     button: l10n.t('Start'),
-    ...changeTexts('start', name),
+    ...changeTexts('start', fullName),
     send: (options) => context.computeActions.start(node, options),
   });
 };
@@ -52,15 +51,15 @@ export const suspendCompute: Command = async (context, argument, run) => {
   const offered = { canPick: isActive, none: l10n.t('No compute is active.') };
   const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, offered);
   if (node === undefined) return;
-  const { name } = node;
-  run.failureMessage = l10n.t("Couldn't suspend {0}", name);
+  const { fullName } = node;
+  run.failureMessage = l10n.t("Couldn't suspend {0}", fullName);
   await makeChange(context, run, {
     ...node,
-    question: l10n.t('Suspend {0}?', name),
+    question: l10n.t('Suspend {0}?', fullName),
     drops: node,
     detail: (connections) => (areNone(connections) ? undefined : suspendText(connections)),
     button: l10n.t('Suspend'),
-    ...changeTexts('suspend', name),
+    ...changeTexts('suspend', fullName),
     send: (options) => context.computeActions.suspend(node, options),
   });
 };
@@ -68,17 +67,17 @@ export const suspendCompute: Command = async (context, argument, run) => {
 export const deleteCompute: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Delete Compute'), argument);
   if (node === undefined) return;
-  const { name } = node;
-  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  const { fullName } = node;
+  run.failureMessage = l10n.t("Couldn't delete {0}", fullName);
   await makeChange(context, run, {
     ...node,
-    question: l10n.t('Delete {0}?', name),
+    question: l10n.t('Delete {0}?', fullName),
+    isLoss: true,
     detail: l10n.t(
-      "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",
-      branchLabel(node.branchId, context.inventory.branches.get(node.projectId, node.branchId)),
+      'Its connections are dropped and its host stops responding. The data stays on the branch.',
     ),
     button: l10n.t('Delete'),
-    ...changeTexts('delete', name),
+    ...changeTexts('delete', fullName),
     send: (options) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree. So select another row, and do it
       // before this one disappears: after that, the user may have selected a row.

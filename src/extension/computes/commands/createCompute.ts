@@ -4,6 +4,7 @@ import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary } from '../../inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { branchLabel } from '../../inventory/ui/branchText.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -23,15 +24,17 @@ export const createCompute: Command = async (context, argument, run) => {
   if (answers === undefined) return;
   const { projectId, creation } = answers;
   const name = projectName(context.inventory, projectId);
+  const branch = resourceText(context.inventory, { projectId, branchId: creation.branch_id });
   const created = await makeChange(context, run, {
     projectId,
     branchId: creation.branch_id,
     name,
-    question: l10n.t('Create a compute in {0}?', name),
+    question: l10n.t('Create a compute on {0}?', branch),
     button: l10n.t('Create'),
-    progress: l10n.t('Creating a compute'),
+    progress: l10n.t('Creating a compute on {0}', branch),
     send: (options) => context.computeActions.create(projectId, creation, options),
-    done: ({ compute }) => compute && l10n.t('Created {0}', displayName(compute)),
+    done: ({ compute }) =>
+      compute && l10n.t('Created {0}', resourceText(context.inventory, computeNodeOf(compute))),
   });
   if (created?.compute !== undefined) await revealRow(context, computeNodeOf(created.compute));
 };

@@ -10,7 +10,7 @@ import {
 } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
-import { displayName, nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { isPrimary, sizeOf } from '../../inventory/computeStatus.ts';
 import { asComputeNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { onlyChanged } from '../computeActions.ts';
@@ -19,6 +19,8 @@ import { settingsOn } from '../../inventory/computeStatus.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { branchLabel } from '../../inventory/ui/branchText.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { changeTexts, effectText } from '../../operations/ui/changeText.ts';
 import { autosuspendText } from '../../window/ui/timeText.ts';
@@ -36,20 +38,21 @@ export const editCompute: Command = async (context, argument, run) => {
   const answers = await askForEdit(context, argument);
   if (answers === undefined) return;
   const name = displayName(answers.compute);
-  run.failureMessage = l10n.t("Couldn't change {0}", name);
+  const fullName = resourceText(context.inventory, computeNodeOf(answers.compute));
+  run.failureMessage = l10n.t("Couldn't change {0}", fullName);
   if (answers.change === undefined) return await openSettings(context, answers.compute);
   const { project_id: projectId, id: computeId } = answers.compute;
   // The record may have been refreshed during the questions.
   const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
   const change = onlyChanged(current, answers.change);
-  if (change === undefined) return announce(l10n.t('Nothing to change on {0}', name), 'info');
+  if (change === undefined) return announce(l10n.t('Nothing to change on {0}', fullName), 'info');
   const node = computeNodeOf(current);
   await makeChange(context, run, {
     ...node,
     name,
     ...questionFor(context, current, change),
     toBranchId: change.branch_id,
-    ...changeTexts('edit', name),
+    ...changeTexts('edit', fullName),
     send: (options) => context.computeActions.update(node, change, options),
   });
 };
@@ -58,10 +61,10 @@ export const editCompute: Command = async (context, argument, run) => {
 function questionFor({ inventory }: CommandContext, compute: Compute, change: ComputePatch) {
   const { project_id: projectId, id: computeId } = compute;
   const branchId = change.branch_id ?? compute.branch_id;
-  const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
+  const branch = branchTitle(branchId, inventory.branches.get(projectId, branchId));
   const effect = changeEffect(compute, change);
   const size = sizeText({ ...compute, ...change });
-  const name = nameOrId(compute.name, computeId);
+  const name = resourceText(inventory, computeNodeOf(compute));
   const texts: Record<EditEffect, { readonly question: string; readonly button: string }> = {
     disable: { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') },
     move: { question: l10n.t('Move {0} to {1}?', name, branch), button: l10n.t('Move') },
@@ -135,7 +138,7 @@ async function askForChange(
     case 'branch':
       return { branch_id: await ask(targetQuestion(context, compute)) };
     case 'name':
-      return { name: await ask(computeNameQuestion(compute)) };
+      return { name: await ask(computeNameQuestion(context, compute)) };
     case 'pooler':
       return { pooler_enabled: compute.pooler_enabled !== true };
     case 'disabled':
@@ -150,7 +153,7 @@ async function askForChange(
 function editQuestion({ inventory }: CommandContext, compute: Compute): Question<Edited> {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
-  const placeholder = l10n.t('Select what to change on {0}', displayName(compute));
+  const placeholder = l10n.t('Select what to change on {0}', resourceText(inventory, computeNodeOf(compute)));
   const items = editItems(compute, branch);
   return pickOne({ placeholder, items });
 }
@@ -196,9 +199,9 @@ function targetQuestion(context: CommandContext, compute: Compute): Question<str
   return branchQuestion(context, { projectId: compute.project_id, problem });
 }
 
-const computeNameQuestion = (compute: Compute): Question<string> =>
+const computeNameQuestion = ({ inventory }: CommandContext, compute: Compute): Question<string> =>
   enterText({
-    prompt: l10n.t('Name of {0}', compute.id),
+    prompt: l10n.t('New name of {0}', resourceText(inventory, computeNodeOf(compute))),
     value: compute.name ?? '',
     problem: (text) => nameProblem(text, MAX_SHORT_NAME),
   });

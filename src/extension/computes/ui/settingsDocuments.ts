@@ -30,8 +30,9 @@ import { computeStatus, settingsOn, type SettingsText } from '../../inventory/co
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { approve, requireWritable } from '../../operations/ui/approval.ts';
-import { endText, effectText } from '../../operations/ui/changeText.ts';
+import { changeTexts, endText, effectText } from '../../operations/ui/changeText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -129,11 +130,12 @@ export class SettingsDocuments implements Disposable {
     if (this.#saveReasons.get(uri.toString()) !== TextDocumentSaveReason.Manual)
       throw new Error(l10n.t('Auto Save restarts no compute. Save the document yourself to apply it.'));
     this.#rejected.delete(uri.toString());
-    const name = displayName(compute);
-    if (isDeepStrictEqual(settings, settingsOn(compute)))
-      return announce(l10n.t('{0} already has these settings', name));
     const node = computeNodeOf(compute);
-    const question = l10n.t('Apply the Postgres settings to {0}?', name);
+    const name = displayName(compute);
+    const fullName = resourceText(this.#deps.inventory, node);
+    if (isDeepStrictEqual(settings, settingsOn(compute)))
+      return announce(l10n.t('Nothing to change on {0}', fullName));
+    const question = l10n.t('Apply the Postgres settings to {0}?', fullName);
     // A change takes effect at once and drops the connections of an active compute.
     const detail = computeStatus(compute) === 'idle' ? undefined : effectText('restart');
     const texts = { name, question, detail, button: l10n.t('Apply and Restart') };
@@ -157,7 +159,8 @@ export class SettingsDocuments implements Disposable {
       const change = { settings: { pg_settings: { ...settings } } };
       const options = { initialConnection: connection };
       const { isPending } = await this.#deps.computeActions.update(computeNodeOf(compute), change, options);
-      if (!isPending) announce(l10n.t('Changed {0}', displayName(compute)));
+      if (!isPending)
+        announce(changeTexts('edit', resourceText(this.#deps.inventory, computeNodeOf(compute))).done);
       const end = isPending ? await ended : undefined;
       if (end?.outcome === 'failed') return end.reason ?? l10n.t('the service gave no reason');
       if (end !== undefined && end.outcome !== 'finished') throw new Error(endText(end));

@@ -13,7 +13,7 @@ import { findServiceLines, isServiceName, serviceLines, serviceName, setService 
 import { labelOf } from '../../inventory/computeStatus.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { window } from '../../window/ui/window.ts';
+import { askAboutLoss } from '../../window/ui/input/dialogs.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
@@ -74,7 +74,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   if (current !== undefined) {
     const question = l10n.t('Replace the service {0} in {1}?', name, path.basename(file));
     const detail = l10n.t('Current values:\n{0}', current.map(hidePassword).join('\n'));
-    if ((await window.ask(question, detail, l10n.t('Replace'))) === undefined) return false;
+    if (!(await askAboutLoss(question, detail, l10n.t('Replace')))) return false;
   }
   // The file may have changed during the question.
   const changed = changeText(await readText(file), (text) => setService(text, name, lines));

@@ -4,7 +4,6 @@ import type { ResetPassword } from '../../../api/client.ts';
 import { isFinal } from '../../operations/pendingChange.ts';
 import { canLogIn } from '../connectionDefaults.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
-import { branchLabel } from '../../inventory/ui/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -23,15 +22,13 @@ export const resetPassword: Command = async (context, argument, run) => {
   if (role === undefined) return;
   const name = sanitize(role);
   run.failureMessage = l10n.t("Couldn't reset the password of {0}", name);
-  const label = branchLabel(branch.branchId, branch.branch);
   run.unknownOutcome = l10n.t('The old password may no longer work.');
   const result = await makeChange(context, run, {
     ...branch,
     name,
-    question: l10n.t('Reset the password of {0} on branch {1}?', name, label),
-    detail: l10n.t(
-      "This can't be undone. Connections to the branch are dropped, and programs need the new password.",
-    ),
+    question: l10n.t('Reset the password of {0} on {1}?', name, branch.fullName),
+    isLoss: true,
+    detail: l10n.t('Connections to the branch are dropped, and programs need the new password.'),
     button: l10n.t('Reset Password'),
     progress: l10n.t('Resetting the password of {0}', name),
     send: (options) => context.branchActions.resetPassword(branch, role, options),

@@ -3,6 +3,7 @@ import { l10n } from 'vscode';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { readerOf } from '../../connection/branchLogin.ts';
 import type { Login } from '../../connection/connectionDefaults.ts';
 import { askForLogin, findOrAskPassword } from '../../connection/commands/login.ts';
@@ -60,7 +61,8 @@ export async function findReadable(
   const status = computeStatus(compute);
   if (status === 'disabled') throw new Error(l10n.t('The compute of {0} is disabled.', branchName));
   const wakes = !connection.isLocal && status !== 'active';
-  if (wakes && !mayWake && !(await confirmWake(title, branchName))) return undefined;
+  const fullName = resourceText(inventory, branch);
+  if (wakes && !mayWake && !(await confirmWake(title, fullName))) return undefined;
   const request = { title, compute, scope: undefined, allowsPooled: false, database };
   const login = await askForLogin(context, request);
   if (login === undefined) return undefined;
@@ -79,16 +81,18 @@ const confirmed = new WeakMap<ReadingContext['session'], Set<string>>();
 
 /** Without a login that only reads, code of views, policies and the like gets the rights of the login. Asked once. */
 async function confirmOwner(
-  { session }: ReadingContext,
+  { session, inventory }: ReadingContext,
   title: string,
-  { account, projectId }: BranchRef,
+  branch: BranchRef,
   { role, database }: Login,
 ): Promise<boolean> {
+  const { account, projectId } = branch;
   const known = confirmed.get(session) ?? new Set();
   confirmed.set(session, known);
   const key = JSON.stringify([account, projectId, role, database]);
   if (known.has(key)) return true;
-  const question = l10n.t('{0}: read {1} as {2}?', title, sanitize(database), sanitize(role));
+  const place = resourceText(inventory, branch);
+  const question = l10n.t('{0}: read {1} on {2} as {3}?', title, sanitize(database), place, sanitize(role));
   const detail = l10n.t(
     'Nothing is committed. But code in the views, policies and functions of the database runs with the rights of {0}, as in psql. If others can create such code, connect as a role that only reads.',
     sanitize(role),

@@ -25,13 +25,13 @@ export const runSqlFile: Command = async (context, argument, run) => {
   const preferred = envFileBranch(context, uri);
   const picked = await pickBranch(context, title, undefined, undefined, preferred);
   if (picked === undefined) return;
-  const { projectId, branchId, name: branchName } = picked;
+  const { projectId, branchId, name: branchName, fullName } = picked;
   requireWritable(context.guards, { projectId, branchId });
   const branch = { account, projectId, branchId };
   const target = await findReadable(context, { title, branch, mayWake: true, purpose: 'write' });
   if (target === undefined) return;
   const file = { path: uri.fsPath, name: path.basename(uri.fsPath) };
-  const question = l10n.t('Run {0} on {1}?', file.name, branchName);
+  const question = l10n.t('Run {0} on {1}?', file.name, fullName);
   const change = { projectId, branchId, name: branchName, question, button: l10n.t('Run') };
   if (!(await approve(context.guards, change, run.initialConnection))) return;
   context.markers.add(branch, { kind: 'program', text: file.name });

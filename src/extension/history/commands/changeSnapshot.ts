@@ -24,32 +24,34 @@ export const snapshotNameQuestion = (prompt: string, value = ''): Question<strin
 export async function changeSnapshot(
   context: CommandContext,
   run: Run,
-  { projectId, branchId }: PickedBranch,
+  { projectId, branchId, fullName }: PickedBranch,
   { kind, snapshot }: NonNullable<ChosenMoment['change']>,
 ): Promise<void> {
   const target = { projectId, branchId, name: snapshot.text };
+  const snapshotName = l10n.t('the snapshot {0} of {1}', snapshot.text, fullName);
   if (kind === 'delete') {
-    run.failureMessage = l10n.t("Couldn't delete {0}", snapshot.text);
+    run.failureMessage = l10n.t("Couldn't delete {0}", snapshotName);
     await makeChange(context, run, {
       ...target,
-      question: l10n.t('Delete the snapshot {0}?', snapshot.text),
-      detail: l10n.t("This can't be undone. Its data is deleted."),
+      question: l10n.t('Delete {0}?', snapshotName),
+      isLoss: true,
+      detail: l10n.t('Its data is deleted.'),
       button: l10n.t('Delete'),
-      ...changeTexts('delete', snapshot.text),
+      ...changeTexts('delete', snapshotName),
       send: (options) => deleteSnapshot(context, projectId, snapshot, options),
     });
     return;
   }
-  run.failureMessage = l10n.t("Couldn't rename {0}", snapshot.text);
+  run.failureMessage = l10n.t("Couldn't rename {0}", snapshotName);
   const question = snapshotNameQuestion(l10n.t('Name of the snapshot'), snapshot.text);
   const name = await singleStep(l10n.t('Rename Snapshot'), question);
   if (name === undefined || name === snapshot.text) return;
   await makeChange(context, run, {
     ...target,
-    question: l10n.t('Rename {0}?', snapshot.text),
+    question: l10n.t('Rename {0}?', snapshotName),
     button: l10n.t('Rename'),
-    progress: l10n.t('Renaming {0}', snapshot.text),
-    done: l10n.t('Renamed {0}', name),
+    progress: l10n.t('Renaming {0}', snapshotName),
+    done: l10n.t('Renamed {0} to {1}', snapshotName, name),
     send: (options) => updateSnapshot(context, projectId, snapshot, { name }, options),
   });
 }
@@ -68,13 +70,13 @@ export async function createFromSnapshot(
   picked: PickedBranch,
   { lifetime, ...branch }: NewBranch,
 ): Promise<void> {
-  const { projectId, name } = picked;
+  const { projectId, fullName } = picked;
   const { branchActions, computeActions, inventory } = context;
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Create a branch in {0}?', name),
+    question: l10n.t('Create a branch of {0}?', fullName),
     button: l10n.t('Create'),
-    progress: l10n.t('Creating a branch'),
+    progress: l10n.t('Creating a branch of {0}', fullName),
     done: l10n.t('Created {0}', branch.name),
     send: async (options) => {
       const created = await branchOfSnapshot(context, refOf(context, picked), branch, options);

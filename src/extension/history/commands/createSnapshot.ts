@@ -13,7 +13,7 @@ export const createSnapshot: Command = async (context, argument, run) => {
   const title = l10n.t('Create Snapshot');
   const picked = await pickBranch(context, title, branchArgument(context, argument));
   if (picked === undefined) return;
-  const { name: branch } = picked;
+  const { fullName: branch } = picked;
   const name = await singleStep(title, snapshotNameQuestion(l10n.t('Name of the snapshot of {0}', branch)));
   if (name === undefined) return;
   await makeChange(context, run, {

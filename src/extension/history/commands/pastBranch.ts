@@ -6,7 +6,7 @@ import { expiryAfter } from '../../branches/expiryTime.ts';
 import { parentOf, type RestoreSource } from '../../account/refs.ts';
 import { pastText } from '../../window/ui/timeText.ts';
 import { nameWithTime, withoutExpiry } from '../undoBranch.ts';
-import { branchTitle } from '../../inventory/names.ts';
+import { branchTitle, projectName } from '../../inventory/names.ts';
 import { finishChange } from '../../operations/finishChange.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { CommandContext, Run } from '../../commandSupport/context.ts';
@@ -34,6 +34,7 @@ export async function createPastBranch(
   const { accountId: account } = context.session.requireConnection();
   const of = branchTitle(source.branchId, inventory.branches.get(projectId, source.branchId));
   const title = pastText(of, source.at);
+  const place = projectName(inventory, projectId);
   const { initialConnection } = run;
   const list = inventory.branches.forProject(projectId);
   const creation = {
@@ -44,7 +45,7 @@ export async function createPastBranch(
   const created = await makeChange(context, run, {
     projectId,
     name: of,
-    question: l10n.t('Create a temporary branch to look at {0}?', title),
+    question: l10n.t('Create a temporary branch in {0} to look at {1}?', place, title),
     button: l10n.t('Create'),
     progress: l10n.t('Preparing {0}', title),
     send: async (options) => {

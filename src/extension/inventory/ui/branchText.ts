@@ -1,4 +1,4 @@
-/** The name and marks of a branch as text. The id comes first, because it never changes, unless the user chose names. */
+/** The name and marks of a branch as text. */
 import { env, l10n, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { Inventory } from '../inventory.ts';
@@ -54,12 +54,11 @@ export function branchRow(
   const empty = hasNoComputes ? l10n.t('no computes') : '';
   const isIdFirst = label === sanitize(id);
   const own = [...marks, ...short, empty];
-  const isShown = (part: string) => part !== '';
-  return {
-    label,
-    parts: (isIdFirst ? [description, ...own] : [...own, description]).filter(isShown),
-    spoken: [description, ...marks, ...long, empty, isInUse ? l10n.t('in use here') : ''].filter(isShown),
-  };
+  const spoken = [...marks, ...long, empty, isInUse ? l10n.t('in use here') : ''];
+  // An id takes long to read and to listen to.
+  const inOrder = (parts: readonly string[]) =>
+    (isIdFirst ? [description, ...parts] : [...parts, description]).filter((part) => part !== '');
+  return { label, parts: inOrder(own), spoken: inOrder(spoken) };
 }
 
 /**
@@ -83,11 +82,8 @@ export function deletionText(
 ): string {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
   return computes === 0
-    ? l10n.t("This can't be undone. Its data is deleted.")
-    : l10n.t(
-        "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
-        computes,
-      );
+    ? l10n.t('Its data is deleted.')
+    : l10n.t('Its data and computes ({0}) are deleted, and connections are dropped.', computes);
 }
 
 /** What an undo does. @param name of the branch that keeps the data */

@@ -10,7 +10,7 @@ import {
   type ComputeStatus,
 } from '../computeStatus.ts';
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
-import { idAndName } from '../../window/ui/idAndName.ts';
+import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { sizeText } from './sizeText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
@@ -117,7 +117,7 @@ export function computeTable(
     [l10n.t('Failure'), failureOf(compute)],
     [l10n.t('Activity'), activity],
     [l10n.t('Type'), typeText(compute)],
-    [l10n.t('Branch'), branchName === undefined ? compute.branch_id : `${compute.branch_id} (${branchName})`],
+    [l10n.t('Branch'), idWithName(compute.branch_id, branchName)],
     [l10n.t('Size'), sizeText(compute)],
     ['max_connections', size && maxConnections(size.min)],
     [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],

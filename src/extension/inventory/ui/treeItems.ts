@@ -25,7 +25,7 @@ import { timeAndDate } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
-import { displayName, nameOrId } from '../../../base/sanitize.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { databaseItem } from './databaseItems.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './treeNodes.ts';
@@ -161,8 +161,10 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   if (isLocalCompute(compute)) flags.push('local');
   item.contextValue = ['compute', ...flags].join(' ');
   // The name always comes first, because an id takes long to listen to.
-  const spoken = [l10n.t('Compute {0}', displayName(compute)), statusText(compute)];
-  spoken.push(typeText(compute), sizeText(compute), compute.name ? compute.id : '');
+  const spokenName = nameOrId(compute.name, label);
+  const type = typeText(compute);
+  const spoken = [l10n.t('Compute {0}', spokenName), statusText(compute), spokenName === type ? '' : type];
+  spoken.push(sizeText(compute), spokenName === compute.id ? '' : compute.id);
   item.accessibilityInformation = { label: spoken.filter((part) => part !== '').join(', ') };
   return item;
 }

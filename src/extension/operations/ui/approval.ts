@@ -7,17 +7,20 @@ import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { GuardTarget, Guards } from '../guards.ts';
 import { ReadOnlyError } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
+import { askAboutLoss, lossText } from '../../window/ui/input/dialogs.ts';
 import { window } from '../../window/ui/window.ts';
 
 export interface ApprovalRequest extends GuardTarget {
   /** What the user enters to confirm a change in production. */
   readonly name: string;
-  /** Such as “Restart main?” */
+  /** Such as “Restart the primary of main (shop)?”: it names the branch and the project. */
   readonly question: string;
   /** A verb. */
   readonly button: string;
   /** The consequences. Without any, the change needs no confirmation outside production. */
   readonly detail?: string | undefined;
+  /** Whether the consequences can't be undone, which the question adds to them. */
+  readonly isLoss?: boolean;
   /** Whether the user has to enter the name outside production too. */
   readonly byName?: boolean;
   /** Whether the user has already confirmed the consequences. */
@@ -80,16 +83,22 @@ function nameRequest(guards: Guards, change: ApprovalRequest): string | undefine
   return byName ? l10n.t('Enter “{0}” to continue.', name) : undefined;
 }
 
+/** Why the user may not want the change; empty if there is no reason. */
+export const consequences = ({ detail = '', isLoss = false }: ApprovalRequest): string =>
+  isLoss ? lossText(detail) : detail;
+
 async function ask(change: ApprovalRequest, request: string | undefined): Promise<boolean> {
   if (request !== undefined) return await confirmByName(change, request);
-  const { question, detail, button, isConfirmed = false } = change;
+  const { question, detail, button, isLoss = false, isConfirmed = false } = change;
   if (detail === undefined || isConfirmed) return true;
+  if (isLoss) return await askAboutLoss(question, detail, button);
   return (await window.ask(question, detail, button)) === button;
 }
 
 /** Asks again until the name is complete, or the user cancels. */
 async function confirmByName(change: ApprovalRequest, request: string): Promise<boolean> {
-  const { question, detail = '' } = change;
+  const { question } = change;
+  const detail = consequences(change);
   // The name as it is shown, because the user can't enter what sanitizing removes.
   const name = sanitize(change.name);
   for (;;) {

@@ -1,12 +1,12 @@
 /** A change as text: its effect on connections, while it is pending, and its result. */
 import { l10n } from 'vscode';
 import type { EndReport, PendingChange } from '../pendingChange.ts';
+import { namesText } from '../../inventory/ui/resourceText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import type { EditEffect } from '../../../api/records/effects.ts';
 
-/** The name of the compute, branch or project, or else its id. */
-const nameOf = ({ projectId, branchId, computeId, name }: PendingChange): string =>
-  nameOrId(name, computeId ?? branchId ?? projectId);
+const nameOf = ({ names, projectId, branchId, computeId, name }: PendingChange): string =>
+  names === undefined ? nameOrId(name, computeId ?? branchId ?? projectId) : namesText(names);
 
 export const pendingText = (change: PendingChange): string =>
   changeTexts(change.verb, nameOf(change)).progress;

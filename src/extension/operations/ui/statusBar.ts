@@ -7,7 +7,8 @@ import type { OperationTracker } from '../operationTracker.ts';
 import type { EndReport, PendingChange } from '../pendingChange.ts';
 import { endText, operationsText, pendingText } from './changeText.ts';
 import { markdownList } from '../../window/ui/markdown.ts';
-import { displayName } from '../../../base/sanitize.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { window, type StatusBarItem, type StatusBarText } from '../../window/ui/window.ts';
 
@@ -63,7 +64,7 @@ export const announceStarts = (inventory: Inventory, tracker: OperationTracker):
       if (first === undefined) return;
       const message =
         computes.length === 1
-          ? l10n.t('{0} is active', displayName(first))
+          ? l10n.t('Now active: {0}', resourceText(inventory, computeNodeOf(first)))
           : l10n.t('{0} computes are active', computes.length);
       announce(message, 'circle-filled');
     },

@@ -76,6 +76,7 @@ export async function revokeKey(
     name,
     isConfirmed,
     question: l10n.t('Revoke API key “{0}”?', name),
+    isLoss: true,
     detail: revocationDetail(context, isInUse),
     button: l10n.t('Revoke'),
     progress: l10n.t('Revoking “{0}”', name),
@@ -90,9 +91,7 @@ export async function revokeKey(
 }
 
 function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean): string {
-  const sentences = [
-    l10n.t("This takes effect immediately and can't be undone. Programs that use the key lose access."),
-  ];
+  const sentences = [l10n.t('It takes effect at once. Programs that use the key lose access.')];
   if (isInUse) sentences.unshift(l10n.t('This window uses the key and will be signed out.'));
   else if (!apiKeys.isUseKnown) sentences.push(l10n.t('If this window uses the key, it will be signed out.'));
   if (isInUse && session.connection?.account.local === true)

@@ -173,12 +173,15 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
 }
 
 /** There are consequences only if a key is revoked. */
-function approvalOf(old: ApiKey | null, name: string): Pick<ApprovalRequest, 'name' | 'question' | 'detail'> {
+function approvalOf(
+  old: ApiKey | null,
+  name: string,
+): Pick<ApprovalRequest, 'name' | 'question' | 'detail' | 'isLoss'> {
   if (old === null) return { name, question: l10n.t('Rotate the API key?') };
   const oldName = displayName(old);
   const detail = l10n.t(
-    "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",
+    'A new key is created, tested and stored for this window. Then “{0}” is revoked. Other programs that use it lose access.',
     oldName,
   );
-  return { name: oldName, question: l10n.t('Rotate API key “{0}”?', oldName), detail };
+  return { name: oldName, question: l10n.t('Rotate API key “{0}”?', oldName), isLoss: true, detail };
 }

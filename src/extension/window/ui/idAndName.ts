@@ -1,33 +1,28 @@
-/** Whether the label of a branch or compute is its id or its name, as the user chose in the view's menu. */
+/** Whether the label of a branch or compute is its name or its id, as the user chose in the view's menu. */
 import type { Memory } from '../memory.ts';
 import { setNamesFirstKey } from './contextKey.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
-const ENTRY = 'hostedPostgres.namesFirst';
+const ENTRY = 'hostedPostgres.idsFirst';
 
-let areNamesFirst = false;
+let areNamesFirst = true;
 
 function setNamesFirst(areFirst: boolean): void {
   areNamesFirst = areFirst;
   setNamesFirstKey(areFirst);
 }
 
-/** Stores the choice for windows that open later. */
+/** Stores the choice for windows that open later. Names come first unless the user has chosen ids. */
 export class NameOrder {
   readonly #memory: Memory;
 
   constructor(memory: Memory) {
     this.#memory = memory;
-    setNamesFirst(memory.get(ENTRY) === true);
-  }
-
-  /** Whether the user, also in an earlier window, has chosen or was asked. */
-  get isChosen(): boolean {
-    return this.#memory.get(ENTRY) !== undefined;
+    setNamesFirst(memory.get(ENTRY) !== true);
   }
 
   async change(areFirst: boolean): Promise<void> {
-    await this.#memory.update(ENTRY, areFirst);
+    await this.#memory.update(ENTRY, areFirst ? undefined : true);
     setNamesFirst(areFirst);
   }
 }
@@ -48,7 +43,7 @@ export function idAndName(
   return { label: shownId, description: isNamed ? ownName : '' };
 }
 
-/** Returns text such as `br-aged-salad-637688 (main)`, or `main (br-aged-salad-637688)` with names first. */
+/** Returns text such as `main (br-aged-salad-637688)`, or `br-aged-salad-637688 (main)` with ids first. */
 export function idWithName(id: string, name: string | null | undefined): string {
   const { label, description } = idAndName(id, name);
   return description === '' ? label : `${label} (${description})`;

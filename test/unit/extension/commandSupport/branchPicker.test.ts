@@ -72,7 +72,7 @@ describe('pickBranch', () => {
   it('starts with the selected branch and its project', async () => {
     const picked = pick([row]);
     const question = await asked('Select a branch');
-    assert.equal(question.active, 'br-dev');
+    assert.equal(question.active, 'dev');
     question.accept();
     assert.equal((await picked)?.branchId, 'br-dev');
   });
@@ -95,7 +95,7 @@ describe('pickBranch', () => {
   it("picks no other branch if the selected one can't be picked", async () => {
     const picked = pick([row], () => 'already protected');
     const question = await asked('Select a branch');
-    assert.equal(question.active, 'br-dev');
+    assert.equal(question.active, 'dev');
     question.accept();
     assert.ok(quickPicks.includes(question));
     question.cancel();

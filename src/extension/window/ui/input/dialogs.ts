@@ -1,5 +1,5 @@
 /** Loads what a question needs, and shows or copies a result. */
-import { env, ProgressLocation } from 'vscode';
+import { env, l10n, ProgressLocation } from 'vscode';
 import { isPermanentRejection } from '../../../../api/transport/errors.ts';
 import { announce } from '../announce.ts';
 import { window } from '../window.ts';
@@ -15,6 +15,18 @@ export async function loadIfOffered<T>(
     if (isPermanentRejection(error)) return undefined;
     throw error;
   }
+}
+
+/** @param detail what is lost */
+export const lossText = (detail: string): string => l10n.t("This can't be undone. {0}", detail);
+
+/**
+ * A modal question about what can't be undone. VS Code focuses the first button and adds Cancel as the last one, so the first
+ * one changes nothing.
+ * @returns whether the user chose the action
+ */
+export async function askAboutLoss(question: string, detail: string, action: string): Promise<boolean> {
+  return (await window.ask(question, lossText(detail), l10n.t('Keep As It Is'), action)) === action;
 }
 
 /** Shows a secret that the service doesn't return again. Modal, so that the user can't miss it. */

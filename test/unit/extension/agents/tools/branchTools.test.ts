@@ -126,7 +126,7 @@ describe('Tools for branches', () => {
     assert.deepEqual([sent(), dialogs], [[], []]);
     answers.push('Create', 'Shop');
     await call('createBranch', {});
-    assert.match(dialogs.join(), /^Let claude create a branch in shop \(Shop\)\? This is production/);
+    assert.match(dialogs.join(), /^Let claude create a branch in Shop \(shop\)\? This is production/);
   });
 
   it('ask the user for more than ten branches in a project, even if two are created at once', async () => {
@@ -138,7 +138,7 @@ describe('Tools for branches', () => {
     await assert.rejects(both, /did not approve/);
     assert.match(
       questions.join(),
-      /Let claude create a branch in shop \(Shop\)\? Agents already have 10 branches/,
+      /Let claude create a branch in Shop \(shop\)\? Agents already have 10 branches/,
     );
     answers.push('Create');
     await call('createBranch', {});
@@ -241,7 +241,7 @@ describe('Tools for branches', () => {
     for (const verb of ['reset', 'delete'] as const) {
       const change = () => call(`${verb}Branch` as const, { projectId: 'shop', branchId: 'br-dev' });
       await assert.rejects(change(), /did not approve/);
-      assert.match(questions.join(), /^Let claude \w+ the branch br-dev \(dev\) of shop \(Shop\).* data/);
+      assert.match(questions.join(), /^Let claude \w+ the branch dev \(br-dev\) of Shop \(shop\).* data/);
       assert.deepEqual([sent(), dialogs], [[], []]);
       answers.push(verb === 'reset' ? 'Reset' : 'Delete');
       await change();

@@ -68,7 +68,7 @@ describe('Tools for language models', () => {
   it('ask the user before a change, and say what it does', async () => {
     service.script = (call) =>
       call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
-    const where = String.raw`ep-main \(<b>main</b>\) on the branch br-main of shop \(.*\)`;
+    const where = String.raw`<b>main</b> \(ep-main\) on the branch br-main of .* \(shop\)`;
     for (const [name, input, question] of [
       ['startCompute', target, `start ${where}\\? No connections are interrupted`],
       ['restartCompute', target, `restart ${where}\\? .*connections are dropped`],

@@ -33,7 +33,7 @@ describe('Commands of a compute', () => {
       ...store.options,
     });
     assert.deepEqual(questions, [
-      'Restart ep-one? The compute restarts. 2 open connections are dropped. Clients can reconnect a moment later.',
+      'Restart the primary of br-main (shop)? The compute restarts. 2 open connections are dropped. Clients can reconnect a moment later.',
     ]);
     assert.equal(
       store.service.requests.some((call) => call.startsWith('POST')),
@@ -61,8 +61,8 @@ describe('Commands of a compute', () => {
     const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
     await deleteCompute(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
     assert.deepEqual(questions, [
-      "Delete ep-one? This can't be undone. Its connections are dropped and its host stops responding. " +
-        'The data stays on branch br-main.',
+      "Delete the primary of br-main (shop)? This can't be undone. Its connections are dropped and its host stops responding. " +
+        'The data stays on the branch.',
     ]);
     assert.ok(!store.service.requests.some((call) => call.startsWith('DELETE')));
   });

@@ -58,7 +58,7 @@ describe('resetPassword', () => {
         name: 'NotOfferedError',
         feature: 'passwords',
       });
-    assert.match(questions[0] ?? '', /^Reset the password of ada on branch br-dev \(dev\)\?/);
+    assert.match(questions[0] ?? '', /^Reset the password of ada on dev \(shop\)\? This can't be undone/);
   });
 
   it('says that the old password may no longer work if the reply is lost', async () => {

@@ -237,7 +237,10 @@ describe('Snapshots of a branch', () => {
     assert.equal(sent[0], `PATCH ${SNAPSHOTS}/snap-1 {"snapshot":{"name":"better"}}`);
     (await opened()).press('Snapshot “before”', 'Delete Snapshot…');
     await until('it is deleted', async () => sent.length === 2);
-    assert.match(String(dialogs[0] ?? questions[0]), /^Delete the snapshot before\? This can't be undone/);
+    assert.match(
+      String(dialogs[0] ?? questions[0]),
+      /^Delete the snapshot before of main \(Shop\)\? This can't be undone/,
+    );
     assert.equal(sent[1], `DELETE ${SNAPSHOTS}/snap-1 {}`);
     (await opened()).cancel();
     await end;

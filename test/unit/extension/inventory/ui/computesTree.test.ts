@@ -173,17 +173,17 @@ describe('ComputesTree', () => {
     const names = () => [row()[1], drawn.length];
     const branches = () => drawn.flat().map((node) => (node as BranchRef).branchId);
     drawn.length = 0;
-    assert.deepEqual(names(), ['Branch br-main, main', 0]);
+    assert.deepEqual(names(), ['Branch main, br-main', 0]);
     const current = { account: accountId(model.account), projectId: 'shop', branchId: 'br-main' };
     for (const states of [[{ current }], [{ current }, { current: undefined }]]) {
       workFolders.states = states;
       changed.fire();
-      assert.deepEqual(names(), ['Branch br-main, main, in use here', 1]);
+      assert.deepEqual(names(), ['Branch main, in use here, br-main', 1]);
       assert.deepEqual(row()[0], new ThemeIcon('target'));
     }
     workFolders.states = [{ current: { ...current, account: 'another' } }];
     changed.fire();
-    assert.deepEqual(names(), ['Branch br-main, main', 2]);
+    assert.deepEqual(names(), ['Branch main, br-main', 2]);
     assert.deepEqual(branches(), ['br-main', 'br-main']);
     tree.dispose();
   });
@@ -252,14 +252,14 @@ describe('ComputesTree', () => {
     assert.ok(branch);
     const redrawn: unknown[] = [];
     tree.onDidChangeTreeData((nodes) => redrawn.push(nodes));
-    assert.equal(tree.getTreeItem(branch).description, 'main · expires in 59 min');
+    assert.equal(tree.getTreeItem(branch).description, 'expires in 59 min · br-main');
     tree.redrawTimes();
     assert.deepEqual(redrawn, []);
     const ref = { account: accountId(model.account), projectId: 'shop', branchId: 'br-main' };
     const times = { createdAt: '', expiresAt: main.expires_at };
     model.agentBranches.add({ ...ref, ...times, name: 'main', agent: 'codex' });
     assert.deepEqual(redrawn.splice(0), [[branch]]);
-    assert.equal(tree.getTreeItem(branch).description, 'main · codex · 59 min');
+    assert.equal(tree.getTreeItem(branch).description, 'codex · 59 min · br-main');
     mock.timers.enable({ apis: ['Date'], now: Date.now() + 120_000 });
     tree.redrawTimes();
     assert.deepEqual(redrawn, [[branch]]);

@@ -27,9 +27,9 @@ describe('tooltip', () => {
       { kind: 'branch', ...ids },
       { kind: 'compute', ...ids, computeId: 'ep-dev' },
     ] as const;
-    for (const row of ['| Id | br-dev |', '| Parent | br-main (main) |', '| Protected | yes |'])
+    for (const row of ['| Id | br-dev |', '| Parent | main (br-main) |', '| Protected | yes |'])
       assert.ok(textFor(branch).includes(row), textFor(branch));
-    assert.ok(textFor(compute).includes('| Branch | br-dev (dev | *x*) |'), textFor(compute));
+    assert.ok(textFor(compute).includes('| Branch | dev | *x* (br-dev) |'), textFor(compute));
   });
 
   it('compares only the visible fields of a project', async () => {

@@ -40,8 +40,8 @@ describe('treeItem', () => {
       [
         'Shop | eu',
         [
-          ['br-dev', [['ep-dev']]],
-          ['br-main', [['ep-main | 0.25 CU'], ['ep-read | replica · reports']]],
+          ['br-dev', [['primary | ep-dev']]],
+          ['br-main', [['primary | 0.25 CU · ep-main'], ['reports | replica · ep-read']]],
         ],
       ],
     ]);
@@ -59,49 +59,66 @@ describe('treeItem', () => {
     await shop.store.inventory.branches.ensureLoaded('shop');
     const shown = tree()[0]?.[1]?.map(([text]) => text);
     assert.deepEqual(shown, [
-      'br-main | main · default · protected',
+      'main | default · protected · br-main',
       'br-new | init · no computes',
-      'br-dev | dev',
-      'br-b | feature/9 · no computes',
-      'br-a | feature/10 · no computes',
+      'dev | br-dev',
+      'feature/9 | no computes · br-b',
+      'feature/10 | no computes · br-a',
     ]);
     const item = (branchId: string) =>
       treeItem(shop.store.inventory, { kind: 'branch', projectId: 'shop', branchId });
-    assert.equal(item('br-main').accessibilityInformation?.label, 'Branch br-main, main, default, protected');
+    assert.equal(item('br-main').accessibilityInformation?.label, 'Branch main, default, protected, br-main');
     assert.equal(item('br-main').contextValue, 'branch listed default protected root primary');
     assert.equal(item('br-new').contextValue, 'branch listed other unprotected child');
     assert.equal(item('br-new').collapsibleState, 0, 'no arrow');
   });
 
-  it('shows names before ids if the user wants it, and a lone id as before', async () => {
+  it('shows ids before names if the user wants it, and has a lone id as the label', async () => {
     shop.replies.branches = [
       { id: 'br-main', name: 'main', default: true },
       { id: 'br-dev', name: 'br-dev' },
     ];
     await shop.load();
     await shop.store.inventory.branches.ensureLoaded('shop');
-    const memory = new MemoryMap();
-    const before = tree();
-    await new NameOrder(memory).change(true);
-    const [[, rows] = []] = tree();
-    assert.deepEqual(rows, [
+    const namesFirst = tree();
+    const spoken = (node: TreeNode) =>
+      treeItem(shop.store.inventory, node).accessibilityInformation?.label ?? '';
+    const main = { kind: 'branch', projectId: 'shop', branchId: 'br-main' } as const;
+    const compute = (computeId: string) => ({ ...main, kind: 'compute', computeId }) as const;
+    const rows = () => [spoken(main), spoken(compute('ep-main')), spoken(compute('ep-read'))];
+    assert.deepEqual(namesFirst[0]?.[1], [
       [
         'main | default · br-main',
         [['primary | 0.25 CU · ep-main'], ['reports | replica · ep-read'], ['Databases']],
       ],
       ['br-dev', [['primary | ep-dev'], ['Databases']]],
     ]);
-    const spoken = treeItem(shop.store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
-    assert.equal(spoken.accessibilityInformation?.label, 'Branch main, br-main, default');
+    assert.deepEqual(rows(), [
+      'Branch main, default, br-main',
+      'Compute primary, active, 0.25 CU, ep-main',
+      'Compute reports, idle, read replica, ep-read',
+    ]);
+    const memory = new MemoryMap();
+    await new NameOrder(memory).change(false);
+    assert.deepEqual(tree()[0]?.[1], [
+      ['br-main | main · default', [['ep-main | 0.25 CU'], ['ep-read | replica · reports'], ['Databases']]],
+      ['br-dev', [['ep-dev'], ['Databases']]],
+    ]);
+    assert.deepEqual(rows(), [
+      'Branch br-main, main, default',
+      'Compute ep-main, active, primary, 0.25 CU',
+      'Compute reports, idle, read replica, ep-read',
+    ]);
     const branch = shop.store.inventory.branches.get('shop', 'br-main');
-    assert.equal(branchLabel('br-main', branch), 'main (br-main)');
-    // A window in which ids come first, and another one.
+    assert.equal(branchLabel('br-main', branch), 'br-main (main)');
+    // A window in which names come first, and another one.
     new NameOrder(new MemoryMap());
     executed.length = 0;
     const later = new NameOrder(memory);
-    assert.deepEqual(executed, [['setContext', 'hostedPostgres.namesFirst', true]]);
-    await later.change(false);
-    assert.deepEqual(tree(), before);
+    assert.deepEqual(executed, [['setContext', 'hostedPostgres.namesFirst', false]]);
+    await later.change(true);
+    assert.deepEqual(tree(), namesFirst);
+    assert.equal(branchLabel('br-main', branch), 'main (br-main)');
   });
 
   it('says also to screen readers that the details of a project are not available', () => {
@@ -161,14 +178,14 @@ describe('treeItem', () => {
       treeItem(shop.store.inventory, node('br-a'), { agent }),
       treeItem(shop.store.inventory, node('br-b')),
     ];
-    assert.equal(textOf(own), 'br-a | agent/try · claude-code · 23 h · no computes');
+    assert.equal(textOf(own), 'agent/try | claude-code · 23 h · no computes · br-a');
     assert.equal(
       own.accessibilityInformation?.label,
-      'Branch br-a, agent/try, created by claude-code, expires in 23 hours, no computes',
+      'Branch agent/try, created by claude-code, expires in 23 hours, no computes, br-a',
     );
     assert.match(tooltip(shop.store.inventory, node('br-a'), { agent })?.value ?? '', /Created by \| claude/);
-    assert.equal(textOf(other), 'br-b | trial · expires in 6 d · no computes');
-    assert.equal(other.accessibilityInformation?.label, 'Branch br-b, trial, expires in 6 days, no computes');
+    assert.equal(textOf(other), 'trial | expires in 6 d · no computes · br-b');
+    assert.equal(other.accessibilityInformation?.label, 'Branch trial, expires in 6 days, no computes, br-b');
   });
 
   it('has an icon for the default and for protected branches', async () => {
@@ -201,7 +218,7 @@ describe('treeItem', () => {
     assert.equal(shapes.size, items.length);
     const texts = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
     // A state without an icon.
-    assert.equal(items.at(-1)?.description, 'hibernating');
+    assert.equal(items.at(-1)?.description, 'hibernating · ep-f');
     items.forEach((item, index) =>
       assert.ok(item.accessibilityInformation?.label.includes(texts[index] ?? '?')),
     );

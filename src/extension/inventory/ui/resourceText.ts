@@ -1,0 +1,20 @@
+/** Names a resource with what it is in, because many branches are called `main`. */
+import { l10n } from 'vscode';
+import type { ResourceRef } from '../../account/refs.ts';
+import { namesOf, type ResourceNames } from '../names.ts';
+
+type NamedInventory = Parameters<typeof namesOf>[0];
+
+/** Returns text such as `shop`, `main (shop)` or `the primary of main (shop)`, which never begins a sentence. */
+export const resourceText = (inventory: NamedInventory, resource: ResourceRef): string =>
+  namesText(namesOf(inventory, resource));
+
+export function namesText({ project, branch, compute }: ResourceNames): string {
+  const place = branch === undefined ? project : `${branch} (${project})`;
+  if (compute === undefined) return place;
+  // Its list may not be loaded after a reload.
+  if (compute.isPrimary === undefined) return `${compute.name} (${place})`;
+  return compute.isPrimary
+    ? l10n.t('the primary of {0}', place)
+    : l10n.t('the read replica {0} of {1}', compute.name, place);
+}
