@@ -27,6 +27,8 @@ export interface ResourceRef {
   readonly computeId?: string | undefined;
   /** Undefined if the resource has none. */
   readonly name?: string | null | undefined;
+  /** The name of a snapshot of the branch, if that is meant. */
+  readonly snapshot?: string | undefined;
 }
 
 /** @param other `none` if the user chose no branch */

@@ -1,7 +1,7 @@
 /** Asks for a project or compute if the command has no argument. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
-import { byTypeAndLabel } from '../inventory/computeStatus.ts';
+import { branchIdsOf } from '../inventory/branchStatus.ts';
 import { asDatabaseRow } from '../inventory/databaseNodes.ts';
 import type { BranchIds, ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -149,7 +149,7 @@ export async function askForCompute(
   return await ask(pickOne<ComputeNode>(question), { following });
 }
 
-/** The loaded computes. Those of the selected row come first, then the last used one. */
+/** The loaded computes, in the order of the tree. Those of the selected row come first, then the last used one. */
 export function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
@@ -158,9 +158,10 @@ export function computeItems(context: PickerContext, canPick: CanPick): RowItem<
     return value.computeId === lastCompute.node?.computeId ? 1 : 2;
   };
   const projects = [...(inventory.projects?.entries.keys() ?? [])];
-  const computes = projects.flatMap((id) =>
-    [...(inventory.computesOf(id)?.computes.values() ?? [])].filter(canPick).sort(byTypeAndLabel),
-  );
+  const computes = projects.flatMap((id) => {
+    const members = inventory.computesOf(id)?.branches();
+    return branchIdsOf(inventory, id).flatMap((branchId) => members?.get(branchId)?.filter(canPick) ?? []);
+  });
   return computes
     .map((compute): RowItem<ComputeNode> => {
       const { project_id: projectId, branch_id: branchId, id: computeId } = compute;

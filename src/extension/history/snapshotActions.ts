@@ -46,7 +46,8 @@ export async function createSnapshot(
     },
     options,
   );
-  return { ...result, isPending: tracker.follow('create', { projectId, branchId, name }, operations) };
+  const isPending = tracker.follow('create', { projectId, branchId, snapshot: name }, operations);
+  return { ...result, isPending };
 }
 
 /** @throws {ApiError} */

@@ -19,27 +19,30 @@ export interface ResourceNames {
   readonly branch?: string | undefined;
   /** Undefined for a project or branch. */
   readonly compute?: { readonly name: string; readonly isPrimary?: boolean } | undefined;
+  readonly snapshot?: string | undefined;
 }
 
 export function namesOf(
   inventory: Pick<Inventory, 'project' | 'compute' | 'branches'>,
-  { projectId, branchId, computeId, name }: ResourceRef,
+  { projectId, branchId, computeId, name, snapshot }: ResourceRef,
 ): ResourceNames {
   const compute = computeId === undefined ? undefined : inventory.compute(projectId, computeId);
   // A compute may have moved to another branch.
   const id = compute?.branch_id ?? branchId;
   const branch = id === undefined ? undefined : inventory.branches.get(projectId, id);
-  const isProject = branchId === undefined && computeId === undefined;
+  const isCompute = computeId !== undefined;
+  const isProject = branchId === undefined && !isCompute;
   return {
-    // A new project isn't listed yet.
+    // A new project or branch isn't listed yet.
     project: nameOrId(inventory.project(projectId)?.name ?? (isProject ? name : undefined), projectId),
-    ...(id !== undefined && { branch: branchTitle(id, branch) }),
-    ...(computeId !== undefined && {
+    ...(id !== undefined && { branch: nameOrId(branch?.name ?? (isCompute ? undefined : name), id) }),
+    ...(isCompute && {
       compute: {
         name: nameOrId(compute?.name ?? name, computeId),
         ...(compute !== undefined && { isPrimary: isPrimary(compute) }),
       },
     }),
+    ...(snapshot !== undefined && { snapshot }),
   };
 }
 

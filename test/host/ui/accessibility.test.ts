@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createRepository } from '../../helpers/gitRepository.ts';
-import { analytics, mainBranch, reports, shop } from '../../helpers/shopAccount.ts';
+import { analytics, mainBranch, primary, reports, shop } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import type { PageElement } from '../../workbench/pageElement.ts';
 import { until } from '../../workbench/until.ts';
@@ -44,7 +44,7 @@ describe('Rows of the tree', () => {
     await pressAbove(1, 'F2');
     await ui().quickInput.cancel('New name of main (shop)');
     await pressAbove(1, 'Delete');
-    await ui().notifications.waitFor(/main can't be deleted/);
+    await ui().notifications.waitFor(/main \(shop\) can't be deleted/);
     await ui().notifications.clear();
     await pressAbove(2, 'ControlOrMeta+c');
     await ui().waitForClipboard(shop);
@@ -98,7 +98,7 @@ describe('Rows of the tree', () => {
     await until('it to be announced as disabled', async () =>
       (await ui().quickInput.waitFor('Search by name')).items
         .join()
-        .startsWith(`${reports} reports · read replica · 0.25 CU · disabled`),
+        .startsWith(`reports read replica · 0.25 CU · disabled · ${reports}`),
     );
     await ui().quickInput.cancel('Search by name');
   });
@@ -107,7 +107,7 @@ describe('Rows of the tree', () => {
     await ui().computes.click(/^Compute primary/);
     await ui().page.keyboard.press('Delete');
     await ui().dialog.press('Delete');
-    await ui().computes.waitUntilGone(/^Compute primary/);
+    await ui().computes.waitUntilGone(new RegExp(`^Compute primary, .*${primary}$`));
     const focused = ui().page.locator('.pane-body [role="tree"]:focus-within .monaco-list-row.focused');
     await until('the next row to have the focus', async () =>
       (await focused.getAttribute('aria-label'))?.startsWith('Compute reports'),

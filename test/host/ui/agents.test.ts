@@ -154,7 +154,7 @@ describe('An agent in a worktree', () => {
     const { message, buttons } = await notifications.waitFor(/Let claude-code delete/);
     assert.equal(
       message,
-      `Let claude-code delete the branch ${branch.id} (mine) of ${SHOP} (shop)? This can't be undone. Its data is deleted.`,
+      `Let claude-code delete the branch mine (${branch.id}) of shop (${SHOP})? This can't be undone. Its data is deleted.`,
     );
     assert.deepEqual(buttons, ['Delete', 'Reject']);
     assert.ok((await names()).includes('mine'));

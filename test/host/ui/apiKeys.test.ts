@@ -96,7 +96,10 @@ describe('API keys', () => {
   it('sign out when the one in use is revoked', async () => {
     const [name = ''] = await names();
     await ui().apiKeys.inlineAction(new RegExp(`^API key ${name},`), 'Revoke API Key…');
-    assert.match((await ui().dialog.read()).detail, /^This window uses the key and will be signed out/);
+    assert.match(
+      (await ui().dialog.read()).detail,
+      /^This can't be undone\. .*\. This window uses the key and will be signed out/,
+    );
     await ui().dialog.press('Revoke');
     assert.match(await ui().welcomeText('Computes'), /Connect…/);
     await until('the key to be revoked', async () => (await names()).length === 0);

@@ -81,7 +81,7 @@ describe('Branches', () => {
       /has this name/,
     );
     await ui().quickInput.answer('Create Branch', 'trial');
-    await ui().quickInput.choose('Select the parent', rewriteBranch);
+    await ui().quickInput.choose('Select the parent', 'rewrite');
     await ui().quickInput.choose('Select whether the branch gets a compute', 'Without a compute');
     await ui().quickInput.answer('Delete the branch automatically', '2 days');
     await ui().computes.waitFor(/^Branch trial, expires (in 2 days|tomorrow), no computes, br-\S+$/);
@@ -120,7 +120,7 @@ describe('Branches', () => {
     await ui().computes.contextMenu(plain, 'More', 'Protect Branch');
     await ui().computes.waitFor(marked);
     await ui().computes.contextMenu(marked, 'More', 'Unprotect Branch…');
-    await ui().quickInput.answer('Remove the protection of draft?', 'draft');
+    await ui().quickInput.answer('Remove the protection of draft (shop)?', 'draft');
     await ui().computes.waitFor(plain);
     await ui().computes.contextMenu(plain, 'More', 'Protect Branch');
     await ui().computes.contextMenu(marked, 'Delete Branch…');
@@ -129,7 +129,7 @@ describe('Branches', () => {
       /Enter “draft” to continue/,
     );
     await ui().quickInput.answer('Delete draft (shop)?', 'draft');
-    await ui().computes.waitUntilGone(/, draft/);
+    await ui().computes.waitUntilGone(/^Branch draft,/);
     assert.equal(await find('draft'), undefined);
   });
 
@@ -150,7 +150,7 @@ describe('Branches', () => {
 
   it('say why they cannot be deleted, instead of asking', async () => {
     await ui().computes.contextMenu(main, 'Delete Branch…');
-    const { message } = await ui().notifications.waitFor(/main can't be deleted/);
+    const { message } = await ui().notifications.waitFor(/main \(shop\) can't be deleted/);
     assert.match(message, /it is the default branch/);
     await ui().notifications.clear();
     const parent = await newBranch('parent');

@@ -43,7 +43,7 @@ describe('Computes', () => {
     await ui().computes.click(/^Compute reports,/);
     await ui().run('Copy Id');
     const [first] = await ui().quickInput.waitForItems('Select a compute', 4);
-    assert.match(first ?? '', /^ep-steep-forest-000002 reports /);
+    assert.match(first ?? '', /^reports read replica · 0.25 CU · idle · ep-steep-forest-000002$/);
     await ui().quickInput.accept('Select a compute');
     await ui().waitForClipboard(reports);
   });
@@ -69,7 +69,7 @@ describe('Computes', () => {
     assert.match((await quickInput.waitFor('Select a project')).title, /1\/5/);
     await quickInput.choose('Select a project', 'shop');
     assert.match((await quickInput.waitFor('Select a branch')).title, /2\/5/);
-    await quickInput.choose('Select a branch', mainBranch);
+    await quickInput.choose('Select a branch', 'main');
     const [, second] = await itemsOf('Select the type');
     assert.equal(second, 'Primary not available: primary is the primary of this branch');
     await quickInput.choose('Select the type', 'Read replica');
@@ -128,10 +128,10 @@ describe('Computes', () => {
     await edit('primary', 'Move to Another Branch…');
     const reason = `not available: ${rewrite} is the primary of this branch`;
     await until('the branches', async () =>
-      (await itemsOf('Select a branch')).includes(`${rewriteBranch} rewrite · ${reason}`),
+      (await itemsOf('Select a branch')).includes(`rewrite ${rewriteBranch} · ${reason}`),
     );
     await ui().quickInput.answer('Select a branch', emptyBranch);
-    assert.ok((await ui().dialog.read()).detail.includes(`serves the data of ${emptyBranch} (empty)`));
+    assert.ok((await ui().dialog.read()).detail.includes(`serves the data of empty.`));
     await ui().dialog.press('Move');
     await waitForChange(primary, ({ branch_id }) => branch_id === emptyBranch);
     // While rows move, a context menu could open for another row.
@@ -160,7 +160,7 @@ describe('Computes', () => {
     await ui().computes.contextMenu(row, 'Edit Compute…');
     await ui().quickInput.choose('Select what to change', 'Size…');
     await ui().quickInput.choose('Select a fixed size', '1 CU');
-    await ui().statusBar.waitFor('Changed dashboards');
+    await ui().statusBar.waitFor('Changed the primary of br-wispy-meadow-000004 (analytics)');
     await ui().computes.contextMenu(row, 'Edit Compute…');
     await ui().quickInput.choose('Select what to change', 'Disable…');
     assert.match((await ui().dialog.read()).detail, /accepts no connections until you enable it/);
@@ -171,12 +171,12 @@ describe('Computes', () => {
     const row = /^Compute dashboards, idle/;
     await ui().computes.expandProject('analytics');
     await ui().computes.inlineAction(row, 'Start Compute');
-    await ui().statusBar.waitFor('Started the read replica dashboards of');
+    await ui().statusBar.waitFor('Started the primary of br-wispy-meadow-000004 (analytics)');
     await ui().computes.inlineAction(/^Compute dashboards, active/, 'Suspend Compute');
     await ui().computes.waitFor(row);
     service().proxy.inject('methodNotAllowed', { path: /\/start$/ });
     await ui().computes.inlineAction(row, 'Start Compute');
-    const { message } = await ui().notifications.waitFor("Couldn't start dashboards");
+    const { message } = await ui().notifications.waitFor("Couldn't start the primary of");
     assert.match(message, /This service can't start or suspend computes on request/);
     await ui().notifications.clear();
     assert.ok(!(await ui().computes.contextMenuItems(row)).includes('Start Compute'));

@@ -8,9 +8,6 @@ import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-/** The compute of the branch `main` of the sample project. */
-const PRIMARY = 'ep-little-smoke-851426';
-
 describe('The database branch of the default Git branch', () => {
   // The window is separate, because no branch is offered after a command has run, and another suite expects the offer.
   const ui = useWorkbench({ isPackaged: false });
@@ -40,7 +37,7 @@ describe('The database branch of the default Git branch', () => {
   it('is the one that .env had before a feature got its own', async () => {
     repository.git('switch', '--quiet', '--create', 'feature');
     await ui().run('Write DATABASE_URL to .env');
-    await ui().quickInput.choose('Select a compute', PRIMARY);
+    await ui().quickInput.choose('Select a compute', 'primary');
     await ui().notifications.waitFor('Wrote DATABASE_URL to .env');
     const before = await url();
     await ui().run('Create Branch for This Git Branch');

@@ -42,7 +42,7 @@ describe('hosts in the editor', () => {
     await editor.waitForSuggestion('Load computes…');
     assert.equal((await editor.suggestions()).at(-1), 'Load computes…');
     await editor.accept('Load computes…');
-    await ui().quickInput.choose('Select a compute', primary);
+    await ui().quickInput.choose('Select a compute', 'primary');
     await ui().quickInput.choose('Select a host', 'Direct');
     await editor.waitForText(variables);
   });
@@ -70,7 +70,7 @@ describe('hosts in the editor', () => {
     const hover = await editor.hover(primary);
     assert.match(hover, /State\s+(active|idle)/);
     assert.match(hover, /Size\s+0\.25 CU/);
-    assert.match(hover, /Branch\s+br-aged-salad-000001/);
+    assert.match(hover, /Branch\s+main \(br-aged-salad-000001\)/);
     await editor.clickInHover('Copy Host');
     await ui().quickInput.choose('Select a host', 'Pooled');
     await ui().waitForClipboard(pooled);
@@ -82,7 +82,7 @@ describe('hosts in the editor', () => {
     await editor.press('ControlOrMeta+a');
     await editor.press('Shift+Alt+i');
     await ui().run('Insert Host');
-    await ui().quickInput.choose('Select a compute', primary);
+    await ui().quickInput.choose('Select a compute', 'primary');
     await ui().quickInput.choose('Select a host', 'Direct');
     await editor.waitForText(`a=${host}\nb=${host}`);
   });
@@ -91,7 +91,7 @@ describe('hosts in the editor', () => {
     await ui().openView('Hosted Postgres');
     await ui().computes.expandProject('shop');
     await editor.retype('dragged: ');
-    const row = ui().page.getByRole('treeitem', { name: /^Compute primary/ });
+    const row = ui().page.getByRole('treeitem', { name: new RegExp(`^Compute primary, .*${primary}$`) });
     const target = ui().page.locator('.editor-instance .view-line').first();
     await row.dragTo(target, { steps: 5 });
     await editor.waitForText(host);

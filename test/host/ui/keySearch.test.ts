@@ -8,7 +8,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isAlive } from '../../../src/base/processIdentity.ts';
 import type { FaultName } from '../../helpers/faultProxy.ts';
-import { reports } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { findOwnService, ownServiceFolder } from './ownService.ts';
@@ -105,7 +104,7 @@ describe('the key', () => {
     assert.equal(sent.length, 1);
     secrets.set('rotated key', sent[0] ?? '');
     await ui().run('Copy Connection String…');
-    await ui().quickInput.choose('Select a compute', reports);
+    await ui().quickInput.choose('Select a compute', 'reports');
     await ui().quickInput.answer('Role', 'app');
     await ui().quickInput.answer('Database', 'app');
     await ui().quickInput.choose("doesn't provide the password", 'Enter the password…');

@@ -100,7 +100,7 @@ describe('In a pseudo-language, every text is translated', () => {
     await tree().waitForFirstProject();
     await tree().waitFor(/ep-little-smoke/);
     // The names of branches come last and replace the rows.
-    await tree().waitFor(/br-aged.*main/);
+    await tree().waitFor(/main.*br-aged/);
     translated('rows', await sidebar().locator('.monaco-list-row').allInnerTexts());
     translated('labels', await tree().labels());
     const hover = ui().page.locator('.monaco-hover:visible');

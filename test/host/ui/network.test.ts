@@ -43,7 +43,7 @@ describe('a network with a proxy and a private certificate authority', () => {
     await setProxy(ui(), network);
     await connect(ui(), { baseUrl: network.baseUrl, key: 'key-1234' });
     await ui().computes.expand('Project shop');
-    await ui().computes.waitFor(/^Compute ep-good/);
+    await ui().computes.waitFor(/^Compute primary, .*ep-good$/);
     assert.deepEqual(new Set(network.proxy.opened), new Set([`${PRIVATE_HOST}:443`]));
     assert.deepEqual([...network.service.keys], ['key-1234']);
     assert.deepEqual(network.service.strayed, []);

@@ -51,14 +51,15 @@ describe('a remote service', () => {
     await ui().quickInput.accept('Suspend after inactivity');
     const label = await ui().computes.waitFor(/^Compute read replica, init, 0\.25 CU, ep-\S+$/);
     const createdId = label.slice(label.lastIndexOf(' ') + 1);
+    const created = `the read replica ${createdId} of main (shop)`;
     const item = await ui().statusBar.waitFor(/^[12] operations?\n/);
     assert.equal(item.spinning, true);
-    assert.match(item.label, new RegExp(`pending\\. Creating ${createdId}`));
+    assert.ok(item.label.includes(`pending. Creating ${created}`), item.label);
     await ui().statusBar.click(/^\d operation/);
     const { items } = await ui().quickInput.waitFor('Select an operation');
-    assert.match(items.join(), new RegExp(`Creating ${createdId} \\w+: \\w+`));
+    assert.match(items.join(), /Creating the read replica ep-\S+ of main \(shop\) \w+: \w+/);
     await ui().quickInput.cancel('Select an operation');
-    await ui().statusBar.waitFor(`Created the read replica ${createdId} of main (shop)`);
+    await ui().statusBar.waitFor(`Created ${created}`);
     await ui().statusBar.waitUntilGone(/^\d operation/);
     await ui().computes.waitFor(`Compute read replica, active, 0.25 CU, ${createdId}`);
     const added = (await computesOf(shop)).filter(({ id }) => !before.has(id));

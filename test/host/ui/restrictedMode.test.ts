@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../../helpers/localService.ts';
-import { primary } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -28,7 +27,7 @@ describe('restricted mode', () => {
   async function proposedRole(): Promise<string> {
     await ui().run('Copy Connection String…');
     await ui().quickInput.waitForItems('Select a compute', 4);
-    await ui().quickInput.choose('Select a compute', primary);
+    await ui().quickInput.choose('Select a compute', 'primary');
     await ui().quickInput.choose('Select a host', 'Direct');
     const { value } = await ui().quickInput.waitFor('Role');
     await ui().quickInput.cancel('Role');

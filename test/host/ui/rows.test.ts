@@ -90,7 +90,7 @@ describe('The rows of a branch', () => {
     await ui().page.keyboard.press('ControlOrMeta+End');
     await ui().run('Peek Rows…');
     await ui().quickInput.choose('Select a project', 'shop');
-    await ui().quickInput.choose('Select a branch', feature);
+    await ui().quickInput.choose('Select a branch', 'feature');
     await waitForTitle(/^select customer from visits or… · feature · app · \d/);
     await waitForLine(/^Bea$/);
   });
@@ -143,7 +143,7 @@ describe('The rows of a branch', () => {
     await ui().computes.click('Table visits');
     await waitForTitle(/^visits · main · app · \d/);
     await ui().computes.contextMenu('Table visits', 'Compare Rows…');
-    await ui().quickInput.choose('Select the branch to compare with', feature);
+    await ui().quickInput.choose('Select the branch to compare with', 'feature');
     await waitForTitle(/^visits: .* \(main ↔ feature\)/);
     await execute(main, 'create view "a.b" as select 1 as one');
     await execute(main, "create function add_visit(a int) returns int language sql as 'select 1'");
@@ -174,9 +174,9 @@ describe('The rows of a branch', () => {
   });
 
   describe('and a SQL file', () => {
-    const runOn = async (branch: string) => {
+    const runOnFeature = async () => {
       await ui().run('Run File on Branch…');
-      await ui().quickInput.choose('Select a branch', branch);
+      await ui().quickInput.choose('Select a branch', 'feature');
     };
 
     before(async () => closeEditors(ui()));
@@ -184,7 +184,7 @@ describe('The rows of a branch', () => {
     it('that is saved and run on a branch, in a terminal with its output', async () => {
       await ui().openFile('seed.sql');
       await new Editor(ui().page).retype("insert into visits values (7, 'Gus');");
-      await runOn(feature);
+      await runOnFeature();
       await ui().terminal.waitFor(
         /seed\.sql\s+shop \/ feature \/ app\s+INSERT 0 1\s+Ran seed\.sql on feature/,
       );
@@ -199,7 +199,7 @@ describe('The rows of a branch', () => {
     });
 
     it('that fails, with its line', async () => {
-      await runOn(feature);
+      await runOnFeature();
       await ui().terminal.waitFor(
         /seed\.sql(?::1|, line 1): [^]*duplicate key[^]*seed\.sql failed on feature/,
       );
@@ -211,7 +211,7 @@ describe('The rows of a branch', () => {
     it('that runs until Ctrl+C', async () => {
       await ui().openFile('seed.sql');
       await new Editor(ui().page).retype('select pg_sleep(600);');
-      await runOn(feature);
+      await runOnFeature();
       await ui().terminal.waitFor(/shop \/ feature \/ app/);
       await until('the statement', async () => {
         const sql = "select 1 from pg_stat_activity where query like 'select pg_sleep(600)%'";
@@ -228,7 +228,7 @@ describe('The rows of a branch', () => {
       await api.change('PATCH', `/${PROJECT}/branches/${feature}`, { branch: { protected: true } });
       await ui().openFile('seed.sql');
       await new Editor(ui().page).retype('delete from visits;');
-      await runOn(feature);
+      await runOnFeature();
       await ui().quickInput.waitFor('This is production. Enter “feature” to continue.');
       await ui().quickInput.cancel(/./);
       assert.notDeepEqual(await execute(feature, 'select id from visits'), []);

@@ -59,7 +59,7 @@ describe('Tidy Up Branches', () => {
     await quickInput.accept(prompt);
     const { message, detail } = await dialog.read();
     assert.equal(message, 'Delete 2 branches?');
-    assert.match(detail, /^gone\ngone-too\n.*can't be undone/s);
+    assert.match(detail, /^This can't be undone\. .*\ngone \(shop\)\ngone-too \(shop\)$/);
     await dialog.press('Delete');
     await until('the end', async () => !remembered().some((name) => name?.startsWith('gone')));
     assert.deepEqual(remembered(), ['unticked', 'checked-out', 'in-file']);

@@ -233,11 +233,11 @@ describe('Undo…', () => {
     rowsOfSnapshot = rows;
     await ui().computes.contextMenu(row, 'Data and History', 'Create Snapshot…');
     await ui().quickInput.answer('Name of the snapshot of work', 'before the clean-up');
-    await ui().statusBar.waitFor('Created before the clean-up');
+    await ui().statusBar.waitFor('Created the snapshot before the clean-up of work (shop)');
     await query(uri, 'delete from users');
     await branchCalls(service).change('PATCH', `/${PROJECT}/branches/${id}`, { branch: { protected: true } });
     await ui().run('Refresh');
-    await ui().computes.contextMenu(`${row}, protected, production`, 'Undo…');
+    await ui().computes.contextMenu(`Branch work, protected, ${id}, production`, 'Undo…');
     await until('the snapshot', async () =>
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith(title)),
     );

@@ -108,7 +108,9 @@ export async function walkCommand(workbench: Workbench, title: string): Promise<
 /** @returns false if it was canceled because it would remove something */
 async function confirm({ dialog }: Workbench): Promise<boolean> {
   const { buttons } = await dialog.read();
-  const button = buttons.find((each) => !/^(Cancel|Close|Delete|Remove|Revoke|Reset)/.test(each));
+  const button = buttons.find(
+    (each) => !/^(Cancel|Close|Keep As It Is|Delete|Remove|Revoke|Reset)/.test(each),
+  );
   await dialog.press(button ?? 'Cancel');
   return button !== undefined;
 }

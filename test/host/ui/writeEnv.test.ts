@@ -7,7 +7,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { filesBelow } from '../../helpers/filesBelow.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
-import { reports } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
@@ -27,7 +26,7 @@ describe('A connection string without a password from the service', () => {
 
   /** Answers the questions about a connection whose password only the user knows. */
   const answerLogin = async (role: string, database: string, password: string) => {
-    await ui().quickInput.choose('Select a compute', reports);
+    await ui().quickInput.choose('Select a compute', 'reports');
     await ui().quickInput.answer('Role', role);
     await ui().quickInput.answer('Database', database);
     await ui().quickInput.choose("doesn't provide the password", password);

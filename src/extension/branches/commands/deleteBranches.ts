@@ -52,7 +52,7 @@ export async function deleteBranches(
     name: chosen.map(({ title }) => title).join(', '),
     question:
       names.length === 1 ? l10n.t('Delete {0}?', first) : l10n.t('Delete {0} branches?', names.length),
-    detail: names.length === 1 ? detail : [...names, detail].join('\n'),
+    detail: names.length === 1 ? detail : [detail, ...names].join('\n'),
     isLoss: true,
     button: l10n.t('Delete'),
     progress: l10n.t('Deleting branches'),

@@ -90,10 +90,13 @@ export function computeRow(compute: Compute): RowText {
   return { label, description: joined(isTypeShown ? '' : shortType, sizeText(compute), state, idOrName) };
 }
 
-/** The row of a compute in pickers. */
+/** The row of a compute in pickers, which are wide enough for the type and the state. */
 export function computeChoice(compute: Compute): RowText {
-  const { label, description: idOrName } = idAndName(compute.id, compute.name);
-  return { label, description: joined(idOrName, typeText(compute), sizeText(compute), statusText(compute)) };
+  const type = typeText(compute);
+  const { label, description: idOrName } = idAndName(compute.id, compute.name, type);
+  const facts = [label === type ? '' : type, sizeText(compute), statusText(compute)];
+  const isIdFirst = label === sanitize(compute.id);
+  return { label, description: joined(...(isIdFirst ? [idOrName, ...facts] : [...facts, idOrName])) };
 }
 
 const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');

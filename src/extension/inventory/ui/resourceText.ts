@@ -1,6 +1,7 @@
 /** Names a resource with what it is in, because many branches are called `main`. */
 import { l10n } from 'vscode';
 import type { ResourceRef } from '../../account/refs.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { namesOf, type ResourceNames } from '../names.ts';
 
 type NamedInventory = Parameters<typeof namesOf>[0];
@@ -9,8 +10,9 @@ type NamedInventory = Parameters<typeof namesOf>[0];
 export const resourceText = (inventory: NamedInventory, resource: ResourceRef): string =>
   namesText(namesOf(inventory, resource));
 
-export function namesText({ project, branch, compute }: ResourceNames): string {
+export function namesText({ project, branch, compute, snapshot }: ResourceNames): string {
   const place = branch === undefined ? project : `${branch} (${project})`;
+  if (snapshot !== undefined) return l10n.t('the snapshot {0} of {1}', sanitize(snapshot), place);
   if (compute === undefined) return place;
   // Its list may not be loaded after a reload.
   if (compute.isPrimary === undefined) return `${compute.name} (${place})`;

@@ -49,14 +49,21 @@ describe('pickCompute', () => {
   let store: ScriptedModel;
   let lastCompute: LastCompute;
   let blogReply: PromiseWithResolvers<unknown>;
+  let endpoints: readonly unknown[];
 
-  const computesOf = (...ids: string[]) => ({ endpoints: ids.map((id) => computeRecord(id)) });
-  const blog = { endpoints: [computeRecord('ep-blog', { project_id: 'blog' })] };
+  const named = (...names: string[]) => names.map((name) => computeRecord(`ep-${name}`, { name }));
+  const branches = [
+    { id: 'br-a', name: 'a' },
+    { id: 'br-z', name: 'z', default: true },
+  ];
+  const blog = { endpoints: [computeRecord('ep-blog', { project_id: 'blog', name: 'blog' })] };
 
   beforeEach(async () => {
     blogReply = Promise.withResolvers<unknown>();
+    endpoints = named('one', 'two');
     store = await connectScripted((call) => {
-      if (call.endsWith('/shop/endpoints')) return computesOf('ep-one', 'ep-two');
+      if (call.endsWith('/shop/endpoints')) return { endpoints };
+      if (call.endsWith('/shop/branches')) return { branches };
       if (call.endsWith('/blog/endpoints')) return blogReply.promise;
       return { projects: ['blog', 'shop'].map((id) => ({ id, name: id })) };
     });
@@ -75,10 +82,10 @@ describe('pickCompute', () => {
   it('keeps the active compute and the places of all when more are loaded', async () => {
     const { question, picked, labels } = await open();
     question.down();
-    assert.deepEqual([labels(), question.active], [['ep-one', 'ep-two'], 'ep-two']);
+    assert.deepEqual([labels(), question.active], [['one', 'two'], 'two']);
     blogReply.resolve(blog);
     await until('all computes', async () => !question.busy);
-    assert.deepEqual([labels(), question.active], [['ep-one', 'ep-two', 'ep-blog'], 'ep-two']);
+    assert.deepEqual([labels(), question.active], [['one', 'two', 'blog'], 'two']);
     question.accept();
     assert.equal((await picked)?.computeId, 'ep-two');
   });
@@ -94,7 +101,7 @@ describe('pickCompute', () => {
     assert.deepEqual(labels(), []);
     blogReply.resolve(blog);
     await until('all computes', async () => !question.busy);
-    assert.equal(question.active, 'ep-blog');
+    assert.equal(question.active, 'blog');
     question.accept();
     assert.equal((await picked)?.computeId, 'ep-blog');
   });
@@ -109,7 +116,7 @@ describe('pickCompute', () => {
     await store.inventory.refreshAll([]);
     const { question, labels } = await open();
     await until('the computes of the shop', async () => labels().length > 0);
-    assert.deepEqual([labels(), question.busy], [['ep-two', 'ep-one'], true]);
+    assert.deepEqual([labels(), question.busy], [['two', 'one'], true]);
     question.cancel();
     blogReply.resolve(blog);
   });
@@ -119,10 +126,33 @@ describe('pickCompute', () => {
     const { question, labels } = await open();
     assert.deepEqual([labels(), question.busy], [[], true]);
     await until('the computes of the shop', async () => labels().length > 0);
-    assert.deepEqual([labels(), question.busy], [['ep-one', 'ep-two'], true]);
+    assert.deepEqual([labels(), question.busy], [['one', 'two'], true]);
     blogReply.resolve(blog);
     await until('all computes', async () => !question.busy);
-    assert.deepEqual(labels(), ['ep-one', 'ep-two', 'ep-blog']);
+    assert.deepEqual(labels(), ['one', 'two', 'blog']);
+    question.cancel();
+  });
+
+  it('offers the computes of the default branch first, as in the tree', async () => {
+    blogReply.resolve(blog);
+    endpoints = [
+      computeRecord('ep-other', { branch_id: 'br-a', type: 'read_write' }),
+      computeRecord('ep-own', { branch_id: 'br-z', type: 'read_write' }),
+      computeRecord('ep-replica', { branch_id: 'br-z', type: 'read_only' }),
+    ];
+    await store.inventory.refreshComputes('shop');
+    await store.inventory.branches.ensureLoaded('shop');
+    const { question } = await open();
+    await until('all computes', async () => !question.busy);
+    assert.deepEqual(
+      question.items.map(({ label, description = '' }) => `${label} ${description}`),
+      [
+        'primary active · ep-own',
+        'read replica active · ep-replica',
+        'primary active · ep-other',
+        'blog primary · active · ep-blog',
+      ],
+    );
     question.cancel();
   });
 

@@ -16,6 +16,8 @@ describe('resourceText', () => {
     await shop.store.inventory.branches.ensureLoaded('shop');
     assert.equal(text({}), 'Shop');
     assert.equal(text({ branchId: 'br-main' }), 'main (Shop)');
+    const snapshot = text({ branchId: 'br-main', snapshot: 'before' });
+    assert.equal(snapshot, 'the snapshot before of main (Shop)');
     assert.equal(text({ computeId: 'ep-main' }), 'the primary of main (Shop)');
     assert.equal(text({ computeId: 'ep-read' }), 'the read replica reports of main (Shop)');
   });
