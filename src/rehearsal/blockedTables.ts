@@ -22,6 +22,8 @@ export interface BlockedTable {
   readonly database: string;
   readonly table: string;
   readonly blocks: Blocked;
+  /** Missing for all rows. */
+  readonly rows?: number;
   /** From the first lock until the last of those that overlap is released: how long others wait at most. */
   readonly milliseconds: number;
   /** Indexes of the statements that took the locks. */
@@ -36,7 +38,8 @@ export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
     relationKey,
   );
   const all = [...tables.values()].flatMap((held) => {
-    const found = BLOCKED.map((blocks) => longestBlock(held, blocks));
+    const [reads, writes, changes] = BLOCKED.map((blocks) => longestBlock(held, blocks));
+    const found = [reads, writes, longestRowBlock(held), changes];
     // Who waits for reads waits for writes as well: only what takes longer is said too.
     return found.filter(
       (each, index) =>
@@ -45,6 +48,23 @@ export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
     );
   });
   return all.flatMap((each) => each ?? []).toSorted((a, b) => b.milliseconds - a.milliseconds);
+}
+
+/** Who writes the same rows waits until the end of the transaction. */
+function longestRowBlock(held: readonly HeldLock[]): BlockedTable | undefined {
+  const all = held.flatMap(({ database, table, from, to, statement, rows = 0 }) =>
+    rows === 0
+      ? []
+      : {
+          database,
+          table,
+          blocks: 'writes' as const,
+          rows,
+          milliseconds: to - from,
+          statements: [statement],
+        },
+  );
+  return all.toSorted((a, b) => b.milliseconds - a.milliseconds)[0];
 }
 
 function longestBlock(held: readonly HeldLock[], blocks: Blocked): BlockedTable | undefined {

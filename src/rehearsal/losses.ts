@@ -1,24 +1,30 @@
 /**
- * What a rehearsed migration would have lost: values of columns that are gone or have another type, and rows, of which there are
- * fewer than before. What an update has replaced isn't counted.
+ * What a rehearsed migration would have lost: rows, of which there are fewer than before, and values, of columns that are gone, have
+ * another type, or are empty in more rows. What an update has replaced by other values isn't counted.
  */
 import { relationKey, type Rehearsal, type Relation } from '../api/records/rehearsal.ts';
 
-/** Queries that return a number as `count`: of values or rows, or that is the same as long as the values are. */
-export interface PossibleLoss {
+interface Counted {
   readonly database: string;
   /** Such as `public.users` or `public.users.nick`. */
   readonly name: string;
   readonly kind: 'values' | 'rows' | 'type';
-  /** On the data as they were before. */
-  readonly before: string;
-  /** On the data as they are afterwards; undefined if nothing is left. */
-  readonly after?: string;
   /** Both types of a column that has another one now. */
   readonly types?: string;
 }
 
-export interface Loss extends PossibleLoss {
+/** Queries that return `counts`: a text for each that is counted, of values or rows, or that is the same as long as the values are. */
+export interface PossibleLoss {
+  readonly database: string;
+  /** Rows come first: if there are fewer, their values aren't counted as well. */
+  readonly counted: readonly Counted[];
+  /** On the data as they were before. */
+  readonly before: string;
+  /** On the data as they are afterwards: the values are the same if any of them returns the same. Empty if nothing is left. */
+  readonly after: readonly string[];
+}
+
+export interface Loss extends Counted {
   /** For a type 1: the values aren't the same, or Postgres can't compare them. */
   readonly count: number;
 }
@@ -28,49 +34,123 @@ const hasData = ({ kind }: Relation): boolean => kind === 'r' || kind === 'p';
 
 /** @returns all columns and tables to be counted */
 export function possibleLosses({ before, after, locks }: Rehearsal): PossibleLoss[] {
-  const now = new Map(after.map((each) => [relationKey(each), each]));
+  const byId = new Map(after.map((each) => [relationKey(each), each]));
+  const byName = new Map(after.map((each) => [nameKey(each), each]));
   const changed = new Set(locks.filter(({ mode }) => mode === 'RowExclusiveLock').map(relationKey));
   return before.filter(hasData).flatMap((table): PossibleLoss[] => {
-    const { database, name } = table;
-    const same = now.get(relationKey(table));
-    if (same === undefined) return [{ database, name, kind: 'rows', before: rowsOf(name) }];
-    const columns = columnLosses(table, same);
-    if (!changed.has(relationKey(table)) && table.file === same.file) return columns;
-    return [...columns, { database, name, kind: 'rows', before: rowsOf(name), after: rowsOf(same.name) }];
-  });
-}
-
-function columnLosses(table: Relation, same: Relation): PossibleLoss[] {
-  const { database, name } = table;
-  return Object.entries(table.columns).flatMap(([number, { name: column, type }]): PossibleLoss[] => {
-    const [shown, quoted, left] = [`${name}.${column}`, quotedName(column), same.columns[number]];
-    if (left === undefined)
-      return [
-        {
-          database,
-          name: shown,
-          kind: 'values',
-          before: `select count(${quoted})::float8 as count from only ${name}`,
-        },
-      ];
-    if (left.type === type) return [];
-    const query = (value: string, from: string) =>
-      `select coalesce(sum(hashtextextended((${value})::text, 0)), 0)::text as count from only ${from}`;
-    const types = `${type} → ${left.type}`;
-    const backAgain = `${quotedName(left.name)}::${type}`;
+    const kept = byId.get(relationKey(table));
+    // Some tools make a table again under its name.
+    const same = kept ?? byName.get(nameKey(table));
+    if (same === undefined) return [lossOf(table, [ROWS], [])];
+    const columns = pairs(table, same);
+    const isChanged =
+      changed.has(relationKey(table)) || table.file !== same.file || columns.some(({ isNew }) => isNew);
     return [
-      {
-        database,
-        name: shown,
-        kind: 'type',
-        before: query(quoted, name),
-        after: query(backAgain, same.name),
-        types,
-      },
+      ...goneLosses(table, columns),
+      ...columns.flatMap((pair) => typeLosses(table, same, pair)),
+      ...(isChanged ? [fewerLoss(table, same, columns)] : []),
     ];
   });
 }
 
-const rowsOf = (name: string): string => `select count(*)::float8 as count from only ${name}`;
+/** How a loss is counted by what the queries have returned. */
+export function lossesOf({ counted }: PossibleLoss, old: readonly string[], now: readonly string[]): Loss[] {
+  const fewer = counted.map((_, index) => Math.max(0, Number(old[index]) - Number(now[index] ?? 0)));
+  const hasFewerRows = counted[0]?.kind === 'rows' && (fewer[0] ?? 0) > 0;
+  return counted.map((each, index) => {
+    if (each.kind === 'type') return { ...each, count: old[index] === now[index] ? 0 : 1 };
+    return { ...each, count: hasFewerRows && each.kind === 'values' ? 0 : (fewer[index] ?? 0) };
+  });
+}
+
+/** @returns what is lost. A column with fewer values needs no second reason. */
+export function foundLosses(losses: readonly Loss[]): Loss[] {
+  const found = losses.filter(({ count }) => count > 0);
+  return found.filter(
+    ({ kind, database, name }) =>
+      kind !== 'type' ||
+      !found.some((other) => other.kind === 'values' && other.database === database && other.name === name),
+  );
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A column, and what it is afterwards: the same by its number, or another one that has its name. */
+interface Pair {
+  readonly column: Column;
+  readonly left: Column | undefined;
+  readonly isNew: boolean;
+}
+
+function pairs(table: Relation, same: Relation): Pair[] {
+  const byName = new Map(Object.values(same.columns).map((column) => [column.name, column]));
+  return Object.entries(table.columns).map(([number, column]) => {
+    const kept = table.id === same.id ? same.columns[number] : undefined;
+    const left = kept ?? byName.get(column.name);
+    return { column, left, isNew: left !== kept };
+  });
+}
+
+/** What is counted, by an expression. */
+interface Count {
+  readonly kind: Counted['kind'];
+  /** Missing for the whole table. */
+  readonly column?: Column;
+  readonly types?: string;
+  readonly sql: string;
+}
+
+const ROWS: Count = { kind: 'rows', sql: 'count(*)' };
+
+const valuesOf = (column: Column): Count => ({
+  kind: 'values',
+  column,
+  sql: `count(${quotedName(column.name)})`,
+});
+
+const lossOf = ({ database, name }: Relation, counts: readonly Count[], after: readonly string[]) => ({
+  database,
+  counted: counts.map(({ kind, column, types }) => ({
+    database,
+    name: column === undefined ? name : `${name}.${column.name}`,
+    kind,
+    ...(types !== undefined && { types }),
+  })),
+  before: countsOf(name, counts),
+  after,
+});
+
+function goneLosses(table: Relation, columns: readonly Pair[]): PossibleLoss[] {
+  const gone = columns.filter(({ left }) => left === undefined).map(({ column }) => valuesOf(column));
+  return gone.length === 0 ? [] : [lossOf(table, gone, [])];
+}
+
+function fewerLoss(table: Relation, same: Relation, columns: readonly Pair[]): PossibleLoss {
+  const kept = columns.flatMap(({ column, left }) => (left === undefined ? [] : [[column, left] as const]));
+  const after = countsOf(same.name, [ROWS, ...kept.map(([, left]) => valuesOf(left))]);
+  return lossOf(table, [ROWS, ...kept.map(([column]) => valuesOf(column))], [after]);
+}
+
+/** Postgres casts the values back, or they must be the same as text. */
+function typeLosses(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
+  if (left === undefined || left.type === column.type) return [];
+  const valuesAsText = (value: string): Count => ({
+    kind: 'type',
+    column,
+    types: `${column.type} → ${left.type}`,
+    sql: `coalesce(sum(hashtextextended((${value})::text, 0)), 0)`,
+  });
+  const now = quotedName(left.name);
+  const after = [`${now}::${column.type}`, now].map((value) => countsOf(same.name, [valuesAsText(value)]));
+  return [lossOf(table, [valuesAsText(quotedName(column.name))], after)];
+}
+
+const countsOf = (table: string, counts: readonly Count[]): string =>
+  `select array[${counts.map(({ sql }) => `${sql}::text`).join(', ')}] as counts from only ${table}`;
 
 const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const nameKey = ({ database, name, kind }: Relation): string => JSON.stringify([database, name, kind]);

@@ -1,7 +1,7 @@
 /** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
 import { createPgClient } from '../base/sql/pgClient.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
-import { possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
+import { lossesOf, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
 import { reportOf, type Report, type Rules } from './report.ts';
 
 /** Milliseconds after which the service deletes a copy that was left behind. */
@@ -64,29 +64,33 @@ async function withCopy<Copy extends BranchCopy, T>(
 type Branches = Readonly<Record<'original' | 'branch', BranchCopy>>;
 
 async function countLosses(
-  losses: readonly PossibleLoss[],
+  possible: readonly PossibleLoss[],
   branches: Branches,
   signal: AbortSignal | undefined,
 ): Promise<Loss[]> {
   const counted: Loss[] = [];
-  for (const loss of losses) {
+  for (const loss of possible) {
     signal?.throwIfAborted();
-    counted.push({ ...loss, count: await countLoss(loss, branches, signal) });
+    counted.push(...(await countLoss(loss, branches, signal)));
   }
   return counted;
 }
 
 async function countLoss(
-  { database, kind, before, after }: PossibleLoss,
+  loss: PossibleLoss,
   { original, branch }: Branches,
   signal: AbortSignal | undefined,
-): Promise<number> {
+): Promise<Loss[]> {
+  const { database, before, after } = loss;
   const countOn = async (copy: BranchCopy, sql: string) => count(copy, { database, sql }, signal);
   const old = await countOn(original, before);
-  if (after === undefined) return Number(old);
-  if (kind === 'rows') return Number(old) - Number(await countOn(branch, after));
-  // Where no cast leads back to the former type, the values aren't known to be the same.
-  return (await countOn(branch, after).catch(() => undefined)) === old ? 0 : 1;
+  const [last] = after.slice(-1);
+  for (const sql of after.slice(0, -1)) {
+    // Postgres may have no cast to the former type.
+    const now = await countOn(branch, sql).catch(() => []);
+    if (now[0] === old[0]) return lossesOf(loss, old, now);
+  }
+  return lossesOf(loss, old, last === undefined ? [] : await countOn(branch, last));
 }
 
 /** @throws {Error} also for rows that the owner's own policies hide */
@@ -94,7 +98,7 @@ async function count(
   copy: BranchCopy,
   { database, sql }: { readonly database: string; readonly sql: string },
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<string[]> {
   const url = new URL(copy.url);
   url.pathname = `/${encodeURIComponent(database)}`;
   const client = createPgClient({ connectionString: url.href, options: '-c row_security=off' });
@@ -102,8 +106,8 @@ async function count(
   signal?.addEventListener('abort', onAbort);
   try {
     await client.connect();
-    const { rows } = await client.query<{ count: number | string }>(sql);
-    return String(rows[0]?.count);
+    const { rows } = await client.query<{ counts: string[] }>(sql);
+    return rows[0]?.counts ?? [];
   } finally {
     signal?.removeEventListener('abort', onAbort);
     await client.end().catch(() => undefined);

@@ -1,7 +1,7 @@
 /** What a rehearsal says: its verdict first, then each statement. */
 import { relationKey, type Rehearsal, type RehearsedStatement } from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
-import type { Loss } from './losses.ts';
+import { foundLosses, type Loss } from './losses.ts';
 
 /** How long others may wait for a table, by default. Milliseconds. */
 export const LONGEST_LOCK = 1000;
@@ -43,7 +43,7 @@ export interface RehearsedRun {
 export function reportOf({ rehearsal, losses, exitCode }: RehearsedRun, { longestLock }: Rules): Report {
   const { statements, problem } = rehearsal;
   const blocked = blockedTables(rehearsal);
-  const lost = losses.filter(({ count }) => count > 0);
+  const lost = foundLosses(losses);
   const long = blocked.filter(
     ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
   );
@@ -76,7 +76,7 @@ export function textOf(report: Report): string {
   const rows = statements.map((statement, index) => {
     const own = blocked.filter((each) => each.statements.includes(index));
     const locks = own.map(
-      ({ table, blocks, milliseconds }) => `${table}: ${blocks} wait up to ${duration(milliseconds)}`,
+      (each) => `${each.table}: ${blockedOf(each)} wait up to ${duration(each.milliseconds)}`,
     );
     const ended =
       statement.error === undefined ? statement.tags.join(', ') : `ERROR: ${statement.error.message}`;
@@ -127,8 +127,13 @@ const lossSentence = ({ name, kind, count, types }: Loss): string =>
     ? `Changes values of ${name}: ${types}.`
     : `Loses ${count.toLocaleString('en')} ${count === 1 ? kind.slice(0, -1) : kind} of ${name}.`;
 
-const blockSentence = ({ table, blocks, milliseconds }: BlockedTable): string =>
-  `Blocks all ${blocks === 'reads' ? 'reads and writes' : blocks} of ${table} for ${duration(milliseconds)}.`;
+function blockSentence(each: BlockedTable): string {
+  const blocked = each.blocks === 'reads' ? 'reads and writes' : blockedOf(each);
+  return `Blocks ${each.rows === undefined ? 'all ' : ''}${blocked} of ${each.table} for ${duration(each.milliseconds)}.`;
+}
+
+const blockedOf = ({ blocks, rows }: BlockedTable): string =>
+  rows === undefined ? blocks : `${blocks} of ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
 
 function safeSentence(statements: readonly RehearsedStatement[], blocked: readonly BlockedTable[]): string {
   const count = `${statements.length} ${statements.length === 1 ? 'statement' : 'statements'}`;

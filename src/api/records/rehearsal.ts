@@ -31,6 +31,8 @@ export interface HeldLock {
   readonly to: number;
   /** The index of the statement during which it was first seen. */
   readonly statement: number;
+  /** How many rows that were there before its transaction has changed, deleted or locked; missing if it was short. */
+  readonly rows?: number;
 }
 
 export interface RehearsedStatement {

@@ -31,6 +31,13 @@ describe('blockedTables', () => {
     assert.deepEqual(blocks(held('RowExclusiveLock', 0, 5)), []);
   });
 
+  it('says how long others wait for rows that were changed, unless they wait as long for the table', () => {
+    const changed = held('RowExclusiveLock', 0, 30, { rows: 7 });
+    assert.deepEqual(blocks(changed), [['writes', 30]]);
+    assert.deepEqual(blocks(changed, held('ShareLock', 0, 30)), [['writes', 30]]);
+    assert.deepEqual(blocks(held('RowExclusiveLock', 0, 30, { rows: 0 })), []);
+  });
+
   it('takes locks that overlap together, and of others the longest', () => {
     const index = { index: 'orders_pkey' };
     assert.deepEqual(blocks(held('AccessExclusiveLock', 0, 20), held('AccessExclusiveLock', 15, 40, index)), [

@@ -31,6 +31,22 @@ describe('The report of a rehearsal', () => {
     assert.deepEqual(sentences, ['Incomplete: Commits were not held.']);
   });
 
+  it('says for how many rows others wait, if not for all', () => {
+    const table = { database: 'app', id: 1, name: 'orders', kind: 'r', file: 1, bytes: 0, columns: {} };
+    const lock = {
+      database: 'app',
+      id: 1,
+      table: 'orders',
+      mode: 'RowExclusiveLock',
+      from: 0,
+      to: 2000,
+    } as const;
+    const long = report({ before: [table], after: [table], locks: [{ ...lock, statement: 0, rows: 1204 }] });
+    assert.equal(long.verdict, 'dangerous');
+    assert.deepEqual(long.sentences, ['Blocks writes of 1,204 rows of orders for 2.0 s.']);
+    assert.match(textOf(long), /orders: writes of 1,204 rows wait up to 2\.0 s$/m);
+  });
+
   it('names the statement that failed, or else the code of the command', () => {
     const error = { code: '23505', message: 'duplicate key', detail: 'Key (id)=(1) exists.' };
     const failed = report({ statements: [{ ...statement, error }] }, 1);

@@ -64,10 +64,17 @@ select c.oid::pg_catalog.int8::pg_catalog.float8 as id, c.relkind as kind,
       'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod)))
     from pg_catalog.pg_attribute a
     where a.attrelid operator(pg_catalog.=) c.oid and a.attnum operator(pg_catalog.>) 0 and not a.attisdropped
+    and a.attgenerated operator(pg_catalog.=) ''
   ), '{}') as columns
 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
 where c.oid operator(pg_catalog.>=) ${FIRST_ID}::pg_catalog.oid and c.relkind operator(pg_catalog.=) any('{r,p,m,i,S}')
 and n.nspname operator(pg_catalog.<>) 'pg_toast' and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
+
+/** @param table with its schema, quoted if necessary */
+const changedRowsOf = (table: string, pid: number): string => `
+select pg_catalog.count(*)::pg_catalog.float8 as count from only ${table} where xmax operator(pg_catalog.=) any(array(
+  select transactionid from pg_catalog.pg_locks where pid operator(pg_catalog.=) ${pid}
+  and locktype operator(pg_catalog.=) 'transactionid' and granted and mode operator(pg_catalog.=) 'ExclusiveLock'))`;
 
 export class LockReader {
   readonly #login: SuperuserLogin;
@@ -100,6 +107,18 @@ export class LockReader {
     const session = this.#sessions.get(database);
     this.#sessions.delete(database);
     await session?.end();
+  }
+
+  /**
+   * Counts the rows of a table that a transaction has changed, deleted or locked, and that were there before: others wait for these
+   * rows. Postgres notes the transaction in their former versions. Fails, and doesn't wait, if the transaction or another has locked
+   * the table, or waits to lock it: that could wait for the transaction to end.
+   */
+  async changedRows({ pid, database, table }: Pick<ReadLock, 'pid' | 'database' | 'table'>): Promise<number> {
+    // Several statements of one query are one transaction.
+    const sql = `lock table only ${table} in access share mode nowait; ${changedRowsOf(table, pid)}`;
+    const [row] = await this.#with(database, async ({ query }) => query<{ count: number }>(sql));
+    return row?.count ?? 0;
   }
 
   /** In all databases that it has entered. */
@@ -166,7 +185,8 @@ export class LockReader {
     const client = await connectAsSuperuser(this.#login, this.#address, database);
     const oneAtATime = limitConcurrency(1);
     return {
-      query: async (sql, values) => oneAtATime(async () => (await client.query(sql, values)).rows),
+      query: async (sql, values) =>
+        oneAtATime(async () => [await client.query(sql, values)].flat().at(-1)?.rows ?? []),
       end: async () => oneAtATime(async () => client.end()),
     };
   }

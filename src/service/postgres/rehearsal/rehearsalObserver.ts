@@ -5,7 +5,13 @@
  */
 import type net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HeldLock, Rehearsal, RehearsedStatement, Relation } from '../../../api/records/rehearsal.ts';
+import {
+  relationKey,
+  type HeldLock,
+  type Rehearsal,
+  type RehearsedStatement,
+  type Relation,
+} from '../../../api/records/rehearsal.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { CommitHold, isHolding, letGo } from './commitHold.ts';
@@ -14,6 +20,8 @@ import { StatementTap, type SeenStatement, type StatementEvents } from './statem
 
 /** Milliseconds between two samples: a tenth of the time that a statement has taken, but no less and no more than these. */
 const [LEAST_PAUSE, MOST_PAUSE] = [2, 50];
+/** Milliseconds. Counting changed rows reads their table, which isn't worthwhile for shorter transactions. */
+const COUNTED_AFTER = 100;
 
 interface Session {
   readonly number: number;
@@ -26,6 +34,16 @@ interface Session {
   /** The locks that it holds, as last read. */
   readonly held: Map<string, Changing<HeldLock>>;
 }
+
+/** How long a commit was held. */
+interface Hold {
+  /** When it was let go, since the rehearsal began. */
+  readonly at: number;
+  readonly milliseconds: number;
+  /** Of these, those after its locks were read. */
+  readonly counting: number;
+}
+const NOT_HELD = { milliseconds: 0, counting: 0 };
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 type Statement = Changing<RehearsedStatement> & SeenStatement;
@@ -43,8 +61,7 @@ export class RehearsalObserver {
   #sessionCount = 0;
   #transactions = 0;
   #problem: string | undefined;
-  /** When the last commit was let go, and how long it was held. */
-  #lastHold = { at: 0, milliseconds: 0 };
+  #lastHold: Hold = { at: 0, ...NOT_HELD };
   #isSampling = false;
 
   private constructor(deps: ServerDependencies, server: Postmaster, dataDir: string) {
@@ -110,7 +127,6 @@ export class RehearsalObserver {
       held: new Map(),
     };
     let pid: number | undefined;
-    const sent = new WeakMap<object, number>();
     return {
       started: (id) => {
         pid = id;
@@ -130,18 +146,17 @@ export class RehearsalObserver {
           tags: [],
         };
         this.#statements.push(statement);
-        sent.set(statement, performance.now());
         void this.#sample();
         return statement;
       },
       ended: (seen) => {
         session.isRunning = false;
-        const [statement, from] = [seen as Statement, sent.get(seen) ?? 0];
-        const { at, milliseconds } = this.#lastHold;
-        statement.milliseconds = performance.now() - from - (at > from ? milliseconds : 0);
+        const statement = seen as Statement;
+        statement.milliseconds = this.#now() - this.#heldSince(statement.from).milliseconds - statement.from;
       },
       ready: async (isInTransaction) => {
-        const end = this.#now();
+        const began = this.#statements[session.statement]?.from ?? 0;
+        const end = this.#now() - this.#heldSince(began).counting;
         if (pid === undefined) return;
         session.database ??= await this.#reader
           .enterDatabaseOf(pid)
@@ -159,9 +174,36 @@ export class RehearsalObserver {
   }
 
   async #readHeldCommit(): Promise<void> {
-    const from = performance.now();
+    const from = this.#now();
     await this.#readLocks();
-    this.#lastHold = { at: performance.now(), milliseconds: performance.now() - from };
+    const read = this.#now();
+    await this.#countChangedRows();
+    const at = this.#now();
+    this.#lastHold = { at, milliseconds: at - from, counting: at - read };
+  }
+
+  /** How long the observer has held a commit since a time. */
+  #heldSince(from: number): Omit<Hold, 'at'> {
+    return this.#lastHold.at > from ? this.#lastHold : NOT_HELD;
+  }
+
+  /** Does not throw. Rows of a table that is locked against reads need no count. */
+  async #countChangedRows(): Promise<void> {
+    const tables = new Set(this.#before.filter(({ kind }) => kind === 'r').map(relationKey));
+    for (const [pid, { held }] of this.#sessions) {
+      const all = [...held.values()];
+      const unread = new Set(all.filter(({ mode }) => mode === 'AccessExclusiveLock').map(relationKey));
+      for (const lock of all) {
+        const isOfRows = lock.mode === 'RowExclusiveLock' && lock.index === undefined;
+        if (!isOfRows || lock.to - lock.from < COUNTED_AFTER) continue;
+        if (!tables.has(relationKey(lock)) || unread.has(relationKey(lock))) continue;
+        try {
+          lock.rows = await this.#reader.changedRows({ ...lock, pid });
+        } catch (error) {
+          this.#fail(error);
+        }
+      }
+    }
   }
 
   /** Does not throw. */

@@ -114,7 +114,7 @@ export async function startControlPlane(
 }
 
 /** The connection string of a branch as the superuser. */
-export function superuserUri({ dataDir }: ControlPlane, uri: string): string {
+export function superuserUri({ dataDir }: Pick<ControlPlane, 'dataDir'>, uri: string): string {
   const file = path.join(storageOf({ dataDir }), 'logins.json');
   const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
   return uri.replace(/\/\/.*@/, `//postgres:${superuser}@`);

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import type { Relation } from '../../../src/api/records/rehearsal.ts';
+import { foundLosses, lossesOf, possibleLosses } from '../../../src/rehearsal/losses.ts';
+
+const table: Relation = {
+  database: 'app',
+  id: 1,
+  name: 'public.users',
+  kind: 'r',
+  file: 1,
+  bytes: 0,
+  columns: { 1: { name: 'id', type: 'integer' }, 2: { name: 'a"b', type: 'text' } },
+};
+const losses = (before: Relation, after: Relation) =>
+  possibleLosses({ statements: [], locks: [], before: [before], after: [after] });
+
+describe('possibleLosses', () => {
+  it('has nothing to count for a table that is as it was', () => {
+    assert.deepEqual(losses(table, table), []);
+    assert.deepEqual(losses(table, { ...table, name: 'other.users' }), []);
+  });
+
+  it('follows a column by its number, and one that replaced it by its name', () => {
+    const renamed = {
+      ...table,
+      columns: { 1: { name: 'key', type: 'integer' }, 2: table.columns['2'] ?? assert.fail() },
+    };
+    assert.deepEqual(losses(table, renamed), []);
+    const replaced = {
+      ...table,
+      columns: { 1: { name: 'id', type: 'integer' }, 3: { name: 'a"b', type: 'integer' } },
+    };
+    const [loss] = losses(table, replaced);
+    assert.deepEqual(loss?.counted, [
+      { database: 'app', name: 'public.users.a"b', kind: 'type', types: 'text → integer' },
+    ]);
+    assert.match(loss.after[0] ?? '', /"a""b"::text/);
+    const types = { 'same type': 'text', 'another type': 'integer' };
+    for (const [title, type] of Object.entries(types)) {
+      const columns = { 1: { name: 'id', type: 'integer' }, 3: { name: 'a"b', type } };
+      const names = losses(table, { ...table, columns })
+        .at(-1)
+        ?.counted.map(({ name, kind }) => [name, kind]);
+      assert.deepEqual(names?.at(-1), ['public.users.a"b', 'values'], title);
+    }
+  });
+
+  it('says only that a column has fewer values, not also that they changed', () => {
+    const loss = { database: 'app', name: 'users.a', count: 1 };
+    const [values, type] = [
+      { ...loss, kind: 'values' as const },
+      { ...loss, kind: 'type' as const },
+    ];
+    assert.deepEqual(foundLosses([type, values]), [values]);
+    assert.deepEqual(foundLosses([type, { ...values, count: 0 }]), [type]);
+  });
+
+  it('counts the values of a column that is gone', () => {
+    const [loss] = losses(table, { ...table, columns: { 1: { name: 'id', type: 'integer' } } });
+    assert.equal(loss?.before, 'select array[count("a""b")::text] as counts from only public.users');
+    assert.deepEqual(
+      lossesOf(loss, ['7'], []).map(({ name, count }) => [name, count]),
+      [['public.users.a"b', 7]],
+    );
+  });
+
+  it('compares a table with the one that was made again under its name', () => {
+    const [loss] = losses(table, { ...table, id: 2, file: 2 });
+    assert.ok(loss);
+    const counts = (...now: string[]) => lossesOf(loss, ['10', '10', '6'], now).map(({ count }) => count);
+    assert.deepEqual(counts('10', '10', '6'), [0, 0, 0]);
+    assert.deepEqual(counts('10', '10', '2'), [0, 0, 4]);
+    assert.deepEqual(counts('9', '9', '2'), [1, 0, 0]);
+    assert.deepEqual(counts('12', '12', '8'), [0, 0, 0]);
+  });
+});
