@@ -135,6 +135,11 @@ export class Api {
     await this.#call('DELETE', pathOf(branch));
   }
 
+  /** Waits for its data. */
+  async deleteWithData(branch: Branch): Promise<void> {
+    await this.#change('DELETE', pathOf(branch));
+  }
+
   async deleteComputes(branch: Branch): Promise<void> {
     const { endpoints } = await this.#call('GET', `${pathOf(branch)}/endpoints`);
     for (const { id } of endpoints as { id: string }[])
@@ -144,7 +149,7 @@ export class Api {
   /** Waits until its operations have finished. */
   async #change(method: Method, path: string, body?: object) {
     const reply = await this.#call(method, path, { body });
-    for (const { id, project_id, action } of reply['operations'] as records.Operation[]) {
+    for (const { id, project_id, action } of (reply['operations'] ?? []) as records.Operation[]) {
       for (;;) {
         const { operation } = await this.#call('GET', operationPath(project_id, id));
         const { status, error } = operation as records.Operation;

@@ -1,10 +1,11 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
-import { ownIdentity } from '../base/processIdentity.ts';
+import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import { COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, textOf, type Report } from '../rehearsal/report.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
 
+const PREFIX = 'rehearsal-';
 const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 
 export type RehearsedBranch = Branch & { readonly url: string };
@@ -24,11 +25,13 @@ export async function rehearseCommand(
   { from, longestLock = LONGEST_LOCK, json, run }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, from);
+  await deleteAbandoned(api, parent);
   const rehearser = {
     copyBranch: async () => copyBranch(api, parent),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.rehearsal(branch),
-    delete: async (branch: Branch) => api.delete(branch),
+    // The service, which would delete the data later, ends before.
+    delete: async (branch: Branch) => api.deleteWithData(branch),
   };
   const report = await rehearse<RehearsedBranch>(rehearser, run, { longestLock });
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textFor(parent, report));
@@ -55,9 +58,18 @@ async function findBranch(api: Api, named: string | undefined): Promise<Branch> 
   return branch;
 }
 
+/** Deletes the branches of rehearsals that were killed. */
+async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Promise<void> {
+  for (const branch of await api.branches(projectId)) {
+    const { name, maker } = branch;
+    if (!name.startsWith(PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker)))) continue;
+    await api.deleteWithData(branch);
+  }
+}
+
 async function copyBranch(api: Api, parent: Branch) {
   const maker = ownIdentity();
-  const name = `rehearsal-${process.pid}-${Date.now()}`;
+  const name = `${PREFIX}${process.pid}-${Date.now()}`;
   const branch = await api.createBranch(parent.project_id, {
     name,
     parent: parent.id,
