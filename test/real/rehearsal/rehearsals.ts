@@ -1,0 +1,80 @@
+/** Rehearses migrations on copies of the seeded tables, or of others. */
+import pg from 'pg';
+import { ownIdentity } from '../../../src/base/processIdentity.ts';
+import { Api, type Branch } from '../../../src/npm/api.ts';
+import { rehearse } from '../../../src/rehearsal/rehearse.ts';
+import type { Report } from '../../../src/rehearsal/report.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { runStatements } from '../service/postgres/clients.ts';
+import { superuserUri } from '../service/postgres/controlPlane.ts';
+import { AS_SUPERUSER, LONGEST_LOCK, SEEDED_TABLES } from './seededTables.ts';
+
+/** An hour, in milliseconds. */
+const LIFETIME = 3_600_000;
+
+type Copy = Branch & { readonly url: string };
+
+export interface Rehearsals {
+  readonly service: LocalService;
+  /** Of the branch whose copies are used. */
+  readonly url: string;
+  /** @param run applies the migration, and returns an exit code */
+  rehearse(run: (copy: Copy) => Promise<number>): Promise<Report>;
+  /** A further copy, for what is true. */
+  copy(): Promise<Copy>;
+}
+
+/** With the seeded tables. */
+export async function startSeeded(): Promise<Rehearsals> {
+  const rehearsals = await startRehearsals();
+  await runStatements(superuserUri(rehearsals.service, rehearsals.url), ...AS_SUPERUSER);
+  await runStatements(rehearsals.url, ...SEEDED_TABLES);
+  return rehearsals;
+}
+
+export async function startRehearsals(): Promise<Rehearsals> {
+  const service = await startLocalService();
+  const api = new Api(service.baseUrl, service.key);
+  const project = await api.createProject('rehearsals');
+  const [parent] = await api.branches(project);
+  const url = parent && (await api.url(parent));
+  if (parent === undefined || url === undefined) throw new Error('The project has no database');
+  let count = 0;
+  const copy = async (): Promise<Copy> => {
+    const name = `copy-${(count += 1)}`;
+    const creation = { name, parent: parent.id, maker: ownIdentity(), lifetime: LIFETIME };
+    const branch = await api.createBranch(project, creation);
+    if (branch === undefined) throw new Error(`There is a branch ${name} already`);
+    return branch;
+  };
+  const rehearser = {
+    copyBranch: copy,
+    startRehearsal: async (branch: Copy) => api.startRehearsal(branch),
+    rehearsal: async (branch: Copy) => api.rehearsal(branch),
+    delete: async (branch: Copy) => api.delete(branch),
+  };
+  return {
+    service,
+    url,
+    copy,
+    rehearse: async (run) => rehearse(rehearser, run, { longestLock: LONGEST_LOCK }),
+  };
+}
+
+/** Runs statements in one session, as a tool does. @returns 2 for an error */
+export async function migrate(url: string, statements: readonly string[]): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    for (const sql of statements) await client.query(sql);
+    return 0;
+  } catch {
+    return 2;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Why a migration is dangerous or fails. How long others wait depends on the machine. */
+export const withoutDurations = ({ sentences }: Report): string[] =>
+  sentences.map((sentence) => sentence.replace(/ for [\d.]+ m?s\.$/, '.')).toSorted();
