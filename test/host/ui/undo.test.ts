@@ -104,8 +104,9 @@ describe('Undo…', () => {
     await ui().notifications.waitFor(/^Restored work \(Undo the undo of/);
     await waitForColumns('id');
     await ui().notifications.press('Restored work (Undo the undo of', 'Undo');
-    await waitForColumns('id email');
+    // The connections of a query would make it ask.
     await ui().notifications.waitFor('Restored work (Undo the undo)');
+    await waitForColumns('id email');
     // They are kept for a week, or for ever if the user says so.
     const lifetimes = async () =>
       (await branchCalls(service).branches(PROJECT))
