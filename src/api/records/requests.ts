@@ -185,7 +185,12 @@ const defaultEndpointSettings = z.strictObject({
 });
 export type DefaultEndpointSettings = z.infer<typeof defaultEndpointSettings>;
 
+/** Logical replication stays on. */
+const projectSettings = z.strictObject({ enable_logical_replication: z.optional(z.boolean()) });
+export type ProjectSettings = z.infer<typeof projectSettings>;
+
 const projectAttributes = {
+  settings: z.optional(projectSettings),
   name: z.optional(name),
   default_endpoint_settings: z.optional(defaultEndpointSettings),
   history_retention_seconds: z.optional(z.int().check(z.gte(0), z.lte(2_592_000))),

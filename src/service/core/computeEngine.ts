@@ -29,6 +29,8 @@ export interface ComputeSpec {
   readonly poolerEnabled: boolean;
   readonly disabled: boolean;
   readonly address: ComputeAddress;
+  /** Whether clients may replicate. It stays on. */
+  readonly logicalReplication?: boolean | undefined;
 }
 
 /** The ports of a compute on 127.0.0.1; they never change. */

@@ -6,6 +6,8 @@ export const SUPERUSER = 'postgres';
 export const REPLICATOR = 'service_replicator';
 /** Reads for the extension and for agents. Only they get its password. */
 export const READER = 'service_reader';
+/** The name of the standby for which the commits of a rehearsal wait. */
+export const REHEARSAL_STANDBY = 'service_rehearsal';
 
 export const isSystemDatabase = (name: string): boolean =>
   [SUPERUSER, 'template0', 'template1'].includes(name);

@@ -51,8 +51,8 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
   'PATCH /projects/:project_id': async (call) => {
     const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
     const project = findProject(plane, call);
-    updateProject(plane, project, patch);
-    return reply({ project: projectResponse(plane, project), operations: [] });
+    const operations = updateProject(plane, project, patch);
+    return reply({ project: projectResponse(plane, project), operations });
   },
   'DELETE /projects/:project_id': (call) => {
     const project = findProject(plane, call);

@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
-import { isRestartRequired } from '../../api/records/effects.ts';
 import {
   asEngineError,
   EngineError,
@@ -17,12 +16,13 @@ import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
 import { pipeBothWays } from './network/sockets.ts';
 import { connectClient } from './rehearsal/rehearsals.ts';
+import { ReplicationSenders } from './replication/replicationSenders.ts';
 import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
 import { ComputeLog } from './computeLog.ts';
 import { readReplicaLifecycle } from './copies/readReplica.ts';
-import { primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';
+import { needsRestart, primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';
 
 interface ComputeDependencies extends ServerDependencies {
   readonly events: EngineEvents;
@@ -32,16 +32,16 @@ interface ComputeDependencies extends ServerDependencies {
   readonly allowedOrigins: readonly string[];
 }
 
-type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity' | 'connect'>;
+type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity' | 'connect' | 'replicate'>;
 
 /** How long a client waits for the server. Milliseconds. */
-const WAKE_LIMIT = 60_000;
-const WAKE_PAUSE = 20;
+const [WAKE_LIMIT, WAKE_PAUSE] = [60_000, 20];
 
 export class ComputeServer {
   readonly log: ComputeLog;
   readonly #deps: ComputeDependencies;
   readonly #lifecycle: ServerLifecycle;
+  readonly #senders: ReplicationSenders;
   readonly #serialize = limitConcurrency(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
@@ -56,6 +56,7 @@ export class ComputeServer {
   constructor(spec: ComputeSpec, deps: ComputeDependencies) {
     this.#spec = spec;
     this.#deps = deps;
+    this.#senders = new ReplicationSenders(deps);
     this.log = new ComputeLog((line) => deps.log(`${spec.id}: ${line}`));
     this.#lifecycle =
       spec.type === 'read_write'
@@ -71,7 +72,7 @@ export class ComputeServer {
   async attach(spec: ComputeSpec): Promise<void> {
     return this.#serialize(async () => {
       this.#spec = spec;
-      this.#gateway ??= await this.#listen(spec.address.port, this.#toServer);
+      this.#gateway ??= await this.#listen(spec.address.port, this.#direct);
       await this.#applyPooling();
     });
   }
@@ -107,7 +108,7 @@ export class ComputeServer {
     const server = this.server;
     const gateways = [this.#gateway, this.#isPooled ? undefined : this.#pooledGateway];
     const clientPort = (pid: number) =>
-      gateways.map((gateway) => gateway?.clientPort(pid)).find((port) => port !== undefined);
+      gateways.flatMap((gateway) => gateway?.clientPort(this.#senders.sessionOf(pid)) ?? [])[0];
     const sessions = server && (await readSessions(this.#deps, server.address, clientPort));
     return { sessions, pooled_clients: this.#isPooled ? (this.#pooledGateway?.openConnections ?? 0) : 0 };
   }
@@ -252,6 +253,11 @@ export class ComputeServer {
     connect: (client, server) => connectClient(this.server, client, server),
   };
 
+  readonly #direct: Target = {
+    ...this.#toServer,
+    replicate: (...client) => this.#senders.connect(...client, this.#spec, this.server?.address),
+  };
+
   /** PgBouncer's clients are not activity. Its own connections are, and they use the direct address. */
   readonly #toPooler: Target = {
     ensureRunning: async () => this.#ensurePoolerRunning(),
@@ -291,9 +297,4 @@ export class ComputeServer {
     this.#waking ??= events.wake(this.#spec.id).finally(() => (this.#waking = undefined));
     return this.#waking;
   }
-}
-
-function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
-  const isStopped = before.branchId !== after.branchId || (after.disabled && !before.disabled);
-  return isStopped || isRestartRequired(before, after);
 }

@@ -1,4 +1,5 @@
 /** A primary: the only server that runs on its branch's data. */
+import { isRestartRequired } from '../../api/records/effects.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
 import type { ServerDependencies } from './branchData/branchData.ts';
 import { keepWal } from './copies/replicaCopies.ts';
@@ -22,3 +23,9 @@ export const primaryLifecycle = (deps: ServerDependencies) => ({
   stop: async (compute: ComputeSpec, server: Postmaster): Promise<void> =>
     deps.branches.lock(compute.branchId).exclusive(async () => server.stop()),
 });
+
+/** Whether the server is stopped to change its compute. */
+export function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
+  const isStopped = before.branchId !== after.branchId || (after.disabled && !before.disabled);
+  return isStopped || isRestartRequired(before, after);
+}

@@ -4,7 +4,7 @@
  */
 import type { Moment } from '../core/branchHistory.ts';
 import type { BranchOwner, ComputeAddress, PooledSessions } from '../core/computeEngine.ts';
-import type { DefaultEndpointSettings } from '../../api/records/requests.ts';
+import type { DefaultEndpointSettings, ProjectSettings } from '../../api/records/requests.ts';
 import type { PgSettings } from '../../api/records/records.ts';
 
 /** Where projects and computes come from: there is no console, so each is created by a call. */
@@ -42,6 +42,7 @@ export type ProjectRecord = {
   readonly default_endpoint_settings?: DefaultEndpointSettings | undefined;
   /** How long the history of branches is kept. Missing for the default. */
   readonly history_retention_seconds?: number | undefined;
+  readonly settings?: ProjectSettings | undefined;
   readonly created_at: string;
   readonly updated_at: string;
 };
@@ -169,6 +170,8 @@ export type StoredCompute = {
   readonly address: ComputeAddress;
   /** While active: the time (ms since 1970) up to which its usage has been counted. */
   readonly uncountedSince?: number | undefined;
+  /** As in the settings of its project, since its last start. */
+  readonly logicalReplication?: boolean | undefined;
 };
 
 /** What an operation does; stored with it, so that the service can resume it after a restart. */

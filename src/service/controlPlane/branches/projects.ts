@@ -5,11 +5,17 @@ import type { BranchOwner } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectDescription } from '../../state/projectsFile.ts';
 import type { ProjectState } from '../../state/accountState.ts';
-import { CREATION_SOURCE, LOCAL_USER, type ProjectRecord } from '../../state/storedRecords.ts';
+import {
+  CREATION_SOURCE,
+  LOCAL_USER,
+  type Mutation,
+  type OperationRecord,
+  type ProjectRecord,
+} from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { PROVISIONER, requirePostgres, requireValid } from '../records/computeRecord.ts';
-import { allocate, openAddresses, pendingCompute } from '../computes/computes.ts';
+import { allocate, beginRestart, findCompute, openAddresses, pendingCompute } from '../computes/computes.ts';
 import { generateId } from '../records/generateId.ts';
 import { branchTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
@@ -53,11 +59,12 @@ export async function createProject(plane: Plane, creation: ProjectCreation) {
   return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
 }
 
+/** @returns the operations that restart computes */
 export function updateProject(
-  { store, clock, plan }: Plane,
-  { record }: ProjectState,
+  plane: Plane,
+  { record, computes }: ProjectState,
   patch: ProjectPatch,
-): void {
+): readonly OperationRecord[] {
   const {
     name = record.name,
     default_endpoint_settings = record.default_endpoint_settings ?? {},
@@ -68,10 +75,38 @@ export function updateProject(
     name,
     default_endpoint_settings,
     history_retention_seconds,
-    updated_at: toTimestamp(clock.now()),
+    settings: settingsOf(record, patch),
+    updated_at: toTimestamp(plane.clock.now()),
   };
-  requireValid(project, PRIMARY, plan);
-  store.commit({ set: 'project', value: project });
+  requireValid(project, PRIMARY, plane.plan);
+  const isNew = isReplicated(project) && !isReplicated(record);
+  const restarted = isNew ? [...computes.values()] : [];
+  for (const { record: compute } of restarted) plane.operations.requireFree(compute.id);
+  plane.store.commit(
+    { set: 'project', value: project },
+    ...restarted.map((compute): Mutation => ({
+      set: 'compute',
+      value: { ...compute, logicalReplication: true },
+    })),
+  );
+  return restarted
+    .filter(({ record: compute }) => compute.current_state === 'active')
+    .flatMap(({ record: { id } }) => {
+      const compute = findCompute(plane.store.account.project(project.id), id);
+      return beginRestart(plane, compute).operations;
+    });
+}
+
+const isReplicated = ({ settings }: Pick<ProjectRecord, 'settings'>): boolean =>
+  settings?.enable_logical_replication === true;
+
+/** @throws {HttpError} 422 to turn off what stays on */
+function settingsOf(record: ProjectRecord, { settings }: ProjectPatch): ProjectRecord['settings'] {
+  if (isReplicated(record) && settings?.enable_logical_replication === false)
+    throw unprocessable(
+      'enable_logical_replication: once it is enabled, logical replication cannot be disabled.',
+    );
+  return settings === undefined ? record.settings : { ...record.settings, ...settings };
 }
 
 /** Undefined for the default role and database. A database that is named without a role gets the owner `<name>_owner`. */
@@ -139,5 +174,6 @@ function newProject(
     ...projectRecord({ id, name, region_id, provisioner, pg_version }, pgVersion, now),
     default_endpoint_settings: { ...size, ...creation.default_endpoint_settings },
     history_retention_seconds,
+    settings: creation.settings,
   };
 }

@@ -127,10 +127,14 @@ export async function restartCompute(
   id: string,
 ): Promise<ComputeResult> {
   const compute = await requireStartable(plane, project, id);
-  const steps: ComputeStep[] = [{ kind: 'start' }];
-  if (compute.record.current_state === 'active') steps.unshift({ kind: 'suspend' });
-  return begin(plane, withPending(plane, compute, 'active'), steps);
+  const isActive = compute.record.current_state === 'active';
+  if (isActive) return beginRestart(plane, compute);
+  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
 }
+
+/** @param compute active, and no operation runs on it */
+export const beginRestart = (plane: Plane, compute: StoredCompute): ComputeResult =>
+  begin(plane, withPending(plane, compute, 'active'), [{ kind: 'suspend' }, { kind: 'start' }]);
 
 /** Does nothing if the compute is active. */
 export async function startCompute(plane: Plane, project: ProjectState, id: string): Promise<ComputeResult> {

@@ -87,7 +87,7 @@ export function newCompute(
     updated_at: toTimestamp(now),
     proxy_host: project.proxy_host,
   };
-  return { record, address };
+  return { record, address, logicalReplication: project.settings?.enable_logical_replication };
 }
 
 /** Every compute has one, like on the public service, whatever `pooler_enabled` says. */
@@ -140,7 +140,7 @@ export function withState(record: ComputeRecord, state: ComputeState, now: numbe
 }
 
 /** What the engine needs to know about the compute. */
-export const specOf = ({ record, address }: Pick<StoredCompute, 'record' | 'address'>): ComputeSpec => ({
+export const specOf = ({ record, address, logicalReplication }: StoredCompute): ComputeSpec => ({
   id: record.id,
   branchId: record.branch_id,
   type: record.type,
@@ -150,6 +150,7 @@ export const specOf = ({ record, address }: Pick<StoredCompute, 'record' | 'addr
   poolerEnabled: record.pooler_enabled,
   disabled: record.disabled,
   address,
+  logicalReplication,
 });
 
 /**

@@ -40,6 +40,11 @@ export async function applyCatalogChange(
       await updateDatabase(session, change);
       return undefined;
     case 'deleteDatabase':
+      // Postgres itself ends only the others.
+      await client.query(
+        `${END_SESSIONS} where backend_type operator(pg_catalog.=) 'walsender' and ${OF_DATABASE}`,
+        [change.name],
+      );
       await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       return undefined;
     case 'createRole':
@@ -80,7 +85,7 @@ async function updateDatabase({ client, inDatabase }: CatalogSession, change: Da
   renaming.catch(() => undefined);
   await inDatabase(SUPERUSER, async (second) => {
     while (!isDone) {
-      await second.query(`${END_SESSIONS} where datname operator(pg_catalog.=) $1`, [change.name]);
+      await second.query(`${END_SESSIONS} where ${OF_DATABASE}`, [change.name]);
       await Promise.race([renaming.catch(() => undefined), sleep(20)]);
     }
   });
@@ -89,6 +94,7 @@ async function updateDatabase({ client, inDatabase }: CatalogSession, change: Da
 
 /** Waits up to 5 s for each session to end. */
 const END_SESSIONS = 'select pg_catalog.pg_terminate_backend(pid, 5000) from pg_catalog.pg_stat_activity';
+const OF_DATABASE = 'datname operator(pg_catalog.=) $1';
 
 /** Ends all sessions except the service's, as the public service does when it changes roles. */
 const END_CLIENTS = `${END_SESSIONS} where backend_type operator(pg_catalog.=) 'client backend'

@@ -12,7 +12,7 @@ import { databasesSize, namesInFolder, removeData, writePrivateFile } from '../s
 import type { Storage } from '../storage/storage.ts';
 import type { BranchSize } from '../../core/branchHistory.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
-import { readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
+import { hasSlots, readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
 
 const Position = z.pipe(
   z.string().check(z.refine((text) => parseLsn(text) !== undefined)),
@@ -148,9 +148,9 @@ export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
 export const keptWal = (branchFolder: string) =>
   hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 
-/** The WAL before the oldest base. Without a base, the server itself removes what it doesn't need. */
+/** The WAL before the oldest base. Without a base or with slots, the server itself removes what it doesn't need. */
 function walBeforeHistory({ wal, bases: [oldest] }: History): string[] {
-  if (oldest === undefined) return [];
+  if (oldest === undefined || hasSlots(path.dirname(wal.folder))) return [];
   // The names are compared without the timeline, their first eight characters.
   const first = wal.fileOf(wal.segmentAt(oldest.start)).slice(8);
   return [...wal.files].filter((name) => WAL_FILE.test(name) && name.slice(8) < first);

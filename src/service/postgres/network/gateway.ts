@@ -20,7 +20,8 @@ import { systemReason } from '../../../base/systemReason.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { cancelRequest, errorResponse, readBackendKey, readFirstPacket } from './protocol.ts';
 import { answered, connectTo, pipeBothWays } from './sockets.ts';
-import { forwardedPacket } from './startupPacket.ts';
+import { Refusal } from './refusal.ts';
+import { forwardedPacket, replicationRequest, type ReplicationRequest } from './startupPacket.ts';
 import { GatewayTls } from './gatewayTls.ts';
 import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../server/serverAddress.ts';
 
@@ -36,6 +37,8 @@ export interface GatewayTarget {
   serveHttp(port: number): Promise<(client: net.Socket) => void>;
   /** Forwards what both send, until one of them ends. */
   connect(client: net.Socket, server: net.Socket): void;
+  /** The same for a client of logical replication. Undefined at a pooled address. @throws {Refusal} */
+  replicate?(client: net.Socket, server: net.Socket, request: ReplicationRequest): void;
 }
 
 /** The limit for a client's whole first packet, in milliseconds, like Postgres's `authentication_timeout`. */
@@ -180,20 +183,29 @@ export class Gateway {
   async #serve(client: net.Socket, packet: Buffer, isSecure: boolean): Promise<void> {
     this.#target.activity((this.#open += 1));
     client.once('close', () => this.#target.activity((this.#open -= 1)));
+    let server: net.Socket | undefined;
     try {
-      const server = await this.#forward(client, forwardedPacket(packet), isSecure);
+      const replication = replicationRequest(packet);
+      if (replication !== undefined && this.#target.replicate === undefined) throw notPooled();
+      server = await this.#forward(client, forwardedPacket(packet), isSecure);
       if (client.destroyed) server.destroy();
       else {
-        this.#target.connect(client, server);
-        findKey(server, (key) => {
-          this.#rememberPort(client, key.readInt32BE(0));
-          this.#endWithClient(client, server, cancelRequest(key));
-        });
+        if (replication === undefined) this.#target.connect(client, server);
+        else this.#target.replicate?.(client, server, replication);
+        this.#followSession(client, server);
       }
     } catch (error) {
+      server?.destroy();
       client.setTimeout(ERROR_LIMIT, () => client.destroy());
       client.end(errorResponse(error)).resume();
     }
+  }
+
+  #followSession(client: net.Socket, server: net.Socket): void {
+    findKey(server, (key) => {
+      this.#rememberPort(client, key.readInt32BE(0));
+      this.#endWithClient(client, server, cancelRequest(key));
+    });
   }
 
   #rememberPort(client: net.Socket, pid: number): void {
@@ -255,6 +267,13 @@ function findKey(server: net.Socket, use: (key: Buffer) => void): void {
 }
 
 const isTaken = (error: unknown): boolean => systemReason(error) === 'EADDRINUSE';
+
+const notPooled = (): Refusal =>
+  new Refusal(
+    '0A000',
+    'the pooled address serves no replication, because its clients share sessions',
+    "Use the compute's direct address",
+  );
 
 function portProblem(port: number, error: unknown): EngineError {
   const reason = isTaken(error) ? 'another program uses it' : asEngineError(error).message;

@@ -1,5 +1,5 @@
 /** The parts of the Postgres protocol that the gateway uses: a client's first packet, an error for it, and cancel requests. */
-import { StartupPacketError } from './startupPacket.ts';
+import { Refusal } from './refusal.ts';
 
 /**
  * The first packets of Postgres clients (Postgres protocol 3, "Start-up"). `tls` is a TLS handshake without an SSL request
@@ -73,12 +73,17 @@ export function cancelRequest(key: Buffer): Buffer {
 /** Clients understand it as "try again later". */
 const CANNOT_CONNECT_NOW = '57P03';
 
-/** A FATAL ErrorResponse, after which the connection is closed. */
-export function errorResponse(error: unknown): Buffer {
-  const { code, hint } =
-    error instanceof StartupPacketError ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };
+/** An ErrorResponse. After a fatal one, the connection is closed. */
+export function errorResponse(error: unknown, severity: 'FATAL' | 'ERROR' = 'FATAL'): Buffer {
+  const { code, hint } = error instanceof Refusal ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };
   const text = error instanceof Error ? error.message : String(error);
-  const fields = [`SFATAL`, `VFATAL`, `C${code}`, `M${text}`, ...(hint === undefined ? [] : [`H${hint}`])];
+  const fields = [
+    `S${severity}`,
+    `V${severity}`,
+    `C${code}`,
+    `M${text}`,
+    ...(hint === undefined ? [] : [`H${hint}`]),
+  ];
   // A NUL would end the field, and the rest would be read as another field.
   const body = Buffer.from(`${fields.map((field) => `${field.replaceAll('\0', ' ')}\0`).join('')}\0`);
   const head = Buffer.alloc(5);

@@ -1,5 +1,5 @@
 /** What the gateway hands on of a client's start-up packet, which is what the public service's gateway hands on of it. */
-import { EngineError } from '../../core/computeEngine.ts';
+import { Refusal } from './refusal.ts';
 
 /** Their values belong to Postgres, and their names to its protocol. */
 const FORWARDED = new Set(['user', 'database', 'application_name', 'replication', 'options']);
@@ -11,36 +11,61 @@ const ENCODING = ['client_encoding', 'UTF8'] as const;
 const HEAD = 8;
 const END = '\0';
 
-/** Why the gateway refuses a start-up packet. The client gets the message, the code as SQLSTATE, and the hint. */
-export class StartupPacketError extends EngineError {
-  readonly code: string;
-  readonly hint: string | undefined;
-
-  constructor(code: string, message: string, hint?: string) {
-    super(message);
-    this.code = code;
-    this.hint = hint;
-  }
-}
-
 /**
  * Returns a packet with only what Postgres is meant to get. Drivers send what else they find in a connection string, such as
- * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {StartupPacketError}
+ * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {Refusal}
  */
 export function forwardedPacket(packet: Buffer): Buffer {
-  const kept = parametersOf(packet).flatMap(([name, value]) => {
-    if (name === 'options') return withoutGatewayWords(value);
+  const parameters = parametersOf(packet);
+  const isReplication = asksForReplication(parameters);
+  const kept = parameters.flatMap(([name, value]) => {
+    if (name === 'options') return isReplication ? [] : withoutGatewayWords(value);
+    if (name === 'replication' && isReplication) return [];
     return FORWARDED.has(name) || name.startsWith(PROTOCOL_OPTION) ? [[name, value] as const] : [];
   });
+  if (isReplication) kept.push(['options', replicationOptions(parameters)]);
   const body = [...kept, ENCODING].map(([name, value]) => name + END + value + END).join('') + END;
   const head = Buffer.from(packet.subarray(0, HEAD));
   head.writeUInt32BE(HEAD + body.length);
   return Buffer.concat([head, Buffer.from(body, 'latin1')]);
 }
 
+/** What a client asks for that wants logical replication. Its session is an ordinary one: see `replicationConnection.ts`. */
+export interface ReplicationRequest {
+  /** Settings for what sends. */
+  readonly options: string;
+}
+
+/** @returns undefined for an ordinary session @throws {Refusal} for physical replication */
+export function replicationRequest(packet: Buffer): ReplicationRequest | undefined {
+  const parameters = parametersOf(packet);
+  if (!asksForReplication(parameters)) {
+    // Postgres refuses every client other than the service, and this one gets to know why.
+    if (parameters.some(([name, value]) => name === 'replication' && IS_ON.test(value)))
+      throw new Refusal(
+        '28000',
+        'this address serves no physical replication',
+        'Create a read replica, a branch or a snapshot. Logical replication connects with replication=database',
+      );
+    return undefined;
+  }
+  return { options: Buffer.from(replicationOptions(parameters), 'latin1').toString() };
+}
+
+/** The session has nothing to do while changes are sent. */
+const replicationOptions = (parameters: readonly Parameter[]): string => {
+  const given = parameters.findLast(([name]) => name === 'options')?.[1] ?? '';
+  return [...withoutGatewayWords(given).map(([, value]) => value), '-c idle_session_timeout=0'].join(' ');
+};
+
+const IS_ON = /^(?:true|on|yes|1)$/i;
+
+const asksForReplication = (parameters: readonly Parameter[]): boolean =>
+  parameters.some(([name, value]) => name === 'replication' && value === 'database');
+
 type Parameter = readonly [name: string, value: string];
 
-/** The parameters with one character for each byte. @throws {StartupPacketError} where Postgres finds the packet malformed, too */
+/** The parameters with one character for each byte. @throws {Refusal} where Postgres finds the packet malformed, too */
 function parametersOf(packet: Buffer): Parameter[] {
   const body = packet.toString('latin1', HEAD);
   const texts = body.slice(0, -1).split(END);
@@ -48,7 +73,7 @@ function parametersOf(packet: Buffer): Parameter[] {
   const rest = texts.pop();
   const names = texts.filter((_, index) => index % 2 === 0);
   if (!body.endsWith(END) || rest !== '' || texts.length % 2 > 0 || names.includes(''))
-    throw new StartupPacketError('08P01', 'invalid startup packet layout: expected terminator as last byte');
+    throw new Refusal('08P01', 'invalid startup packet layout: expected terminator as last byte');
   return names.map((name, index) => [name, texts[2 * index + 1] ?? '']);
 }
 
@@ -62,9 +87,9 @@ const MOMENT = /^neon_(?:timestamp|lsn):(.*)$/;
 /** What can stand in a command. */
 const PLAIN = /^[\w:./+-]+$/;
 
-function noMoment(word: string, given: string): StartupPacketError {
+function noMoment(word: string, given: string): Refusal {
   const moment = PLAIN.test(given) ? given : '<time or LSN>';
-  return new StartupPacketError(
+  return new Refusal(
     '0A000',
     `this address has only the present data of its branch, so it can't serve ${word}`,
     `Make a branch of that moment, here of the branch main: neon branches create --name past --parent main, then ` +

@@ -9,11 +9,10 @@ import type { ClientConfig } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { parseLsn } from '../../core/lsn.ts';
-import { REPLICATOR } from '../../core/systemNames.ts';
+import { REHEARSAL_STANDBY, REPLICATOR } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 
-const STANDBY = 'service_rehearsal';
 /** Types of messages, and the lengths of their heads. */
 const [LOG, KEEPALIVE, CONFIRMATION] = [0x77, 0x6b, 0x72];
 const LOG_HEAD = 25;
@@ -63,7 +62,7 @@ export class CommitHold {
       ...address,
       user: REPLICATOR,
       password: logins.replicator,
-      application_name: STANDBY,
+      application_name: REHEARSAL_STANDBY,
       ssl: false,
       replication: 'true',
     };
@@ -72,7 +71,7 @@ export class CommitHold {
     client.once('end', () => events.lost());
     const hold = new CommitHold(client, events);
     await hold.#stream();
-    await waitFor(STANDBY, dataDir, admin);
+    await waitFor(REHEARSAL_STANDBY, dataDir, admin);
     while (!(await isHolding(admin))) await new Promise((resolve) => setTimeout(resolve, PAUSE));
     return hold;
   }
@@ -142,7 +141,7 @@ export async function isHolding(admin: Client): Promise<boolean> {
   const { rows } = await admin.query(
     `select from pg_catalog.pg_stat_replication where application_name operator(pg_catalog.=) $1
     and state operator(pg_catalog.=) 'streaming' and sync_state operator(pg_catalog.=) 'sync'`,
-    [STANDBY],
+    [REHEARSAL_STANDBY],
   );
   return rows.length > 0;
 }

@@ -1,7 +1,7 @@
 /** Reads along in a client's session: which statements it sends, how long each takes, and how each ends. */
 import { Transform, type TransformCallback } from 'node:stream';
 import type { StatementError } from '../../../api/records/rehearsal.ts';
-import { Messages, textsOf } from './messages.ts';
+import { Messages, textsOf } from '../network/messages.ts';
 
 export interface StatementEvents {
   /** The process of the session. */

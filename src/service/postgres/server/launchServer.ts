@@ -3,11 +3,19 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import { configurationFile, fixedArguments, KEPT_WAL_FILE, userSettings, type Settings } from './settings.ts';
+import {
+  configurationFile,
+  fixedArguments,
+  KEPT_WAL_FILE,
+  LOGICAL_REPLICATION,
+  userSettings,
+  type Settings,
+} from './settings.ts';
 import type { Certificate } from './certificate.ts';
 import type { Binaries } from './programs.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
+import { hasSlots } from '../wal/walFiles.ts';
 import { addressOf } from './serverAddress.ts';
 import type { Storage } from '../storage/storage.ts';
 import { stopOrphan } from './orphans.ts';
@@ -58,7 +66,8 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
   if (!existsSync(included)) writePrivateFile(included, '');
   const { certFile, keyFile } = deps.certificate;
   const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile };
-  return startPostmaster(deps, { ...start, settings: { ...tls, ...start.settings } });
+  const replication = compute.logicalReplication === true && LOGICAL_REPLICATION;
+  return startPostmaster(deps, { ...start, settings: { ...tls, ...replication, ...start.settings } });
 }
 
 /**
@@ -73,7 +82,8 @@ async function startPostmaster(deps: LaunchDependencies, start: StartOptions): P
   let isRepeated = false;
   const { compute, dataDir, onLine } = start;
   const fsync = deps.isTemporary && { fsync: 'off' };
-  const settings = { ...deps.extensionSettings, ...start.settings, ...fsync };
+  const replication = hasSlots(dataDir) && LOGICAL_REPLICATION;
+  const settings = { ...deps.extensionSettings, ...replication, ...start.settings, ...fsync };
   const oldLabel = path.join(dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {

@@ -20,10 +20,12 @@ export async function readSessions(
     const { rows } = await asSuperuser(login, address, async (client) =>
       client.query<{ sessions: object[] | null }>(SESSIONS_QUERY),
     );
-    const isOwn = (role: unknown) => role === SUPERUSER || role === REPLICATOR;
     return (rows[0]?.sessions ?? []).flatMap((session) => {
-      const { id, role } = fieldsOf(session);
-      return isOwn(role) ? [] : { ...session, client_port: clientPort(Number(id)) };
+      const { id, role, replication } = fieldsOf(session);
+      const shown = { ...session, client_port: clientPort(Number(id)) };
+      // It sends changes to a client.
+      if (role === REPLICATOR && replication === 'logical') return { ...shown, role: undefined };
+      return role === SUPERUSER || role === REPLICATOR ? [] : shown;
     });
   } catch (error) {
     throw asEngineError(error);

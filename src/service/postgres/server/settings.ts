@@ -156,6 +156,16 @@ export function fixedArguments(
   });
 }
 
+/**
+ * For the primaries and replicas of a project with logical replication, and for each server on data with slots, with which it
+ * wouldn't start otherwise. Half of the slots are for our own copies. A slot that nobody reads must not fill the disk.
+ */
+export const LOGICAL_REPLICATION: Settings = {
+  wal_level: 'logical',
+  max_replication_slots: 20,
+  max_slot_wal_keep_size: '4GB',
+};
+
 /** Settings of Postgres by name. */
 export type Settings = Readonly<Record<string, string | number>>;
 

@@ -61,6 +61,12 @@ interface Era {
   readonly start: number;
 }
 
+/** Whether a replication slot keeps WAL. Each has a folder, and perhaps one of our own copies, whose server was killed. */
+export const hasSlots = (dataDir: string): boolean => {
+  const folder = path.join(dataDir, 'pg_replslot');
+  return existsSync(folder) && readdirSync(folder).length > 0;
+};
+
 /** The WAL in a data directory: its files and timelines. */
 export class Wal {
   readonly folder: string;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from '../../../../helpers/fastCheck.ts';
+import { Refusal } from '../../../../../src/service/postgres/network/refusal.ts';
 import {
   forwardedPacket,
-  StartupPacketError,
+  replicationRequest,
 } from '../../../../../src/service/postgres/network/startupPacket.ts';
 
 const PROTOCOL = 0x30002;
@@ -42,7 +43,7 @@ describe('forwardedPacket', () => {
         ['client_encoding', 'LATIN1'],
         ['pool_timeout', '0'],
         ['application_name', ''],
-        ['replication', 'database'],
+        ['replication', 'off'],
         ['statement_timeout', '1'],
         ['session_preload_libraries', 'x'],
         ['User', 'root'],
@@ -52,7 +53,7 @@ describe('forwardedPacket', () => {
         ['user', 'jo'],
         ['database', 'büro'],
         ['application_name', ''],
-        ['replication', 'database'],
+        ['replication', 'off'],
         ['_pq_.new', '1'],
         UTF8,
       ],
@@ -78,7 +79,7 @@ describe('forwardedPacket', () => {
       try {
         return void options(value);
       } catch (error) {
-        return error instanceof StartupPacketError ? error.hint : undefined;
+        return error instanceof Refusal ? error.hint : undefined;
       }
     };
     assert.match(
@@ -101,7 +102,7 @@ describe('forwardedPacket', () => {
     ])
       assert.throws(
         () => forwardedPacket(packetOf(body)),
-        (error: unknown) => error instanceof StartupPacketError && error.code === '08P01',
+        (error: unknown) => error instanceof Refusal && error.code === '08P01',
         JSON.stringify(body),
       );
   });
@@ -117,5 +118,31 @@ describe('forwardedPacket', () => {
         for (const [each = ''] of forwarded(...parameters)) assert.match(each, allowed);
       }),
     );
+  });
+});
+
+describe('replicationRequest', () => {
+  const request = (...parameters: (readonly [string, string])[]) =>
+    replicationRequest(packetOf(bodyOf(parameters)));
+
+  it('is one for logical replication, whose session is an ordinary one that stays open', () => {
+    const asked = [
+      ['user', 'jo'],
+      ['replication', 'database'],
+      ['options', '-c datestyle=ISO endpoint=ep-x -c a=ü'],
+    ] as const;
+    const wanted = '-c datestyle=ISO -c a=ü -c idle_session_timeout=0';
+    assert.deepEqual(request(...asked), { options: wanted });
+    assert.deepEqual(forwarded(...asked), [['user', 'jo'], ['options', wanted], UTF8]);
+    // Whatever Postgres would make of a second one.
+    assert.deepEqual(forwarded(...asked, ['replication', 'true'])[1], ['options', wanted]);
+  });
+
+  it('is none for an ordinary session, and an error for physical replication', () => {
+    for (const value of ['off', 'false', 'no', '0', 'Database'])
+      assert.equal(request(['user', 'jo'], ['replication', value]), undefined);
+    assert.equal(request(['user', 'jo']), undefined);
+    for (const value of ['true', 'ON', 'yes', '1'])
+      assert.throws(() => request(['replication', value]), { code: '28000' });
   });
 });

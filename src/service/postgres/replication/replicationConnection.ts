@@ -1,0 +1,252 @@
+/**
+ * A client's connection for logical replication. Postgres has no right to only that: a role with REPLICATION copies the whole
+ * cluster, and drops the slots of others. So no user's role has it. The client's session is an ordinary one, to which Postgres has
+ * admitted it, and which runs its SQL. The commands that `replicationCommand.ts` reads run on a connection of the service (the
+ * sender), which ends with the session. Of the client, it gets these commands and the confirmations, and nothing else.
+ */
+import type net from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Messages } from '../network/messages.ts';
+import { errorResponse } from '../network/protocol.ts';
+import { Refusal } from '../network/refusal.ts';
+import { readReplicationCommand, type ReplicationCommand } from './replicationCommand.ts';
+
+type SlotCreation = Extract<ReplicationCommand, { readonly kind: 'create' }>;
+
+export interface Sender {
+  readonly socket: Duplex;
+  /** @throws {Refusal} */
+  allow(command: ReplicationCommand): Promise<void>;
+}
+
+/** Only COPY FROM has longer ones, which a replication connection doesn't need. Bytes. */
+const MAX_MESSAGE = 1_048_576;
+/** A session that has nothing to do sends hardly anything, unless it listens for notifications. */
+const MAX_HELD = 1000;
+const HEAD = 5;
+const [QUERY, READY] = ['Q'.charCodeAt(0), 'Z'.charCodeAt(0)];
+/** The types of messages in a stream of changes: data, and both ends. */
+const STREAMED = 'dcf';
+/** The first byte of a confirmation. Others would act on the sender's slot and on old rows. */
+const CONFIRMATION = 'r'.charCodeAt(0);
+const IN_TRANSACTION = 'T'.charCodeAt(0);
+
+export class ReplicationConnection {
+  readonly #client: net.Socket;
+  readonly #session: net.Socket;
+  readonly #openSender: (pid: number) => Promise<Sender>;
+  #sender: Sender | undefined;
+  #pid = 0;
+  /** The state of the session's transaction. */
+  #status = 0;
+  #sessionReady = Promise.withResolvers<void>();
+  #isSessionReady = false;
+  /** What the session sends while the sender answers. Messages of both must not be mixed. */
+  #held: Buffer[] = [];
+  /** Of the command that the sender runs. */
+  #running:
+    | { readonly begun: () => void; readonly ended: () => void; readonly whenEnded: Promise<void> }
+    | undefined;
+  #isStreaming = false;
+  #isBetweenMessages = true;
+  /** An answer that isn't for the client, or not yet. */
+  #kept: Buffer[] | undefined;
+
+  /** @param session has got the start-up packet of the client @param openSender for the session of this process */
+  constructor(client: net.Socket, session: net.Socket, openSender: (pid: number) => Promise<Sender>) {
+    [this.#client, this.#session, this.#openSender] = [client, session, openSender];
+    const messages = new Messages('KZ');
+    session.on('data', (chunk: Buffer) => this.#fromSession(messages, chunk)).resume();
+    session.on('error', () => session.destroy());
+    session.once('close', () => this.#end());
+    client.once('close', () => {
+      this.#sender?.socket.destroy();
+      session.resume().end();
+    });
+    void this.#serve();
+  }
+
+  /** What was held back is how the session ended. */
+  #end(): void {
+    this.#sender?.socket.destroy();
+    // A client that doesn't read would keep its connection forever.
+    if (!this.#isBetweenMessages || this.#client.writableNeedDrain) return void this.#client.destroy();
+    for (const chunk of this.#held) this.#client.write(chunk);
+    this.#client.destroySoon();
+  }
+
+  async #serve(): Promise<void> {
+    try {
+      for await (const message of messagesOf(this.#client)) await this.#handle(message);
+      this.#session.end();
+    } catch (error) {
+      this.#client.end(errorResponse(error));
+      this.#session.end();
+    }
+  }
+
+  async #handle(message: Buffer): Promise<void> {
+    const type = message.toString('latin1', 0, 1);
+    if (STREAMED.includes(type)) {
+      if (this.#isStreaming) return this.#confirm(type, message);
+      // Too late. Postgres ignores it, too.
+      if (this.#isSessionReady) return undefined;
+    }
+    if (message[0] !== QUERY) return this.#toSession(message);
+    // Before the first one, Postgres has admitted the client.
+    await this.#sessionReady.promise;
+    await this.#running?.whenEnded;
+    try {
+      const command = readReplicationCommand(message.toString('utf8', HEAD, message.length - 1));
+      if (command === undefined) this.#toSession(message);
+      else await this.#run(command);
+    } catch (error) {
+      const ready = Buffer.from([READY, 0, 0, 0, 5, this.#status]);
+      this.#client.write(Buffer.concat([errorResponse(error, 'ERROR'), ready]));
+    }
+  }
+
+  #toSession(message: Buffer): void {
+    if (this.#isSessionReady) this.#sessionReady = Promise.withResolvers<void>();
+    this.#isSessionReady = false;
+    this.#session.write(message);
+  }
+
+  #confirm(type: string, message: Buffer): void {
+    if (type === 'd' && message[HEAD] !== CONFIRMATION)
+      throw new Refusal('08P01', 'a client of logical replication only confirms what it has got');
+    this.#sender?.socket.write(message);
+  }
+
+  #fromSession(messages: Messages, chunk: Buffer): void {
+    for (const { type, body } of messages.read(chunk)) {
+      if (type === 'K') this.#pid = body.readInt32BE(0);
+      if (type !== 'Z') continue;
+      this.#status = body.readUInt8(0);
+      this.#isSessionReady = true;
+      this.#sessionReady.resolve();
+    }
+    if (this.#held.length === MAX_HELD) this.#session.destroy();
+    else if (this.#running !== undefined) this.#held.push(chunk);
+    else if (this.#kept !== undefined) this.#kept.push(chunk);
+    else this.#toClient(this.#session, chunk);
+  }
+
+  #toClient(source: Duplex, chunk: Buffer): void {
+    if (this.#client.write(chunk)) return;
+    source.pause();
+    this.#client.once('drain', () => source.resume());
+  }
+
+  async #run(command: ReplicationCommand): Promise<void> {
+    this.#sender ??= await this.#connect();
+    await this.#sender.allow(command);
+    if (command.kind === 'create' && command.usesSnapshot) return this.#createForTransaction(command);
+    await this.#send(command.text);
+  }
+
+  async #connect(): Promise<Sender> {
+    const sender = await this.#openSender(this.#pid);
+    const { socket } = sender;
+    const messages = new Messages('');
+    socket.on('data', (chunk: Buffer) => this.#fromSender(socket, messages, chunk)).resume();
+    socket.once('close', () => {
+      this.#client.destroySoon();
+      this.#session.end();
+    });
+    if (this.#client.destroyed || this.#session.destroyed) socket.destroy();
+    return sender;
+  }
+
+  /** Resolves when the sender has answered, or has begun to send changes. */
+  async #send(text: string): Promise<void> {
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    this.#running = { begun: begun.resolve, ended: ended.resolve, whenEnded: ended.promise };
+    this.#sender?.socket.write(queryMessage(text));
+    await Promise.race([begun.promise, ended.promise]);
+  }
+
+  #fromSender(socket: Duplex, messages: Messages, chunk: Buffer): void {
+    let last = 0;
+    let isEnd = false;
+    for (const { type, end } of messages.read(chunk)) {
+      last = end;
+      if (type === 'W') {
+        this.#isStreaming = true;
+        this.#running?.begun();
+      } else if (type === 'Z') {
+        // The transaction of the client is that of its session.
+        chunk[end - 1] = this.#status;
+        isEnd = true;
+      }
+    }
+    this.#isBetweenMessages = last === chunk.length;
+    if (this.#kept === undefined) this.#toClient(socket, chunk);
+    else this.#kept.push(chunk);
+    if (!isEnd) return;
+    this.#isStreaming = false;
+    this.#running?.ended();
+    this.#running = undefined;
+    for (const held of this.#held.splice(0)) this.#toClient(this.#session, held);
+  }
+
+  /** The transaction of the session takes over the snapshot, with which the sender alone can begin. */
+  async #createForTransaction({ text, undo }: SlotCreation): Promise<void> {
+    if (this.#status !== IN_TRANSACTION)
+      throw new Refusal('25P01', 'a slot whose snapshot is used must be created in a transaction');
+    const created = await this.#answerTo(async () => this.#send(text));
+    const snapshot = snapshotIn(created);
+    if (snapshot === undefined) return void this.#client.write(created);
+    const taken = await this.#answerTo(async () => {
+      this.#toSession(queryMessage(`SET TRANSACTION SNAPSHOT '${snapshot}'`));
+      await this.#sessionReady.promise;
+    });
+    const isRefused = typesIn(taken).includes('E');
+    if (isRefused) await this.#answerTo(async () => this.#send(undo));
+    this.#client.write(isRefused ? taken : created);
+  }
+
+  async #answerTo(ask: () => Promise<void>): Promise<Buffer> {
+    const kept: Buffer[] = [];
+    this.#kept = kept;
+    await ask();
+    this.#kept = undefined;
+    return Buffer.concat(kept);
+  }
+}
+
+function queryMessage(text: string): Buffer {
+  const head = Buffer.from([QUERY, 0, 0, 0, 0]);
+  const body = Buffer.from(`${text}\0`);
+  head.writeUInt32BE(4 + body.length, 1);
+  return Buffer.concat([head, body]);
+}
+
+async function* messagesOf(client: net.Socket): AsyncGenerator<Buffer> {
+  let received: Buffer = Buffer.alloc(0);
+  for await (const chunk of client.iterator({ destroyOnReturn: false })) {
+    received = Buffer.concat([received, chunk as Buffer]);
+    while (received.length >= HEAD) {
+      const length = 1 + received.readUInt32BE(1);
+      if (length < HEAD || length > MAX_MESSAGE)
+        throw new Refusal('08P01', 'a message of a replication connection is too long or malformed');
+      if (received.length < length) break;
+      yield received.subarray(0, length);
+      received = received.subarray(length);
+    }
+  }
+}
+
+const typesIn = (answer: Buffer): string[] => [...new Messages('').read(answer)].map(({ type }) => type);
+
+/** The third column of the row that describes a new slot. Undefined for an error. */
+function snapshotIn(answer: Buffer): string | undefined {
+  const row = [...new Messages('D').read(answer)].find(({ type }) => type === 'D')?.body;
+  if (row === undefined) return undefined;
+  let at = 2;
+  for (let column = 0; ; column += 1) {
+    const length = row.readInt32BE(at);
+    if (column === 2) return length < 0 ? undefined : row.toString('latin1', at + 4, at + 4 + length);
+    at += 4 + Math.max(0, length);
+  }
+}
