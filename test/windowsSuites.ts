@@ -33,7 +33,11 @@ const unixSuites: Readonly<Record<string, readonly string[]>> = {
     'service/privileges/storageFolder',
   ],
   'names of files': ['service/postgres/storage/folderNames'],
-  'a shell': ['tools/createBranchAction', 'service/postgres/server/administrator'],
+  'a shell': [
+    'extension/rehearsals/runCommand',
+    'tools/createBranchAction',
+    'service/postgres/server/administrator',
+  ],
   PgBouncer: ['service/postgres/network/pooledSessions', 'service/postgres/network/pooler'],
   mounts: [
     'service/postgres/chaos',

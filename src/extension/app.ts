@@ -24,6 +24,7 @@ import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts
 import { followOperations, operationsText } from './browse/ui/operationsDocuments.ts';
 import { forgetClosedRows, rowsDocumentText } from './database/ui/rowsDocuments.ts';
 import { followSchemas, schemaText } from './database/ui/schemaDocuments.ts';
+import { provideRehearsals } from './rehearsals/ui/provideRehearsals.ts';
 import { SettingsDocuments } from './computes/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
 import { lastAccount, rememberAccount } from './account/ui/lastAccount.ts';
@@ -141,6 +142,7 @@ function registerListeners(
     followDetails(deps, documents.detailsChanged),
     followOperations(tracker, documents.operationsChanged),
     forgetClosedRows(deps.rows),
+    provideRehearsals(deps.rehearsals),
     showBranchItem(deps),
     renewUsedBranches(deps),
     new FirstOffer(deps, context.globalState),

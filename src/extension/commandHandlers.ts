@@ -68,6 +68,7 @@ import { createSnapshot } from './history/commands/createSnapshot.ts';
 import { comparePastRows, comparePastSchema, openPastPsql } from './history/commands/lookAtTime.ts';
 import { markMoment } from './history/commands/markMoment.ts';
 import { undo } from './history/commands/undo.ts';
+import { rehearseMigration } from './rehearsals/commands/rehearseMigration.ts';
 import { runSqlFile } from './database/commands/runSqlFile.ts';
 import type { CommandId } from './commandTable/commandTable.ts';
 import type { SelectedRow } from './commandTable/menus.ts';
@@ -146,6 +147,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.snapshot.create': createSnapshot,
   'hostedPostgres.history.openPsql': openPastPsql,
   'hostedPostgres.history.compareSchema': comparePastSchema,
+  'hostedPostgres.migration.rehearse': rehearseMigration,
   'hostedPostgres.sql.run': runSqlFile,
   'hostedPostgres.undo': undo,
   'hostedPostgres.workBranch.choose': chooseBranch,

@@ -20,6 +20,7 @@ import { ComputeActions } from './computes/computeActions.ts';
 import { OperationTracker } from './operations/operationTracker.ts';
 import { RequestBudget } from './inventory/refresh/requestBudget.ts';
 import { RowDocuments } from './database/rows/rowDocuments.ts';
+import { RehearsalDocuments } from './rehearsals/rehearsalDocuments.ts';
 import { Schemas } from './database/schema/schemas.ts';
 import { Markers } from './history/markers.ts';
 import { KnownHosts } from './gitBranch/knownHosts.ts';
@@ -71,6 +72,7 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     whyActiveSentences: new WhyActiveSentences(session),
     schemas: new Schemas(session),
     rows: new RowDocuments(),
+    rehearsals: new RehearsalDocuments(),
     connectionDefaults: new ConnectionDefaults(session, memory),
     lastCompute: new LastCompute(session, memory),
     expandedProjects: new ExpandedProjects(session, memory),

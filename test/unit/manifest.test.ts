@@ -124,6 +124,7 @@ describe('The manifest', () => {
       'fileChange.ts',
       'gitFolder.ts',
       'psql.ts',
+      'rehearseMigration.ts',
       'runSqlFile.ts',
       'tidyUp.ts',
       'writeEnv.ts',

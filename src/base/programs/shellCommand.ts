@@ -1,6 +1,7 @@
 /** A command in a shell, which ends with this program, however that ends. */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { windowsProgram } from './windowsProgram.ts';
 
 /**
  * Before the command, its shell starts a process that reads from a pipe of this program. The system closes the pipe even if
@@ -49,10 +50,18 @@ export function startCommand(
   return [child, () => void pipe.end('released\n')];
 }
 
-/** To a command with its own group. */
+/** To a command with its own group. On Windows, only a signal that ends it has an effect. */
 export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  if (process.platform === 'win32') {
+    spawn(windowsProgram('taskkill.exe'), ['/T', '/F', '/PID', String(pid)], { windowsHide: true }).on(
+      'error',
+      () => undefined,
+    );
+    return;
+  }
   try {
-    if (pid !== undefined) process.kill(-pid, signal);
+    process.kill(-pid, signal);
   } catch {
     // It has just ended.
   }

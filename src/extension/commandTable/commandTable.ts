@@ -6,6 +6,7 @@ import { BRANCH_COMMANDS } from './branchCommands.ts';
 import {
   apiKeysRow,
   apiKeysTitle,
+  branchData,
   branchMore,
   computeMore,
   computesRow,
@@ -193,6 +194,15 @@ export const COMMAND_TABLE = {
       fileTitle('5_hostedPostgres@1'),
       fileContext('z_hostedPostgres@3'),
       explorerContext('5_hostedPostgres@1'),
+    ],
+  },
+  'hostedPostgres.migration.rehearse': {
+    palette: all(TRUSTED, HAS_BRANCHES),
+    menus: [
+      fileTitle('5_hostedPostgres@2'),
+      fileContext('z_hostedPostgres@4'),
+      explorerContext('5_hostedPostgres@2'),
+      branchData('1_now@4', LISTED_BRANCH, TRUSTED),
     ],
   },
   'hostedPostgres.compute.openIn': { menus: [computesRow('0_open@2', ENABLED)] },

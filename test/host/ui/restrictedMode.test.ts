@@ -11,7 +11,7 @@ const folderSettings = {
   'hostedPostgres.baseUrl': 'http://127.0.0.1:1/api/v2',
   'hostedPostgres.connectionString.role': 'role_of_the_folder',
 };
-const NEEDS_TRUST = ['Open psql', 'Write DATABASE_URL to .env'];
+const NEEDS_TRUST = ['Open psql', 'Rehearse Migration…', 'Write DATABASE_URL to .env'];
 
 describe('restricted mode', () => {
   const folder = temporaryFolder();

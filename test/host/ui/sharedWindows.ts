@@ -27,7 +27,17 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures', 'tidyUp', 'writeEnv'],
   },
   fourthWindow: {
-    suites: ['branches', 'schema', 'rows', 'undo', 'operations', 'marks', 'keySearch', 'workBranch'],
+    suites: [
+      'branches',
+      'schema',
+      'rows',
+      'rehearsals',
+      'undo',
+      'operations',
+      'marks',
+      'keySearch',
+      'workBranch',
+    ],
     options: () => ({ settings: READABLE_TERMINALS }),
   },
 } satisfies Record<string, SharedWindow>;

@@ -13,6 +13,7 @@ import { requireTrust } from '../../window/ui/trust.ts';
 import { window } from '../../window/ui/window.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import type { StopSignals } from '../sql/runFile.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
 import { FileTerminal } from '../ui/fileTerminal.ts';
 
 export const runSqlFile: Command = async (context, argument, run) => {
@@ -41,7 +42,7 @@ export const runSqlFile: Command = async (context, argument, run) => {
 };
 
 /** The file of the argument or of the active editor, after its changes were saved. @returns undefined if the user canceled */
-async function savedFile(argument: unknown): Promise<Uri | undefined> {
+export async function savedFile(argument: unknown): Promise<Uri | undefined> {
   const uri = argument instanceof Uri ? argument : editors.activeTextEditor?.document.uri;
   if (uri === undefined) throw new Error(l10n.t('Open a SQL file first.'));
   const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
@@ -67,7 +68,7 @@ async function runIn(
   const names = [file.name, branchName] as const;
   const failed = l10n.t('{0} failed on {1}', ...names);
   try {
-    const code = await start(context, { target, file }, write, stop);
+    const code = await runFile(context, { login, path: file.path }, write, stop);
     const isCanceled = code !== 0 && stop.signal.aborted;
     if (isCanceled) return l10n.t('Canceled.');
     const text = code === 0 ? l10n.t('Ran {0} on {1}', ...names) : failed;
@@ -82,10 +83,15 @@ async function runIn(
   }
 }
 
+interface LoginFile {
+  readonly login: BranchLogin;
+  readonly path: string;
+}
+
 /** @returns the exit code, also if psql fails @throws {Error} if psql isn't installed and the file fails in the driver */
-async function start(
+export async function runFile(
   { config, passFiles }: CommandContext,
-  { target: { login }, file }: FileRun,
+  { login, path: file }: LoginFile,
   write: (text: string) => void,
   stop: StopSignals,
 ): Promise<number | undefined> {
@@ -97,9 +103,9 @@ async function start(
   ]);
   if (program !== undefined)
     return await passFiles.during(passFileLine(login), async (passFile) =>
-      runByPsql({ program, login, file: file.path, passFile }, write, stop),
+      runByPsql({ program, login, file, passFile }, write, stop),
     );
   const onResult = (result: ScriptResult) => write(resultText(result));
-  await runByDriver(login, file.path, { onResult, onText: write }, stop.signal);
+  await runByDriver(login, file, { onResult, onText: write }, stop.signal);
   return 0;
 }

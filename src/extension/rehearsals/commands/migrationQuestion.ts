@@ -1,0 +1,63 @@
+/** What is rehearsed: a SQL file, or a command, such as that of the migration tool that the project uses. */
+import path from 'node:path';
+import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
+import { sanitize } from '../../../base/sanitize.ts';
+import { shownTools } from '../../../migrations/shownTools.ts';
+import { savedFile } from '../../database/commands/runSqlFile.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+
+export type Migration =
+  | { readonly kind: 'file'; readonly name: string; readonly uri: Uri }
+  /** @property uri the folder in which the command runs */
+  | { readonly kind: 'command'; readonly name: string; readonly uri: Uri };
+
+/** @param argument the file of a menu. @returns undefined if the user canceled */
+export async function chooseMigration(title: string, argument: unknown): Promise<Migration | undefined> {
+  const chosen = argument instanceof Uri ? fileOf(argument) : await ask(title);
+  if (chosen?.kind !== 'file') return chosen;
+  const saved = await savedFile(chosen.uri);
+  return saved && fileOf(saved);
+}
+
+const fileOf = (uri: Uri): Migration => ({ kind: 'file', name: path.posix.basename(uri.path), uri });
+
+async function ask(title: string): Promise<Migration | undefined> {
+  const open = editors.activeTextEditor?.document;
+  const file =
+    open?.languageId === 'sql' && ['file', 'untitled'].includes(open.uri.scheme) ? open.uri : undefined;
+  const folder = (file && workspace.getWorkspaceFolder(file)) ?? workspace.workspaceFolders?.[0];
+  const commandOf = (command: string): Migration | undefined =>
+    folder && { kind: 'command', name: command, uri: folder.uri };
+  const items = async () => {
+    const tools = folder === undefined ? [] : await shownTools(folder.uri.fsPath);
+    return [
+      ...(file === undefined ? [] : [fileItem(fileOf(file))]),
+      ...tools.map(({ name, command }) => commandItem(command, name, commandOf(command))),
+    ];
+  };
+  const typed = (text: string) =>
+    text === '' || folder === undefined ? undefined : commandItem(text, l10n.t('Command'), commandOf(text));
+  const placeholder =
+    folder === undefined
+      ? l10n.t('Open a folder to rehearse a command')
+      : l10n.t('Select what to rehearse, or enter a command that migrates');
+  return await singleStep(title, pickOne({ placeholder, items, typed }));
+}
+
+const fileItem = (migration: Migration): Choice<Migration> => ({
+  label: sanitize(migration.name),
+  iconPath: new ThemeIcon('file-code'),
+  value: migration,
+});
+
+const commandItem = (
+  command: string,
+  description: string,
+  value: Migration | undefined,
+): Choice<Migration> => ({
+  label: sanitize(command),
+  iconPath: new ThemeIcon('terminal'),
+  description,
+  value,
+});

@@ -1,0 +1,31 @@
+/** The texts of documents about rehearsals. They are only in memory, because messages of Postgres may contain values. */
+
+export const REHEARSAL_SCHEME = 'hosted-postgres-rehearsal';
+
+const MAX_DOCUMENTS = 20;
+
+interface DocumentUri {
+  readonly scheme: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+export class RehearsalDocuments {
+  readonly #texts = new Map<string, string>();
+  #created = 0;
+
+  /** @param title which an editor shows @param text Markdown */
+  add(title: string, text: string): DocumentUri {
+    const query = String((this.#created += 1));
+    this.#texts.set(query, text);
+    const [oldest] = this.#texts.keys();
+    if (this.#texts.size > MAX_DOCUMENTS && oldest !== undefined) this.#texts.delete(oldest);
+    // VS Code shows the last segment as the title, and knows the format by its extension.
+    return { scheme: REHEARSAL_SCHEME, path: `/${title.replaceAll('/', '∕')}.md`, query };
+  }
+
+  /** @returns undefined if it was added before the window was reloaded */
+  text({ query }: Pick<DocumentUri, 'query'>): string | undefined {
+    return this.#texts.get(query);
+  }
+}

@@ -1,0 +1,39 @@
+/** Runs a migration tool on the copy of a branch, as it is run in a terminal. */
+import { once } from 'node:events';
+import { databaseVariables } from '../../api/addresses/databaseVariables.ts';
+import { signalGroup, startCommand } from '../../base/programs/shellCommand.ts';
+
+interface CommandRun {
+  readonly command: string;
+  readonly folder: string;
+  /** A secret. */
+  readonly url: string;
+}
+
+/**
+ * The environment names the database of the URL, and no other one.
+ * @param signal kills the command. What it has left half-done is on the copy, which is deleted
+ * @returns its exit code; undefined if a signal has ended it @throws {Error} if there is no such folder
+ */
+export async function runCommand(
+  { command, folder, url }: CommandRun,
+  write: (text: string) => void,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const env = { ...process.env, ...databaseVariables(url) };
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  const [child] = startCommand(command, { env, stdio, cwd: folder, ownGroup: true });
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);
+  const kill = () => signalGroup(child.pid, 'SIGKILL');
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  signal.addEventListener('abort', kill);
+  try {
+    const [code]: unknown[] = await once(child, 'exit');
+    // The database of what it has left running goes. It would also keep the output open.
+    kill();
+    await closed;
+    return typeof code === 'number' ? code : undefined;
+  } finally {
+    signal.removeEventListener('abort', kill);
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Shows documents about rehearsals. Registered with the app instead of at activation: only the local service has rehearsals, and
+ * windows that use it load the app at once.
+ */
+import { l10n, workspace } from 'vscode';
+import type { Disposable } from '../../../base/disposable.ts';
+import { REHEARSAL_SCHEME, type RehearsalDocuments } from '../rehearsalDocuments.ts';
+
+export const provideRehearsals = (documents: RehearsalDocuments): Disposable =>
+  workspace.registerTextDocumentContentProvider(REHEARSAL_SCHEME, {
+    provideTextDocumentContent: (uri) => documents.text(uri) ?? `${forgottenText()}\n`,
+  });
+
+const forgottenText = (): string =>
+  l10n.t('This rehearsal is no longer in memory. Run “Hosted Postgres: Rehearse Migration…” again.');

@@ -1,0 +1,162 @@
+/** What a rehearsal has seen, as Markdown: the verdict first, then each statement. */
+import { env, l10n } from 'vscode';
+import { escapeMarkdown } from '../../../base/sanitize.ts';
+import type { BlockedTable } from '../../../rehearsal/blockedTables.ts';
+import type { Loss } from '../../../rehearsal/losses.ts';
+import type { Reason, Report } from '../../../rehearsal/report.ts';
+import { bytesText } from '../../inventory/ui/branchText.ts';
+
+interface RehearsalPlace {
+  /** The name of the file, or the command. */
+  readonly name: string;
+  readonly branch: string;
+  readonly time: Date;
+  /** The end of what the command has written. */
+  readonly output: string;
+}
+
+/** Characters of a statement in a table, and in the verdict. */
+const MAX_STATEMENT = 200;
+const MAX_QUOTED = 80;
+
+export const verdictSentences = (report: Report): readonly string[] =>
+  report.reasons.length === 0 ? [safeSentence(report)] : report.reasons.map(sentenceOf);
+
+export function rehearsalText(report: Report, { name, branch, time, output }: RehearsalPlace): string {
+  const [first = '', ...others] = verdictSentences(report).map(escapeMarkdown);
+  const when = time.toLocaleString(env.language);
+  const { rewritten } = report;
+  return [
+    `# ${first}`,
+    ...others.map((sentence) => `- ${sentence}`),
+    escapeMarkdown(
+      l10n.t(
+        '{0} on a copy of {1}, {2}. The copy was deleted; nothing else was changed.',
+        name,
+        branch,
+        when,
+      ),
+    ),
+    ...(report.statements.length === 0 ? [] : [statementTable(report)]),
+    ...(rewritten.length === 0
+      ? []
+      : [
+          `## ${l10n.t('Tables written again')}`,
+          ...rewritten.map(({ table, bytes }) => `- ${escapeMarkdown(`${table} (${sizeText(bytes)})`)}`),
+        ]),
+    ...(report.verdict === 'failed' && output !== ''
+      ? [`## ${l10n.t('Output')}`, ...output.split('\n').map((line) => `    ${line.toWellFormed()}`)]
+      : []),
+    escapeMarkdown(
+      l10n.t(
+        'Times are those of this machine. Rewriting, validating and indexing a table take longer with more rows. Others wait until the end of the transaction.',
+      ),
+    ),
+    '',
+  ]
+    .join('\n\n')
+    .replaceAll(/^( {4}.*)\n\n(?= {4})/gm, '$1\n');
+}
+
+function statementTable({ statements, blocked }: Report): string {
+  const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
+  const head = [l10n.t('Statement'), l10n.t('Time'), l10n.t('Who waits'), l10n.t('Result')];
+  return [
+    row(head),
+    `|${' --- |'.repeat(head.length)}`,
+    ...statements.map(({ text, milliseconds, tags, error }, index) =>
+      row([
+        shortened(text, MAX_STATEMENT),
+        durationText(milliseconds),
+        blocked
+          .filter(({ statements: taking }) => taking.includes(index))
+          .map(waitingText)
+          .join(', '),
+        error?.message ?? tags.join(', '),
+      ]),
+    ),
+  ].join('\n');
+}
+
+/** Such as `reads of public.orders: up to 4.1 sec`. */
+function waitingText({ table, blocks, rows, milliseconds }: BlockedTable): string {
+  const time = durationText(milliseconds);
+  if (rows !== undefined) return l10n.t('writes of the same rows of {0}: up to {1}', table, time);
+  switch (blocks) {
+    case 'reads':
+      return l10n.t('reads and writes of {0}: up to {1}', table, time);
+    case 'writes':
+      return l10n.t('writes of {0}: up to {1}', table, time);
+    case 'changes of its definition':
+      return l10n.t('changes of the definition of {0}: up to {1}', table, time);
+  }
+}
+
+function sentenceOf(reason: Reason): string {
+  switch (reason.kind) {
+    case 'failed': {
+      const { exitCode, statement } = reason;
+      if (statement?.error === undefined) return l10n.t('Fails: it ended with code {0}.', exitCode);
+      const { message, detail } = statement.error;
+      const text = l10n.t('Fails at “{0}”: {1}', shortened(statement.text, MAX_QUOTED), message);
+      return detail === undefined ? text : `${text}. ${detail}`;
+    }
+    case 'incomplete':
+      return l10n.t('Incomplete: {0}', reason.problem);
+    case 'loss':
+      return lossSentence(reason.loss);
+    case 'blocked':
+      return blockSentence(reason.blocked);
+  }
+}
+
+function lossSentence({ name, kind, count, types = '' }: Loss): string {
+  const number = numberText(count);
+  if (kind === 'type') return l10n.t('Changes values of {0}: {1}.', name, types);
+  if (kind === 'rows')
+    return count === 1 ? l10n.t('Loses 1 row of {0}.', name) : l10n.t('Loses {0} rows of {1}.', number, name);
+  return count === 1
+    ? l10n.t('Loses 1 value of {0}.', name)
+    : l10n.t('Loses {0} values of {1}.', number, name);
+}
+
+function blockSentence({ table, blocks, rows, milliseconds }: BlockedTable): string {
+  const time = durationText(milliseconds);
+  if (rows === 1) return l10n.t('Blocks writes of 1 row of {0} for {1}.', table, time);
+  if (rows !== undefined)
+    return l10n.t('Blocks writes of {0} rows of {1} for {2}.', numberText(rows), table, time);
+  return blocks === 'reads'
+    ? l10n.t('Blocks all reads and writes of {0} for {1}.', table, time)
+    : l10n.t('Blocks all writes of {0} for {1}.', table, time);
+}
+
+function safeSentence({ statements, blocked: [longest] }: Report): string {
+  const count = statements.length === 1 ? l10n.t('1 statement') : l10n.t('{0} statements', statements.length);
+  const time = durationText(statements.reduce((sum, { milliseconds }) => sum + milliseconds, 0));
+  return longest === undefined
+    ? l10n.t('Safe: {0}, {1}, no lock that others would notice.', count, time)
+    : l10n.t('Safe: {0}, {1}, others wait {2} at most.', count, time, durationText(longest.milliseconds));
+}
+
+const numberText = (value: number): string => value.toLocaleString(env.language);
+
+const shortened = (text: string, length: number): string => {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+};
+
+const inUnit = (value: number, unit: string, digits: number): string =>
+  new Intl.NumberFormat(env.language, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    maximumFractionDigits: digits,
+  }).format(value);
+
+const durationText = (milliseconds: number): string =>
+  milliseconds < 1000
+    ? inUnit(Math.max(1, Math.round(milliseconds)), 'millisecond', 0)
+    : inUnit(milliseconds / 1000, 'second', 1);
+
+const sizeText = (bytes: number): string =>
+  bytes < 1e6 ? inUnit(bytes / 1000, 'kilobyte', 0) : bytesText(bytes);

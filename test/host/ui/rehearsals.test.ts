@@ -1,0 +1,105 @@
+/** Rehearse Migration: a document about what a migration does to others and to the data. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { branchCalls } from '../../helpers/branchCalls.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';
+import { query } from '../../real/service/postgres/clients.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { closeEditors } from './resetWindow.ts';
+import { READABLE_TERMINALS } from './sharedWindows.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('A migration is rehearsed', () => {
+  const ui = useWorkbench({ settings: READABLE_TERMINALS });
+  let service: LocalService;
+  let api: ReturnType<typeof branchCalls>;
+  let uri: string;
+
+  /** The text in the preview, which is in two frames. */
+  const preview = () =>
+    ui().page.frameLocator('iframe.webview.ready').frameLocator('iframe[title]').locator('body');
+  const copies = async () =>
+    (await api.branches(PROJECT)).filter(({ name }) => name.startsWith('rehearsal-'));
+  const file = async (name: string, sql: string) => writeFile(path.join(ui().folder, name), sql);
+
+  before(async () => {
+    service = await startLocalService();
+    api = branchCalls(service);
+    uri = await branchApi(() => service, main).uri();
+    await query(uri, 'create table users (id int primary key, nick text, email text)');
+    await query(
+      uri,
+      "insert into users select g, case when g <= 1204 then 'n' end, 'e' || g % 1500 from generate_series(1, 2000) g",
+    );
+    await file('0001_drop.sql', 'begin;\nalter table users drop column nick;\ncommit;\n');
+    await file('0002_unique.sql', 'create unique index on users (email);\n');
+    await file('0003_slow.sql', 'select pg_sleep(600);\n');
+    await file('package.json', '{ "devDependencies": { "knex": "3" } }');
+    await connect(ui(), service, 'shop');
+    // The branch of the selected row is proposed.
+    await ui().computes.click(`Branch main, default, ${main}`);
+  });
+  after(() => service.stop());
+  beforeEach(async () => closeEditors(ui()));
+
+  it('that drops a column with values, after the user was told once what happens for real', async () => {
+    await ui().openFile('0001_drop.sql');
+    await ui().run('Rehearse Migration…');
+    await ui().quickInput.choose('Select what to rehearse', '0001_drop.sql');
+    await ui().quickInput.choose('Select a branch', 'main');
+    const { message, detail } = await ui().dialog.read();
+    assert.equal(message, 'Rehearse 0001_drop.sql on a copy of main (shop)?');
+    assert.match(detail, /is done for real/);
+    await ui().dialog.press('Rehearse');
+    await preview().getByRole('heading', { name: 'Loses 1,204 values of public.users.nick.' }).waitFor();
+    const row = preview().getByRole('row').filter({ hasText: 'alter table users drop column nick' });
+    await row.getByText(/^reads and writes of public\.users: up to \d+ ms$/).waitFor();
+    await preview()
+      .getByText(/^0001_drop\.sql on a copy of main, .* The copy was deleted/)
+      .waitFor();
+    await ui().statusBar.waitFor('Loses 1,204 values of public.users.nick.');
+    assert.deepEqual(await copies(), []);
+    assert.deepEqual(await query(uri, 'select count(nick)::int from users'), [1204]);
+  });
+
+  it('that fails, with the statement and the reason', async () => {
+    await ui().openFile('0002_unique.sql');
+    await ui().run('Rehearse Migration…');
+    await ui().quickInput.choose('Select what to rehearse', '0002_unique.sql');
+    await ui().quickInput.choose('Select a branch', 'main');
+    await preview()
+      .getByRole('heading', {
+        name: /^Fails at “create unique index on users \(email\);?”: could not create/,
+      })
+      .waitFor();
+    assert.deepEqual(await copies(), []);
+  });
+
+  it('by a command that the user enters, with the one of the project’s tool in the list', async () => {
+    await ui().computes.contextMenu(
+      `Branch main, default, ${main}`,
+      'Data and History',
+      'Rehearse Migration…',
+    );
+    const [item = ''] = await ui().quickInput.waitForItems('Select what to rehearse', 1);
+    assert.match(item, /npx knex migrate:latest/);
+    const script = `require(${JSON.stringify(path.resolve('node_modules/pg'))})`;
+    const command = `"${process.execPath}" -e 'const c = new (${script}).Client(process.env.DATABASE_URL); c.connect().then(() => c.query("delete from users where id < 8")).then(() => c.end())'`;
+    await ui().quickInput.answer('Select what to rehearse', command);
+    await preview().getByRole('heading', { name: 'Loses 7 rows of public.users.' }).waitFor();
+    assert.deepEqual(await copies(), []);
+  });
+
+  it('until the user cancels it, and then the copy goes, too', async () => {
+    await ui().openFile('0003_slow.sql');
+    await ui().run('Rehearse Migration…');
+    await ui().quickInput.choose('Select what to rehearse', '0003_slow.sql');
+    await ui().quickInput.choose('Select a branch', 'main');
+    await until('the copy', async () => (await copies()).length === 1);
+    await ui().notifications.press('Rehearsing 0003_slow.sql on a copy of main', 'Cancel');
+    await until('no copy', async () => (await copies()).length === 0);
+  });
+});

@@ -1,0 +1,90 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { Rehearsal, RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
+import type { Loss } from '../../../../../src/rehearsal/losses.ts';
+import { reportOf } from '../../../../../src/rehearsal/report.ts';
+
+const { rehearsalText, verdictSentences } =
+  await import('../../../../../src/extension/rehearsals/ui/rehearsalText.ts');
+
+const statement: RehearsedStatement = {
+  session: 1,
+  transaction: 1,
+  text: 'alter table orders\n  drop column "a|b"',
+  from: 0,
+  milliseconds: 12.4,
+  tags: ['ALTER TABLE'],
+};
+const table = { database: 'app', id: 1, name: 'public.orders', kind: 'r', file: 1, bytes: 8192, columns: {} };
+const lock = { database: 'app', id: 1, table: 'public.orders', mode: 'AccessExclusiveLock' } as const;
+const place = { name: '1.sql', branch: 'main', time: new Date(0), output: '' };
+
+const report = (more: Partial<Rehearsal> = {}, losses: Loss[] = [], exitCode = 0) => {
+  const rehearsal = { statements: [statement], locks: [], before: [table], after: [table], ...more };
+  return reportOf({ rehearsal, losses, exitCode }, { longestLock: 1000 });
+};
+const loss = (kind: Loss['kind'], count: number): Loss => ({
+  database: 'app',
+  name: `public.orders.${kind === 'type' ? 'y' : 'x'}`,
+  kind,
+  count,
+  types: 'text → int',
+});
+
+describe('The document about a rehearsal', () => {
+  it('begins with the verdict, and has a row for each statement', () => {
+    const lines = rehearsalText(report(), place).split('\n');
+    assert.equal(lines[0], '# Safe\\: 1 statement, 12 ms, no lock that others would notice\\.');
+    assert.ok(
+      lines.includes('| alter table orders drop column "a\\|b" | 12 ms |  | ALTER TABLE |'),
+      lines.join('\n'),
+    );
+  });
+
+  it('says who waits for how long, and which tables were written again', () => {
+    const locks = [{ ...lock, from: 0, to: 4100, statement: 0 }];
+    const written = { ...table, file: 2, bytes: 212e6 };
+    const text = rehearsalText(report({ locks, after: [written] }), place);
+    assert.match(text, /^# Blocks all reads and writes of public\\\.orders for 4\\\.1 sec\\\.$/m);
+    assert.match(text, /reads and writes of public\\\.orders\\: up to 4\\\.1 sec/);
+    assert.match(text, /^- public\\\.orders \\\(212 MB\\\)$/m);
+  });
+
+  it('counts the rows that only others who write the same ones wait for', () => {
+    const changed = { ...lock, mode: 'RowExclusiveLock', from: 0, to: 2000, statement: 0 } as const;
+    const sentences = (rows: number) => verdictSentences(report({ locks: [{ ...changed, rows }] }));
+    assert.deepEqual(sentences(1), ['Blocks writes of 1 row of public.orders for 2 sec.']);
+    assert.deepEqual(sentences(1204), ['Blocks writes of 1,204 rows of public.orders for 2 sec.']);
+  });
+
+  it('has a sentence for each loss', () => {
+    const losses = [
+      loss('values', 1204),
+      loss('values', 1),
+      loss('rows', 1),
+      loss('rows', 2),
+      loss('type', 1),
+    ];
+    assert.deepEqual(verdictSentences(report({}, losses)), [
+      'Loses 1,204 values of public.orders.x.',
+      'Loses 1 value of public.orders.x.',
+      'Loses 1 row of public.orders.x.',
+      'Loses 2 rows of public.orders.x.',
+      'Changes values of public.orders.y: text → int.',
+    ]);
+  });
+
+  it('has the end of the output if the command fails, which is neither Markdown nor cut into paragraphs', () => {
+    const output = 'first\n# second\n\n    third';
+    const text = rehearsalText(report({ problem: 'Commits were not held.' }, [], 7), { ...place, output });
+    assert.match(text, /^# Fails\\: it ended with code 7\\\.\n\n- Incomplete\\: Commits were not held\\\.$/m);
+    assert.match(text, /\n\n {4}first\n {4}# second\n {4}\n {8}third\n\n/);
+  });
+
+  it('names the statement that failed', () => {
+    const error = { code: '23505', message: 'duplicate key', detail: 'Key (id)=(1) exists.' };
+    assert.deepEqual(verdictSentences(report({ statements: [{ ...statement, error }] }, [], 1)), [
+      'Fails at “alter table orders drop column "a|b"”: duplicate key. Key (id)=(1) exists.',
+    ]);
+  });
+});
