@@ -25,10 +25,10 @@ describe('setPasswords', () => {
     const address = { host: '127.0.0.1', port };
     try {
       await assert.rejects(setPasswords(deps, { address }, new Map([['app', 'x']])), /permission denied/);
-      assert.deepEqual(
-        sockets.map(({ writableEnded }) => writableEnded),
-        [true],
-      );
+      const [socket] = sockets;
+      assert.equal(sockets.length, 1);
+      // The other side may get to know it later.
+      if (socket?.closed === false) await once(socket, 'close');
     } finally {
       for (const socket of sockets) socket.destroy();
       server.close();
