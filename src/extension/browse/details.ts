@@ -6,6 +6,7 @@ import { AccountSwitchedError } from '../window/changeErrors.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './detailsScheme.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { namesOf } from '../inventory/names.ts';
 import {
   asApiKeyNode,
   asBranchNode,
@@ -34,11 +35,11 @@ export interface DetailsDependencies {
 export const asDetailsNode = (value: unknown): DetailsNode | undefined =>
   asComputeNode(value) ?? asBranchNode(value) ?? asProjectNode(value) ?? asApiKeyNode(value);
 
-/** @param account see `accountId`: ids are unique only within one */
-export const detailsUri = (account: string, node: DetailsNode) => ({
+/** @param account see `accountId`: ids are unique only within one. @param title see `documentTitle` */
+export const detailsUri = (account: string, node: DetailsNode, title: string) => ({
   scheme: DETAILS_SCHEME,
   // VS Code shows the last segment as the title, and knows the format by its extension.
-  path: `/${idOf(node)}.md`,
+  path: `/${title}.md`,
   query: JSON.stringify({ account, ...node }),
 });
 
@@ -46,17 +47,17 @@ export const detailsUri = (account: string, node: DetailsNode) => ({
 export const jsonPath = (pagePath: string): string => pagePath.replace(/\.md$/, '.json');
 
 /** The log of a compute's server. VS Code highlights it by its extension. */
-export const serverLogUri = (account: string, node: ComputeNode) => ({
-  ...detailsUri(account, node),
-  path: `/${idOf(node)}.log`,
+export const serverLogUri = (account: string, node: ComputeNode, title: string) => ({
+  ...detailsUri(account, node, title),
+  path: `/${title}.log`,
   query: JSON.stringify({ account, ...node, shows: 'log' }),
 });
 
 /** The last segment is the title, and names the format. */
-export const operationsUri = (account: string, node: ProjectNode | ComputeNode) => ({
-  ...detailsUri(account, node),
+export const operationsUri = (account: string, node: ProjectNode | ComputeNode, title: string) => ({
+  ...detailsUri(account, node, title),
   scheme: OPERATIONS_SCHEME,
-  path: `/${idOf(node)}.operations.md`,
+  path: `/${title}.operations.md`,
 });
 
 export function detailsOwner({ query }: { readonly query: string }) {
@@ -161,8 +162,12 @@ async function pendingOperations(
   return found.filter((operation) => operation !== undefined);
 }
 
-function idOf(node: DetailsNode): string {
+/** What a tab calls a document: the names that the service gives, and for a primary that of its branch. */
+export function documentTitle(inventory: Inventory, node: DetailsNode): string {
   if (node.kind === 'apiKey') return `key-${node.keyId}`;
-  if (node.kind === 'compute') return node.computeId;
-  return node.kind === 'branch' ? node.branchId : node.projectId;
+  const { project, branch, compute } = namesOf(inventory, node);
+  const parts = [branch ?? project, compute?.isPrimary === true ? '' : (compute?.name ?? '')];
+  const title = parts.filter((part) => part !== '').join(' ');
+  // A name may have slashes, and the title is the last segment.
+  return title.replaceAll(/[/\\]/g, '-');
 }

@@ -24,7 +24,11 @@ describe('The history of operations', () => {
     await service().client.restartCompute(shop, reports);
     await settled();
     await ui().computes.contextMenu(/^Compute reports,/, 'More', 'Show Operations');
-    await preview().getByRole('heading', { name: 'Operations of reports' }).waitFor();
+    await preview()
+      .getByRole('heading', { name: 'Operations of the read replica reports of main (shop)' })
+      .waitFor();
+    const tab = ui().page.locator('.tabs-container .tab.active');
+    assert.match((await tab.getAttribute('aria-label')) ?? '', /main reports\.operations\.md/);
     const picture = preview().getByRole('img', { name: /^reports in the last day: Active for \d+ / });
     await picture.waitFor();
     assert.ok((await picture.locator('rect').count()) > 0);

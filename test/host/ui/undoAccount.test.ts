@@ -103,7 +103,7 @@ describe('Undo… on an account', () => {
     await ui().quickInput.accept(QUESTION);
     const { message, detail } = await ui().dialog.read();
     await shoot('question');
-    assert.equal(message, 'Undo main (“before the migration”)?');
+    assert.equal(message, 'Undo main (shop): “before the migration”?');
     assert.match(detail, /^Its current data is kept as the branch before-undo-\d\d-\d\d\. /);
     await ui().page.keyboard.press('Enter');
     await ui().notifications.waitFor('Undoing main');

@@ -9,7 +9,7 @@ import type { PendingChange } from '../../operations/pendingChange.ts';
 import { operationsText, pendingText } from '../../operations/ui/changeText.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { operationsUri } from '../details.ts';
+import { documentTitle, operationsUri } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
 
 type Picked = { readonly pending: PendingChange } | { readonly projectId: string };
@@ -60,10 +60,11 @@ async function pick(context: CommandContext): Promise<Picked | undefined> {
 
 /** Opens a preview, which shows tables and pictures. If one is open, it is read again. */
 async function openHistory(
-  { session, documents }: CommandContext,
+  { session, inventory, documents }: CommandContext,
   node: Parameters<typeof operationsUri>[1],
 ): Promise<void> {
-  const uri = Uri.from(operationsUri(session.requireConnection().accountId, node));
+  const title = documentTitle(inventory, node);
+  const uri = Uri.from(operationsUri(session.requireConnection().accountId, node, title));
   documents.operationsChanged.fire(uri);
   await commands.executeCommand('vscode.openWith', uri, 'vscode.markdown.preview.editor', { preview: false });
 }

@@ -6,7 +6,8 @@ import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
 import { AccountSwitchedError } from '../../window/changeErrors.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { ago, duration, formatDate } from '../../window/ui/timeText.ts';
-import { nameUnlessId, projectName } from '../../inventory/names.ts';
+import { nameUnlessId } from '../../inventory/names.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
 import { knownSince, lastDayOf } from '../../operations/activitySpans.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
@@ -64,10 +65,8 @@ async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<stri
   const ofNode = history.operations.filter(
     ({ endpoint_id }) => node.kind !== 'compute' || endpoint_id === node.computeId,
   );
-  const [compute] = shown;
-  const name = node.kind === 'compute' && compute ? displayName(compute) : projectName(inventory, projectId);
   return [
-    `# ${escapeMarkdown(l10n.t('Operations of {0}', name))}`,
+    `# ${escapeMarkdown(l10n.t('Operations of {0}', resourceText(inventory, node)))}`,
     escapeMarkdown(countText(history, ofNode.length)),
     `## ${escapeMarkdown(l10n.t('Last day'))}`,
     escapeMarkdown(l10n.t('High: active. Half: starting. Line: suspended.')),

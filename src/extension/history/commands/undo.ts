@@ -53,7 +53,7 @@ export const undo: Command = async (context, argument, run) => {
   const preserved = preservedName(list);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0} ({1})?', name, chosen.text),
+    question: l10n.t('Undo {0}: {1}?', picked.fullName, chosen.text),
     ...effectOf(context, ref, preserved),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
@@ -121,7 +121,7 @@ async function restoreSnapshot(
   const ref = refOf(context, picked);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0} ({1})?', name, text),
+    question: l10n.t('Undo {0}: {1}?', picked.fullName, text),
     ...effectOf(context, ref, `${picked.branch.name} (old)`),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),

@@ -1,7 +1,12 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { Uri } from 'vscode';
-import { detailsUri, jsonPath, type DetailsNode } from '../../../../src/extension/browse/details.ts';
+import {
+  detailsUri,
+  documentTitle,
+  jsonPath,
+  type DetailsNode,
+} from '../../../../src/extension/browse/details.ts';
 import { ApiKeyList } from '../../../../src/extension/signIn/apiKeys/apiKeyList.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
@@ -33,9 +38,9 @@ describe('The details of a resource', () => {
     );
     const deps = { ...model, apiKeys: new ApiKeyList(model.session) };
     const own = () => model.session.connection?.accountId ?? '';
-    page = (node) => detailsText(deps, detailsUri(own(), node) as unknown as Uri);
+    page = (node) => detailsText(deps, detailsUri(own(), node, 'title') as unknown as Uri);
     read = (node, account = own()) => {
-      const uri = detailsUri(account, node);
+      const uri = detailsUri(account, node, 'title');
       return detailsText(deps, { ...uri, path: jsonPath(uri.path) } as unknown as Uri);
     };
   });
@@ -62,6 +67,18 @@ describe('The details of a resource', () => {
       assert.doesNotMatch(text, /hunter2/);
       assert.deepEqual({ ...JSON.parse(text), ...fields }, JSON.parse(text));
     }
+  });
+
+  it('are in a tab with the name of the project, branch or compute, which has no slash', async () => {
+    const compute = { kind: 'compute', ...target, computeId: 'ep-one' } as const;
+    assert.equal(documentTitle(model.inventory, compute), 'br-main ep-one');
+    const record = { id: 'br-main', name: 'feature/log-in' };
+    for (const node of [{ kind: 'project', projectId: 'shop' }, compute] as const) await read(node);
+    await model.inventory.branches.ensureLoaded('shop');
+    model.inventory.branches.put('shop', { ...model.inventory.branches.get('shop', 'br-main'), ...record });
+    const nodes = [{ kind: 'project', projectId: 'shop' }, { kind: 'branch', ...target }, compute] as const;
+    const titles = nodes.map((node) => documentTitle(model.inventory, node));
+    assert.deepEqual(titles, ['Shop', 'feature-log-in', 'feature-log-in']);
   });
 
   it('have no text for what is gone, or of another account', async () => {

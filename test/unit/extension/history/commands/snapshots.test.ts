@@ -196,7 +196,7 @@ describe('Snapshots of a branch', () => {
     await end;
     assert.match(
       String(questions[0]),
-      /^Undo main \(Snapshot “before”\)\? .* kept as the branch main \(old\)/,
+      /^Undo main \(shop\): Snapshot “before”\? .* kept as the branch main \(old\)/,
     );
     assert.deepEqual(sent, []);
   });

@@ -111,7 +111,10 @@ describe('Undo…', () => {
     );
     assert.match(body.preserve_under_name, /^before-undo-\d\d-\d\d$/);
     await until('the message', async () => questions.length === 2);
-    assert.match(String(questions[0]), /^Undo main \(Before prisma migrate dev\)\? Its current data is kept/);
+    assert.match(
+      String(questions[0]),
+      /^Undo main \(shop\): Before prisma migrate dev\? Its current data is kept/,
+    );
     assert.match(
       String(questions[1]),
       /^Restored main \(Before prisma migrate dev\)\. Its previous data is kept as before-undo/,
