@@ -66,6 +66,7 @@ export const laterRealSuites = [
   'service/postgres/catalog/databases',
   'service/program',
   'tools/createBranchAction',
+  'tools/rehearseAction',
   'service/postgres/trouble',
   'service/postgres/linuxMachines',
   'service/postgres/server/administrator',

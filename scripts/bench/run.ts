@@ -30,6 +30,7 @@ const rows: Readonly<Record<string, Row>> = {
   'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
   branches: { load: () => import('./branches.ts'), limitSeconds: 600 },
   'new-branch': { load: () => import('./newBranch.ts'), limitSeconds: 300 },
+  rehearsal: { load: () => import('./rehearsal.ts'), limitSeconds: 300 },
   undo: { load: () => import('./undo.ts'), limitSeconds: 300 },
   history: { load: () => import('./history.ts'), limitSeconds: 240 },
   'git-branch': { load: () => import('./gitBranch.ts'), limitSeconds: 120 },

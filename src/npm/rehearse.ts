@@ -1,9 +1,10 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
 import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import { COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
-import { LONGEST_LOCK, textOf, type Report } from '../rehearsal/report.ts';
+import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
+import { reportToGitHub } from './githubReport.ts';
 
 const PREFIX = 'rehearsal-';
 const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
@@ -34,12 +35,13 @@ export async function rehearseCommand(
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
   const report = await rehearse<RehearsedBranch>(rehearser, run, { longestLock });
-  process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textFor(parent, report));
+  const heading = `Rehearsed on a copy of ${parent.name}`;
+  const text = json ? JSON.stringify(report, undefined, 2) : `${heading}.\n${textOf(report)}`;
+  process.stdout.write(`${text}\n`);
+  const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = process.env;
+  if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(heading, report, GITHUB_STEP_SUMMARY));
   return EXIT_CODES[report.verdict];
 }
-
-const textFor = ({ name }: Branch, report: Report): string =>
-  `Rehearsed on a copy of ${name}.\n${textOf(report)}\n`;
 
 async function findBranch(api: Api, named: string | undefined): Promise<Branch> {
   const projects = await api.projects();

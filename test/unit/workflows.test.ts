@@ -146,16 +146,18 @@ for (const name of readdirSync(path.join(projectRoot, folder))) {
   });
 }
 
-describe('The action create-branch', () => {
-  const file = '.github/actions/create-branch/action.yml';
+describe('The actions', () => {
+  for (const name of ['create-branch', 'rehearse']) {
+    const file = `.github/actions/${name}/action.yml`;
 
-  it('has no error that the linter of GitHub finds', async () => {
-    const text = readText(file);
-    const problems = await lint(file, text);
-    assert.deepEqual(problems, [], problems.join('\n'));
-    const broken = await lint(`broken/${file}`, text.replace('shell:', 'shel:'));
-    assert.match(broken.join('\n'), /Unexpected value .shel./);
-  });
+    it(`${name} has no error that the linter of GitHub finds`, async () => {
+      const text = readText(file);
+      const problems = await lint(file, text);
+      assert.deepEqual(problems, [], problems.join('\n'));
+      const broken = await lint(`broken/${file}`, text.replace('shell:', 'shel:'));
+      assert.match(broken.join('\n'), /Unexpected value .shel./);
+    });
+  }
 });
 
 describe('The tools that publish', () => {

@@ -1,0 +1,21 @@
+/** The report of a rehearsal for GitHub Actions: an annotation for each sentence, and all of it in the summary of the job. */
+import { appendFileSync } from 'node:fs';
+import { textOf, type Report, type Verdict } from '../rehearsal/report.ts';
+
+const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: 'warning', failed: 'error' };
+
+/** @param file the summary, if there is one @returns the annotations, as lines of a step's output */
+export function reportToGitHub(heading: string, report: Report, file: string | undefined): string {
+  if (file !== undefined && file !== '') appendFileSync(file, summaryOf(heading, report));
+  return report.sentences
+    .map((sentence) => `::${LEVELS[report.verdict]} title=Migration rehearsal::${escaped(sentence)}\n`)
+    .join('');
+}
+
+/** A block of indented text needs no escapes. */
+const summaryOf = (heading: string, report: Report): string =>
+  `### ${heading}\n\n${textOf(report).replaceAll(/^/gm, '    ')}\n\n`;
+
+/** As GitHub's own toolkit does it. */
+const escaped = (text: string): string =>
+  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

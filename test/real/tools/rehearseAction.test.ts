@@ -1,0 +1,78 @@
+/** The action that rehearses a migration: its steps run in bash as GitHub runs them, with the package that is built here. */
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { load } from 'js-yaml';
+import { readText } from '../../helpers/projectFiles.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
+import { installProgram, startProgram } from '../../helpers/npxProgram.ts';
+import { projectRoot } from '../../workbench/folders.ts';
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly default?: string }>>;
+  readonly runs: {
+    readonly steps: readonly { readonly run: string; readonly env: Record<string, string> }[];
+  };
+}
+
+const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
+const sql = (text: string): string =>
+  `"${process.execPath}" -e 'const c = new (require(${PG}).Client)(process.env.DATABASE_URL); c.connect().then(() => c.query("${text}")).then(() => c.end())'`;
+
+describe('The action that rehearses a migration', function () {
+  let [project, temporary, programs] = ['', '', ''];
+
+  before(async function () {
+    if (process.platform === 'win32') this.skip();
+    const file = await installProgram();
+    [project, temporary, programs] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    chmodSync(temporary, 0o1777);
+    const npx = path.join(programs, 'npx');
+    writeFileSync(
+      npx,
+      `#!/bin/bash\n[ "$1 $2" = "--yes hosted-postgres@latest" ] || exit 9\nexec "${process.execPath}" "${file}" "\${@:3}"\n`,
+    );
+    chmodSync(npx, 0o755);
+  });
+
+  const runStep = async (index: number, given: Readonly<Record<string, string>>) => {
+    const { inputs, runs } = load(readText('.github/actions/rehearse/action.yml')) as Action;
+    const { run, env } = runs.steps[index] ?? assert.fail('no such step');
+    const variables = Object.entries(env).map(([name, value]) => {
+      const input = /^\$\{\{ inputs\.(\w+) \}\}$/.exec(value)?.[1] ?? assert.fail(value);
+      return `${name}=${given[input] ?? inputs[input]?.default ?? ''}`;
+    });
+    const summary = path.join(temporary, 'summary.md');
+    writeFileSync(summary, '');
+    const github = [
+      'GITHUB_ACTIONS=true',
+      `GITHUB_STEP_SUMMARY=${summary}`,
+      `PATH=${programs}:${process.env['PATH']}`,
+    ];
+    const command = ['env', ...github, ...variables, 'bash', '-e', '-o', 'pipefail', '-c', run];
+    const program = startProgram(command, project, temporary);
+    return { code: await program.ended, output: program.output(), summary: readFileSync(summary, 'utf8') };
+  };
+
+  it('annotates a danger and writes the summary', async () => {
+    const prepared = await runStep(0, { prepare: sql('create table users as select 1 as nick') });
+    assert.equal(prepared.code, 0, prepared.output);
+    const { code, output, summary } = await runStep(1, { run: sql('drop table users') });
+    assert.equal(code, 3, output);
+    assert.match(output, /^::warning title=Migration rehearsal::Loses 1 row of public\.users\.$/m);
+    assert.match(summary, /^### Rehearsed on a copy of main\n\n {4}Loses 1 row of public\.users\.\n/);
+    assert.match(summary, /^ +\d+ ms {2}drop table users$/m);
+  });
+
+  it('annotates what is safe, and a failure', async () => {
+    const safe = await runStep(1, { run: sql('create table more (id int)'), from: 'main' });
+    assert.equal(safe.code, 0, safe.output);
+    assert.match(safe.output, /^::notice title=Migration rehearsal::Safe: 1 statement, /m);
+    const failed = await runStep(1, { run: sql('drop table nothing') });
+    assert.equal(failed.code, 1, failed.output);
+    assert.match(
+      failed.output,
+      /^::error title=Migration rehearsal::Fails at "drop table nothing": table "nothing" does not/m,
+    );
+  });
+});
