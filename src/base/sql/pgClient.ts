@@ -25,7 +25,7 @@ export function createPgClient(config: ClientConfig): Client {
   }
 }
 
-/** What a server reports of its own accord when a session begins, and when it changes (manual, "Asynchronous Operations"). */
+/** What a server reports without being asked, when a session begins, and when it changes (manual, "Asynchronous Operations"). */
 export interface ParameterStatus {
   readonly parameterName: string;
   readonly parameterValue: string;

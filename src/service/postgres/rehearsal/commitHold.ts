@@ -130,7 +130,7 @@ export class CommitHold {
 /** Lets commits go without the standby. */
 export const letGo = async (dataDir: string, admin: Client): Promise<void> => waitFor('', dataDir, admin);
 
-/** Makes commits wait for a standby, until the next start of the server, which writes the file anew. */
+/** Makes commits wait for a standby, until the next start of the server, which writes the file again. */
 async function waitFor(standby: string, dataDir: string, admin: Client): Promise<void> {
   await appendFile(path.join(dataDir, 'postgresql.conf'), `synchronous_standby_names = '${standby}'\n`);
   await admin.query('select pg_catalog.pg_reload_conf()');

@@ -1,5 +1,5 @@
 /**
- * Reads the commands of a replication connection that clients may use (src/backend/replication/repl_gram.y), and writes them anew
+ * Reads the commands of a replication connection that clients may use (src/backend/replication/repl_gram.y), and writes them again
  * for the sender. So Postgres gets only commands that were understood as a whole, in one spelling. All else is SQL of an ordinary
  * session, which has no other commands of replication.
  */
@@ -21,7 +21,7 @@ export type ReplicationCommand =
 /** Those of the package. Postgres would load any library of this name. */
 const PLUGINS: readonly string[] = ['pgoutput', 'test_decoding'];
 
-/** The first words of commands that Postgres has, and this address doesn't. The list only gives them a reason. */
+/** How commands begin that Postgres has and this address doesn't. The list only gives them a reason. */
 const OTHERS: readonly string[] = [
   'alter_replication_slot',
   'base_backup',
