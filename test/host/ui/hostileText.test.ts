@@ -30,6 +30,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'compute.openPsql': 'opens a terminal',
   'history.openPsql': 'opens a terminal; asks like Create Branch from a Time',
   'sql.run': 'opens a terminal; asks like Peek Rows',
+  'migration.rehearse': 'needs a file or a command; asks like Peek Rows',
   // No state of the hostile service is known, so no compute can be started or suspended.
   'compute.start': 'lists no compute; asks like Restart Compute',
   'compute.suspend': 'lists no compute; asks like Restart Compute',
