@@ -29,7 +29,7 @@ export interface Tried {
   readonly manual: number;
 }
 
-const COMPUTE = /^Compute ep-little-smoke-851426/;
+const COMPUTE = /^Compute .*ep-little-smoke-851426$/;
 
 const [, , vsix = '', pause = '0'] = process.argv;
 const opened = await openWorkbench({ extension: vsix });
@@ -40,7 +40,7 @@ try {
   const startedAt = performance.now();
   const rows = await clickAndQuery(opened);
   const click = performance.now() - startedAt;
-  await opened.computes.waitFor(/^Compute ep-little-smoke-851426, active/);
+  await opened.computes.waitFor(/^Compute primary, active, .*ep-little-smoke-851426$/);
   const programs = await postgresPrograms(opened);
   const result: Tried = {
     networks: Object.keys(os.networkInterfaces()),
@@ -71,7 +71,7 @@ async function clickAndQuery(workbench: OpenWorkbench): Promise<unknown[]> {
 
 /** With the pg_dump of the package. */
 async function dumpSchema(workbench: OpenWorkbench): Promise<string | undefined> {
-  await workbench.computes.contextMenu(/^Branch \S+, main/, 'Data and History', 'Open Schema');
+  await workbench.computes.contextMenu(/^Branch main,/, 'Data and History', 'Open Schema');
   const editor = new Editor(workbench.page);
   await editor.waitForText('PostgreSQL database dump');
   return /^-- (Dumped by pg_dump version \d+)/m.exec(await editor.text())?.[1];
