@@ -19,7 +19,7 @@ const PACKAGES = [
   'pg@8.23.1',
 ];
 const OUTPUT = path.join(import.meta.dirname, '../test/real/rehearsal/cases/toolStatements.json');
-/** What a tool notes for itself has values that statements don't show, or is in tables of its own. */
+/** What a tool notes for itself has values that statements don't show, or is in its own tables. */
 const OWN =
   /\$1|knex_migrations|pgmigrations|"migrations"|__drizzle_migrations|SCHEMA IF NOT EXISTS "drizzle"/;
 const SCHEMA = (text: string) => `import * as t from 'drizzle-orm/pg-core';\n${text}\n`;

@@ -22,7 +22,7 @@ interface Report {
 const TEST_LIMIT = 10 * 60_000;
 const SUITE_LIMIT = 20 * 60_000;
 /** Paths in the chroot. A copy of the first one, named by the variable, lets two runs share the chroot. */
-const prefix = process.env['WINEPREFIX'] ?? '/root/.wine';
+const prefix = process.env['WINEPREFIX'] ?? '/wine';
 const reportFile = `${prefix}/report.json`;
 const [root = '', ...named] = process.argv.slice(2);
 /** In the first one is what suites make once: the built service, and the template of all branches. `setUp.sh` removes it. */

@@ -39,11 +39,11 @@ if ! cmp -s package-lock.json "$clone/node_modules/.lock"; then
 fi
 
 # The folder with Wine's disk C:.
-if [ ! -e "$root/root/.wine/system.reg" ]; then
-  chroot "$root" env HOME=/root WINEDEBUG=-all WINEPREFIX=/root/.wine wineboot --init
+if [ ! -e "$root/wine/system.reg" ]; then
+  chroot "$root" env HOME=/root WINEDEBUG=-all WINEPREFIX=/wine wineboot --init
 fi
 
-for disk in "$root"/root/.wine*/drive_c; do
+for disk in "$root"/wine*/drive_c; do
   chroot "$root" x86_64-w64-mingw32-gcc -o "${disk#"$root"}/windows/system32/WindowsPowerShell/v1.0/powershell.exe" \
     /root/project/scripts/windows/powershell.c
   # What suites make once.

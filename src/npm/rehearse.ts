@@ -60,12 +60,12 @@ async function findBranch(api: Api, named: string | undefined): Promise<Branch> 
   return branch;
 }
 
-/** Deletes the branches of rehearsals that were killed. */
+/** Deletes the branches of rehearsals that were killed. Another rehearsal may be doing so, and they expire in any case. */
 async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Promise<void> {
   for (const branch of await api.branches(projectId)) {
     const { name, maker } = branch;
     if (!name.startsWith(PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker)))) continue;
-    await api.deleteWithData(branch);
+    await api.deleteWithData(branch).catch(() => undefined);
   }
 }
 

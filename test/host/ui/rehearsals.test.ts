@@ -45,7 +45,7 @@ describe('A migration is rehearsed', () => {
   after(() => service.stop());
   beforeEach(async () => closeEditors(ui()));
 
-  it('that drops a column with values, after the user was told once what happens for real', async () => {
+  it('that drops a column with values, after a question, asked once, about what happens for real', async () => {
     await ui().openFile('0001_drop.sql');
     await ui().run('Rehearse Migration…');
     await ui().quickInput.choose('Select what to rehearse', '0001_drop.sql');
@@ -58,7 +58,7 @@ describe('A migration is rehearsed', () => {
     const row = preview().getByRole('row').filter({ hasText: 'alter table users drop column nick' });
     await row.getByText(/^reads and writes of public\.users: up to \d+ ms$/).waitFor();
     await preview()
-      .getByText(/^0001_drop\.sql on a copy of main, .* The copy was deleted/)
+      .getByText(/^0001_drop\.sql on a copy of main, .* The copy doesn't stay/)
       .waitFor();
     await ui().statusBar.waitFor('Loses 1,204 values of public.users.nick.');
     assert.deepEqual(await copies(), []);
@@ -101,5 +101,20 @@ describe('A migration is rehearsed', () => {
     await until('the copy', async () => (await copies()).length === 1);
     await ui().notifications.press('Rehearsing 0003_slow.sql on a copy of main', 'Cancel');
     await until('no copy', async () => (await copies()).length === 0);
+  });
+
+  it('not on a branch that expires, which has no copies', async () => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    const endpoints = [{ type: 'read_write' }];
+    await api.change('POST', `/${PROJECT}/branches`, { branch: { name: 'brief', expires_at }, endpoints });
+    await ui().run('Refresh');
+    await ui().openFile('0001_drop.sql');
+    await ui().run('Rehearse Migration…');
+    await ui().quickInput.choose('Select what to rehearse', '0001_drop.sql');
+    await ui().quickInput.choose('Select a branch', 'brief');
+    await ui().notifications.waitFor('brief expires on');
+    await ui().notifications.clear();
+    const [brief] = (await api.branches(PROJECT)).filter(({ name }) => name === 'brief');
+    assert.equal(brief?.expires_at, expires_at);
   });
 });

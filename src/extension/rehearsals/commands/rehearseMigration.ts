@@ -1,13 +1,14 @@
 /** Rehearse Migration: runs a SQL file or a command on a copy of a branch, and shows what it does to others and to the data. */
 import { commands, l10n, Uri } from 'vscode';
 import type { Report } from '../../../rehearsal/report.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import { explainExpiry } from '../../branches/commands/expiry.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { requirePrimary } from '../../commandSupport/pickers.ts';
 import { askForLogin } from '../../connection/commands/login.ts';
 import { runFile } from '../../database/commands/runSqlFile.ts';
-import { withoutExpiry } from '../../history/undoBranch.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { approve } from '../../operations/ui/approval.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -24,7 +25,8 @@ const MAX_OUTPUT = 4000;
 export const rehearseMigration: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rehearse the migration");
   requireTrust();
-  if (!context.session.requireConnection().isLocal)
+  const connection = context.session.requireConnection();
+  if (!connection.isLocal)
     throw new Error(
       l10n.t(
         'Only the local service can rehearse, because it sees each statement. Restore a dump of your data there, and run “Switch Account…”.',
@@ -40,7 +42,7 @@ export const rehearseMigration: Command = async (context, argument, run) => {
     undefined,
     envFileBranch(context, migration.uri),
   );
-  if (branch === undefined) return;
+  if (branch === undefined || (await explainExpiry(branch))) return;
   const { projectId, branchId, name, fullName } = branch;
   const compute = await requirePrimary(context, branch);
   const login = await askForLogin(context, { title, compute, scope: undefined, allowsPooled: false });
@@ -53,7 +55,8 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   const parent = { projectId, branchId };
   const report = await withCancel(
     l10n.t('Rehearsing {0} on a copy of {1}', migration.name, name),
-    ({ signal }) => rehearseOn(context, run, { migration, parent, database: login.database, seen }, signal),
+    ({ signal }) =>
+      rehearseOn(context, connection, { migration, parent, database: login.database, seen }, signal),
   );
   if (report !== undefined) await show(context, report, { migration, branch: name, output: seen.text });
 };
@@ -97,23 +100,20 @@ interface RehearsedMigration {
 /** @returns undefined if the user canceled */
 async function rehearseOn(
   context: CommandContext,
-  { initialConnection }: Run,
+  connection: AccountConnection,
   { migration, parent, database, seen }: RehearsedMigration,
   signal: AbortSignal,
 ): Promise<Report | undefined> {
   // It loads the driver.
   const { rehearseOnCopy } = await import('../rehearseOnCopy.ts');
   const write = (text: string) => (seen.text = (seen.text + text).slice(-MAX_OUTPUT));
-  const expireAgain = await withoutExpiry(context, parent, { initialConnection });
   try {
     const run = async (copy: RehearsedCopy) => runOn(context, { migration, copy }, write, signal);
     const rehearsal = { parent, database, run };
-    return await rehearseOnCopy(context, context.session.requireConnection(), rehearsal, signal);
+    return await rehearseOnCopy(context, connection, rehearsal, signal);
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
-  } finally {
-    await expireAgain();
   }
 }
 

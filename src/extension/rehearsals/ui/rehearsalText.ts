@@ -31,7 +31,7 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     ...others.map((sentence) => `- ${sentence}`),
     escapeMarkdown(
       l10n.t(
-        '{0} on a copy of {1}, {2}. The copy was deleted; nothing else was changed.',
+        "{0} on a copy of {1}, {2}. The copy doesn't stay. Nothing else was changed.",
         name,
         branch,
         when,

@@ -1,4 +1,4 @@
-/** Migrations that harm nobody on the seeded tables: what they add is new, or quick, or on few rows, or waits for no one. */
+/** Migrations that harm no client of the seeded tables: what they add is new, or quick, or on few rows, or waits for no other session. */
 import type { MigrationCase } from './case.ts';
 
 const one = (title: string, ...sql: readonly string[]): MigrationCase => ({ title, sql });
@@ -261,7 +261,7 @@ const OTHERS: readonly MigrationCase[] = [
   ),
   one('another policy', 'alter policy all_rows on owners using (id > 0)'),
   one('a right', 'grant select on orders to public'),
-  one('a right that nobody has any longer', 'revoke all on orders from public'),
+  one('a right that is taken from all', 'revoke all on orders from public'),
   one('a partition', 'create table events_3 partition of events for values from (200) to (300)'),
   one('a partition leaves with its rows', 'alter table events detach partition events_1'),
   one('a partition leaves while others read', 'alter table events detach partition events_1 concurrently'),

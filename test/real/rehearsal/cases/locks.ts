@@ -98,7 +98,7 @@ export const LOCKS: readonly Dangerous[] = [
     says: [READS_OF_ORDERS],
   },
   {
-    title: 'one update changes all rows, so that nobody else can change one',
+    title: 'one update changes all rows, so that no other session can change one',
     sql: ['update orders set total = total + 1'],
     says: ['Blocks writes of 400 rows of public.orders.'],
   },

@@ -43,7 +43,7 @@ describe('An owner with logical replication', () => {
       await assert.rejects(query(branch.uri, sql), { code: '42501' }, sql);
   });
 
-  it('gets no physical replication and is told so', async () => {
+  it('gets no physical replication, and an error that says so', async () => {
     for (const replication of ['true', 'on', '1', 'YES'])
       await assert.rejects(connectTo(branch.uri, { replication } as object), {
         code: '28000',

@@ -1,4 +1,4 @@
-/** What happens to slots, and to those who use them, when a compute or a branch changes. */
+/** What happens to slots, and to their clients, when a compute or a branch changes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type pg from 'pg';
@@ -199,7 +199,7 @@ describe('Replication is refused', () => {
       assert.deepEqual(service.woken, []);
     });
 
-  it('by a read replica, and in a project that has not turned it on', async () => {
+  it('by a read replica, and in a project where it is off', async () => {
     const service = await startControlPlane();
     const primary = await service.create();
     const uri = await service.uri(primary);

@@ -134,11 +134,11 @@ describe('replicationRequest', () => {
     const wanted = '-c datestyle=ISO -c a=ü -c idle_session_timeout=0';
     assert.deepEqual(request(...asked), { options: wanted });
     assert.deepEqual(forwarded(...asked), [['user', 'jo'], ['options', wanted], UTF8]);
-    // Whatever Postgres would make of a second one.
+    // Postgres's reading of a second one plays no part.
     assert.deepEqual(forwarded(...asked, ['replication', 'true'])[1], ['options', wanted]);
   });
 
-  it('is none for an ordinary session, and an error for physical replication', () => {
+  it('is undefined for an ordinary session, and an error for physical replication', () => {
     for (const value of ['off', 'false', 'no', '0', 'Database'])
       assert.equal(request(['user', 'jo'], ['replication', value]), undefined);
     assert.equal(request(['user', 'jo']), undefined);
