@@ -12,25 +12,23 @@ export async function openMenu(page: Page, target: Locator): Promise<void> {
 /** Chooses an item of the open menu by its whole title, after those of the submenus that it is in. */
 export async function chooseMenuItem(page: Page, ...titles: readonly string[]): Promise<void> {
   for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu);
-  const item = await press(page, titles.at(-1) ?? '');
-  await item.waitFor({ state: 'hidden' });
-}
-
-async function openSubmenu(page: Page, title: string): Promise<void> {
-  await press(page, title);
-  await page.locator(`${SUBMENU} .action-item`).first().waitFor();
-}
-
-async function press(page: Page, title: string): Promise<Locator> {
   // A submenu is inside the item that opened it.
-  const item = items(page)
-    .filter({ has: page.getByText(title, { exact: true }) })
-    .filter({ hasNot: page.locator(SUBMENU) });
+  const item = itemOf(page, titles.at(-1) ?? '').filter({ hasNot: page.locator(SUBMENU) });
   await item.hover();
   // A menu ignores clicks for its first 100 ms, but not the keyboard.
   await item.and(page.locator('.focused')).waitFor();
   await page.keyboard.press('Enter');
-  return item;
+  await item.waitFor({ state: 'hidden' });
+}
+
+/** Opens a submenu as the pointer does: VS Code opens it 250 ms after the pointer has come to rest on its item. */
+async function openSubmenu(page: Page, title: string): Promise<void> {
+  await itemOf(page, title).hover();
+  await page.locator(`${SUBMENU} .action-item`).first().waitFor();
+}
+
+function itemOf(page: Page, title: string): Locator {
+  return items(page).filter({ has: page.getByText(title, { exact: true }) });
 }
 
 /** Returns the titles of the open menu, or of one of its submenus, and closes it. */
