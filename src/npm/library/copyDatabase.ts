@@ -1,4 +1,4 @@
-/** A copy of a database with its settings and rights, which Postgres keeps outside of it. */
+/** Copies a database with its settings and rights, which Postgres keeps outside of it, and drops one with its connections. */
 import type Client from 'pg/lib/client.js';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 
@@ -16,6 +16,28 @@ export async function copyDatabase(client: Client, from: string, to: string): Pr
 }
 
 const NOT_ALLOWED = '42501';
+
+/** Drops the database if it exists. @throws {Error} of Postgres */
+export async function dropDatabase(client: Client, name: string): Promise<void> {
+  const database = client.escapeIdentifier(name);
+  const drop = async () => client.query(`drop database if exists ${database} with (force)`);
+  try {
+    await drop();
+  } catch (error) {
+    if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
+    // Postgres itself doesn't end those who read changes, and they may come back at once.
+    await client.query(`alter database ${database} allow_connections false`);
+    await client.query(END_REPLICATION, [name]);
+    await drop().catch(async (reason: unknown) => {
+      await client.query(`alter database ${database} allow_connections true`);
+      throw reason;
+    });
+  }
+}
+
+export const OBJECT_IN_USE = '55006';
+const END_REPLICATION =
+  'select pg_terminate_backend(active_pid, 5000) from pg_replication_slots where active and database = $1';
 
 /**
  * @param database an expression with the name of a database

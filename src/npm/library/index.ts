@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import type { Api } from '../api.ts';
-import { copyDatabase } from './copyDatabase.ts';
+import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import { isMakerRunning, MAKER_NAME, makerOfName, nameOfMaker, type Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
 import { SHARED, TEMPLATE, withParent, type Parent } from './parents.ts';
@@ -91,5 +91,5 @@ async function dropDatabases(admin: Client, condition: string): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(
     `select datname::text as name from pg_database where ${condition}`,
   );
-  for (const { name } of rows) await admin.query(`drop database if exists ${name} with (force)`);
+  for (const { name } of rows) await dropDatabase(admin, name);
 }

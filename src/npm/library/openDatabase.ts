@@ -1,7 +1,7 @@
 /** The database of a test file, which it resets, clones and drops. Without a drop, the end of the process drops it. */
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { useDatabase } from '../../api/addresses/databaseVariables.ts';
-import { copyDatabase } from './copyDatabase.ts';
+import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import { TEMPLATE } from './parents.ts';
 import type { DatabaseReset, WithAdmin } from './reset.ts';
 import { closeClient, type TestClient } from './testClient.ts';
@@ -65,7 +65,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
       if (dropped === undefined) client.unref();
     }
   };
-  const dropDatabase = async () => {
+  const dropFile = async () => {
     leaveDatabase();
     await reset.close();
     await remove(withAdmin);
@@ -74,7 +74,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   const drop = () => {
     open.delete(drop);
     if (open.size === 0) process.off('beforeExit', dropAll);
-    return (dropped ??= inTurn(dropDatabase));
+    return (dropped ??= inTurn(dropFile));
   };
   // Runners refuse hooks that are added by hooks, so the end of the file can't be noticed.
   if (open.size === 0) process.on('beforeExit', dropAll);
@@ -92,9 +92,8 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
       const name = `${prefix}clone_${(count += 1)}`;
       await inTurn(async () => withAdmin(async (client) => copyDatabase(client, TEMPLATE, name)));
       const dropClone = async () => {
-        const sql = `drop database if exists ${name} with (force)`;
         // Dropping the database of the file drops its clones, too.
-        await (dropped ?? inTurn(async () => withAdmin(async (client) => client.query(sql))));
+        await (dropped ?? inTurn(async () => withAdmin(async (client) => dropDatabase(client, name))));
       };
       return { url: withDatabase(url, name), drop: dropClone, [Symbol.asyncDispose]: dropClone };
     },

@@ -7,7 +7,7 @@ import { isRejected } from '../../api/transport/errors.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Api, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
-import { copyDatabase } from './copyDatabase.ts';
+import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
 import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
 import { contentHash, requireObjects, runStep } from './migrations.ts';
 import { withClient } from '../migrations/runSqlFiles.ts';
@@ -155,6 +155,5 @@ async function createTemplate(url: string): Promise<void> {
   });
 }
 
-const OBJECT_IN_USE = '55006';
 const OTHERS = `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text
   from pg_stat_activity where datname = $1`;

@@ -7,7 +7,7 @@ import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { connectForReset, loadBeginning, withTemplate } from './beginning.ts';
-import { copyDatabase } from './copyDatabase.ts';
+import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import {
   readCatalogs,
   readRows,
@@ -150,12 +150,11 @@ export class DatabaseReset {
     await this.close();
     this.#replaced = new Map();
     const { database } = requireDatabaseUrl(this.#url);
-    const name = admin.escapeIdentifier(database);
     // If it can't be copied, such as while a program is connected to the template, the database stays as it is.
-    await admin.query(`drop database if exists ${this.#next} with (force)`);
+    await dropDatabase(admin, this.#next);
     await copyDatabase(admin, this.#template, this.#next);
-    await admin.query(`drop database if exists ${name} with (force)`);
-    await admin.query(`alter database ${this.#next} rename to ${name}`);
+    await dropDatabase(admin, database);
+    await admin.query(`alter database ${this.#next} rename to ${admin.escapeIdentifier(database)}`);
   }
 }
 

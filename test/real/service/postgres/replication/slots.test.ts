@@ -1,33 +1,16 @@
 /** What happens to slots, and to their clients, when a compute or a branch changes. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import type pg from 'pg';
 import { parseSessions } from '../../../../../src/api/records/records.ts';
 import { connectTo, eventually, query, runStatements } from '../clients.ts';
 import { startControlPlane, superuserUri } from '../controlPlane.ts';
 import { DAY, keepHistory } from '../keepHistory.ts';
 import { useBranch } from '../useBranch.ts';
-import { replicate } from './replicate.ts';
+import { createSlot as create, receive, replicate } from './replicate.ts';
 
 /** How long a fast stop waits for one that confirms nothing. */
 const SENDER_TIMEOUT = 60_000;
 
-/** Begins to receive changes, and confirms none. @returns what was received, which grows */
-async function receive(client: pg.Client, slot: string): Promise<{ readonly text: string }> {
-  const received = { text: '' };
-  const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
-  connection.on('copyData', ({ chunk }: { chunk: Buffer }) => (received.text += chunk.toString('latin1')));
-  const started = once(connection, 'replicationStart');
-  client.query(`START_REPLICATION SLOT ${slot} LOGICAL 0/0 ("skip-empty-xacts" '1')`).catch(() => undefined);
-  await started;
-  return received;
-}
-
-const create = async (uri: string, slot: string): Promise<void> => {
-  const client = await replicate(uri);
-  await client.query(`CREATE_REPLICATION_SLOT ${slot} LOGICAL test_decoding (SNAPSHOT 'nothing')`);
-  await client.end();
-};
 const drop = async (uri: string, slot: string): Promise<void> => {
   const client = await replicate(uri);
   await client.query(`DROP_REPLICATION_SLOT ${slot} WAIT`);
