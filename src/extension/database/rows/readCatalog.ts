@@ -23,8 +23,10 @@ const FUNCTIONS = `SELECT nspname AS schema, proname AS name,
     WHERE classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = p.oid AND deptype = 'e')
   ORDER BY nspname <> 'public', nspname, proname, 3 LIMIT ${MAX_OBJECTS}`;
 
+/** A constraint NOT NULL that is NOT VALID leaves the nulls that were there, although Postgres 18 sets attnotnull. */
 const COLUMNS = `SELECT attname AS name, pg_catalog.format_type(atttypid, atttypmod) AS type,
-    NOT attnotnull AS "isNullable",
+    NOT attnotnull OR EXISTS (SELECT FROM pg_catalog.pg_constraint
+      WHERE conrelid = attrelid AND contype = 'n' AND conkey = ARRAY[attnum] AND NOT convalidated) AS "isNullable",
     EXISTS (SELECT FROM pg_catalog.pg_index
       WHERE indrelid = attrelid AND indisprimary AND attnum = ANY (indkey)) AS "isKey"
   FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class c ON c.oid = attrelid

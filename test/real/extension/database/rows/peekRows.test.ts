@@ -199,4 +199,14 @@ describe('peekRows', () => {
     ]);
     assert.deepEqual(await readColumns(login, { ...odd, name: 'gone' }, never), []);
   });
+
+  it('calls a column not null only if none of its rows can be null', async () => {
+    await user?.query('create table later (n int, m int not null)');
+    await user?.query('alter table later add constraint n_is_set not null n not valid');
+    const later = { schema: 'public', name: 'later', isView: false };
+    const nullable = async () => (await readColumns(login, later, never)).map(({ isNullable }) => isNullable);
+    assert.deepEqual(await nullable(), [true, false]);
+    await user?.query('alter table later validate constraint n_is_set');
+    assert.deepEqual(await nullable(), [false, false]);
+  });
 });
