@@ -136,7 +136,9 @@ export class Workbench {
   /** Opens a file of the folder by its name, with the keyboard focus in it. */
   async openFile(name: string): Promise<void> {
     await this.page.keyboard.press('ControlOrMeta+p');
-    await this.quickInput.type('Search files by name', name);
+    // Until VS Code has listed the files again, it searches a name in its list of the time before, without new files.
+    const folder = new URL(this.page.url()).searchParams.get('folder') ?? '';
+    await this.quickInput.type('Search files by name', `${folder}/${name}`);
     await this.quickInput.choose('Search files by name', name);
     await new Editor(this.page).waitForFile(name);
   }
