@@ -1,16 +1,12 @@
 /** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
-import { createPgClient } from '../base/sql/pgClient.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
+import { onCopy, type BranchCopy } from './branchCopy.ts';
 import { lossesOf, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
 import { reportOf, type Report, type Rules } from './report.ts';
+import { NO_TRIALS, tryAfterwards, workedBefore } from './trials.ts';
 
 /** Milliseconds after which the service deletes a copy that was left behind. */
 export const COPY_LIFETIME = 24 * 3_600_000;
-
-/** Contains a secret: `url` has the password of the owner. */
-export interface BranchCopy {
-  readonly url: string;
-}
 
 /** Makes copies of one branch by a service's API. */
 export interface Rehearser<Copy extends BranchCopy> {
@@ -36,13 +32,17 @@ export async function rehearse<Copy extends BranchCopy>(
     const exitCode = await run(branch);
     const rehearsal = await rehearser.rehearsal(branch);
     const possible = possibleLosses(rehearsal);
-    const losses =
-      possible.length === 0
-        ? []
-        : await withCopy(rehearser, signal, async (original) =>
-            countLosses(possible, { original, branch }, signal),
-          );
-    return reportOf({ rehearsal, losses, exitCode }, rules);
+    // What has failed halfway isn't how it would be left.
+    const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
+    const compared = async (original: Copy) => ({
+      losses: await countLosses(possible, { original, branch }, signal),
+      tried: await workedBefore(trials, original, signal),
+    });
+    const found =
+      possible.length + trials.failures.length === 0
+        ? { losses: [], tried: { ...trials, broken: [] } }
+        : await withCopy(rehearser, signal, compared);
+    return reportOf({ rehearsal, ...found, exitCode }, rules);
   });
 }
 
@@ -69,10 +69,7 @@ async function countLosses(
   signal: AbortSignal | undefined,
 ): Promise<Loss[]> {
   const counted: Loss[] = [];
-  for (const loss of possible) {
-    signal?.throwIfAborted();
-    counted.push(...(await countLoss(loss, branches, signal)));
-  }
+  for (const loss of possible) counted.push(...(await countLoss(loss, branches, signal)));
   return counted;
 }
 
@@ -94,22 +91,12 @@ async function countLoss(
 }
 
 /** @throws {Error} also for rows that the owner's own policies hide */
-async function count(
+const count = async (
   copy: BranchCopy,
   { database, sql }: { readonly database: string; readonly sql: string },
   signal: AbortSignal | undefined,
-): Promise<string[]> {
-  const url = new URL(copy.url);
-  url.pathname = `/${encodeURIComponent(database)}`;
-  const client = createPgClient({ connectionString: url.href, options: '-c row_security=off' });
-  const onAbort = () => client.connection.stream.destroy(new Error('Canceled.'));
-  signal?.addEventListener('abort', onAbort);
-  try {
-    await client.connect();
+): Promise<string[]> =>
+  onCopy(copy, { database, options: '-c row_security=off' }, signal, async (client) => {
     const { rows } = await client.query<{ counts: string[] }>(sql);
     return rows[0]?.counts ?? [];
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-    await client.end().catch(() => undefined);
-  }
-}
+  });

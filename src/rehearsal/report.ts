@@ -2,6 +2,7 @@
 import { relationKey, type Rehearsal, type RehearsedStatement } from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { foundLosses, type Loss } from './losses.ts';
+import type { Broken, Tried } from './trials.ts';
 
 /** How long others may wait for a table, by default. Milliseconds. */
 export const LONGEST_LOCK = 1000;
@@ -19,6 +20,7 @@ export type Reason =
   | { readonly kind: 'failed'; readonly exitCode: number; readonly statement: RehearsedStatement | undefined }
   | { readonly kind: 'incomplete'; readonly problem: string }
   | { readonly kind: 'loss'; readonly loss: Loss }
+  | { readonly kind: 'broken'; readonly broken: Broken }
   | { readonly kind: 'blocked'; readonly blocked: BlockedTable };
 
 export interface Report {
@@ -31,16 +33,21 @@ export interface Report {
   readonly losses: readonly Loss[];
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
   readonly statements: readonly RehearsedStatement[];
+  readonly tried: Tried;
 }
 
 export interface RehearsedRun {
   readonly rehearsal: Rehearsal;
   readonly losses: readonly Loss[];
+  readonly tried: Tried;
   /** Of the command. */
   readonly exitCode: number;
 }
 
-export function reportOf({ rehearsal, losses, exitCode }: RehearsedRun, { longestLock }: Rules): Report {
+export function reportOf(
+  { rehearsal, losses, tried, exitCode }: RehearsedRun,
+  { longestLock }: Rules,
+): Report {
   const { statements, problem } = rehearsal;
   const blocked = blockedTables(rehearsal);
   const lost = foundLosses(losses);
@@ -56,6 +63,7 @@ export function reportOf({ rehearsal, losses, exitCode }: RehearsedRun, { longes
   const reasons: Reason[] = [
     ...failures,
     ...lost.map((loss) => ({ kind: 'loss', loss }) as const),
+    ...tried.broken.map((broken) => ({ kind: 'broken', broken }) as const),
     ...long.map((each) => ({ kind: 'blocked', blocked: each }) as const),
   ];
   const verdict: Verdict = failures.length > 0 ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe';
@@ -67,12 +75,13 @@ export function reportOf({ rehearsal, losses, exitCode }: RehearsedRun, { longes
     losses: lost,
     rewritten: rewrittenTables(rehearsal),
     statements,
+    tried,
   };
 }
 
 /** As text for a terminal, without colors. */
 export function textOf(report: Report): string {
-  const { sentences, statements, blocked, rewritten } = report;
+  const { sentences, statements, blocked } = report;
   const rows = statements.map((statement, index) => {
     const own = blocked.filter((each) => each.statements.includes(index));
     const locks = own.map(
@@ -88,9 +97,20 @@ export function textOf(report: Report): string {
       .filter((part) => part !== '')
       .join('\n            ');
   });
-  const more = rewritten.map(({ table, bytes }) => `Written again: ${table} (${size(bytes)})`);
-  return [...sentences, '', ...rows, ...(more.length === 0 ? [] : ['', ...more])].join('\n');
+  const notes = [
+    ...report.rewritten.map(({ table, bytes }) => `Written again: ${table} (${size(bytes)})`),
+    ...untriedNotes(report),
+  ];
+  return [...sentences, '', ...rows, ...(notes.length === 0 ? [] : ['', ...notes])].join('\n');
 }
+
+/** What the verdict doesn't know. */
+export const untriedNotes = ({ tried: { tooSlow, outside } }: Report): readonly string[] => [
+  ...tooSlow.map((name) => `Not tried, because it takes too long: ${name}`),
+  ...outside.map(
+    (name) => `No triggers and views were tried, because they may reach outside of the database: ${name}`,
+  ),
+];
 
 /** Postgres has given them another file. One that was truncated is empty, and not in the list. */
 function rewrittenTables({ before, after }: Rehearsal): Report['rewritten'] {
@@ -111,6 +131,8 @@ function sentenceOf(reason: Reason): string {
       return `Incomplete: ${reason.problem}`;
     case 'loss':
       return lossSentence(reason.loss);
+    case 'broken':
+      return `Breaks ${reason.broken.does} of ${reason.broken.name}: ${reason.broken.error}`;
     case 'blocked':
       return blockSentence(reason.blocked);
   }

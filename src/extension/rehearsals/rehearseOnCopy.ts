@@ -1,6 +1,7 @@
 /** Rehearses on a copy of a branch of the local service. The copy is deleted in every case, or else expires. */
 import { randomBytes } from 'node:crypto';
-import { COPY_LIFETIME, rehearse, type BranchCopy } from '../../rehearsal/rehearse.ts';
+import type { BranchCopy } from '../../rehearsal/branchCopy.ts';
+import { COPY_LIFETIME, rehearse } from '../../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, type Report } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';

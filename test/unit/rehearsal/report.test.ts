@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
 import { reportOf, textOf } from '../../../src/rehearsal/report.ts';
+import type { Tried } from '../../../src/rehearsal/trials.ts';
 
 const statement: RehearsedStatement = {
   session: 1,
@@ -12,8 +13,10 @@ const statement: RehearsedStatement = {
 };
 const rehearsal: Rehearsal = { statements: [statement], locks: [], before: [], after: [] };
 
-const report = (more: Partial<Rehearsal> = {}, exitCode = 0) =>
-  reportOf({ rehearsal: { ...rehearsal, ...more }, losses: [], exitCode }, { longestLock: 1000 });
+const NOTHING: Tried = { broken: [], tooSlow: [], outside: [] };
+
+const report = (more: Partial<Rehearsal> = {}, exitCode = 0, tried: Tried = NOTHING) =>
+  reportOf({ rehearsal: { ...rehearsal, ...more }, losses: [], tried, exitCode }, { longestLock: 1000 });
 
 describe('The report of a rehearsal', () => {
   it('begins with the verdict', () => {
@@ -54,5 +57,22 @@ describe('The report of a rehearsal', () => {
       'Fails at "alter table orders add column note text": duplicate key. Key (id)=(1) exists.',
     ]);
     assert.deepEqual(report({}, 7).sentences, ['Fails: the command ended with code 7.']);
+  });
+
+  it('says what fails now, and what was not tried', () => {
+    const broken = {
+      database: 'app',
+      name: 'orders',
+      does: 'updates',
+      error: 'no column; one',
+    } as const;
+    const tried = { broken: [broken], tooSlow: ['sums'], outside: ['dblink'] };
+    const found = report({}, 0, tried);
+    assert.equal(found.verdict, 'dangerous');
+    assert.deepEqual(found.sentences, ['Breaks updates of orders: no column; one']);
+    assert.match(
+      textOf(found),
+      /\n\nNot tried, because it takes too long: sums\nNo triggers and views were tried, .* database: dblink$/,
+    );
   });
 });

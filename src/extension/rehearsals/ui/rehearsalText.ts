@@ -4,6 +4,7 @@ import { escapeMarkdown } from '../../../base/sanitize.ts';
 import type { BlockedTable } from '../../../rehearsal/blockedTables.ts';
 import type { Loss } from '../../../rehearsal/losses.ts';
 import type { Reason, Report } from '../../../rehearsal/report.ts';
+import type { Broken } from '../../../rehearsal/trials.ts';
 import { bytesText } from '../../inventory/ui/branchText.ts';
 
 interface RehearsalPlace {
@@ -25,7 +26,7 @@ export const verdictSentences = (report: Report): readonly string[] =>
 export function rehearsalText(report: Report, { name, branch, time, output }: RehearsalPlace): string {
   const [first = '', ...others] = verdictSentences(report).map(escapeMarkdown);
   const when = time.toLocaleString(env.language);
-  const { rewritten } = report;
+  const { rewritten, tried } = report;
   return [
     `# ${first}`,
     ...others.map((sentence) => `- ${sentence}`),
@@ -44,6 +45,17 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
           `## ${l10n.t('Tables written again')}`,
           ...rewritten.map(({ table, bytes }) => `- ${escapeMarkdown(`${table} (${sizeText(bytes)})`)}`),
         ]),
+    ...tried.tooSlow.map((name) =>
+      escapeMarkdown(l10n.t("{0} wasn't tried, because it takes too long.", name)),
+    ),
+    ...tried.outside.map((name) =>
+      escapeMarkdown(
+        l10n.t(
+          "Triggers and views weren't tried, because they may reach outside of the database with {0}.",
+          name,
+        ),
+      ),
+    ),
     ...(report.verdict === 'failed' && output !== ''
       ? [`## ${l10n.t('Output')}`, ...output.split('\n').map((line) => `    ${line.toWellFormed()}`)]
       : []),
@@ -105,8 +117,23 @@ function sentenceOf(reason: Reason): string {
       return l10n.t('Incomplete: {0}', reason.problem);
     case 'loss':
       return lossSentence(reason.loss);
+    case 'broken':
+      return brokenSentence(reason.broken);
     case 'blocked':
       return blockSentence(reason.blocked);
+  }
+}
+
+function brokenSentence({ does, name, error }: Broken): string {
+  switch (does) {
+    case 'reads':
+      return l10n.t('Breaks reads of {0}: {1}', name, error);
+    case 'refreshes':
+      return l10n.t('Breaks refreshes of {0}: {1}', name, error);
+    case 'updates':
+      return l10n.t('Breaks updates of {0}: {1}', name, error);
+    case 'deletes or inserts':
+      return l10n.t('Breaks deletes or inserts of {0}: {1}', name, error);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Rehearses SQL for agents, on a copy of a branch that goes with the call. Needs the local service, which sees every statement. */
 import * as z from 'zod/mini';
 import { sanitize } from '../../../../base/sanitize.ts';
-import type { Report } from '../../../../rehearsal/report.ts';
+import { untriedNotes, type Report } from '../../../../rehearsal/report.ts';
 import { projectName } from '../../../inventory/names.ts';
 import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
 import { requireLoginRole } from '../../agentLogin.ts';
@@ -97,7 +97,11 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
   const isKnown = report.statements.some(({ error }) => error !== undefined);
   const result = {
     verdict,
-    sentences: [...(failure === undefined || isKnown ? [] : [failure]), ...report.sentences],
+    sentences: [
+      ...(failure === undefined || isKnown ? [] : [failure]),
+      ...report.sentences,
+      ...untriedNotes(report),
+    ],
     blocked: blocked.map(({ table, blocks, milliseconds }) => ({ table, blocks, ms: rounded(milliseconds) })),
     lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),
     rewritten: rewritten.map(({ table }) => table),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
 import type { Loss } from '../../../../../src/rehearsal/losses.ts';
 import { reportOf } from '../../../../../src/rehearsal/report.ts';
+import type { Broken, Tried } from '../../../../../src/rehearsal/trials.ts';
 
 const { rehearsalText, verdictSentences } =
   await import('../../../../../src/extension/rehearsals/ui/rehearsalText.ts');
@@ -19,9 +20,11 @@ const table = { database: 'app', id: 1, name: 'public.orders', kind: 'r', file: 
 const lock = { database: 'app', id: 1, table: 'public.orders', mode: 'AccessExclusiveLock' } as const;
 const place = { name: '1.sql', branch: 'main', time: new Date(0), output: '' };
 
-const report = (more: Partial<Rehearsal> = {}, losses: Loss[] = [], exitCode = 0) => {
+const NOTHING: Tried = { broken: [], tooSlow: [], outside: [] };
+
+const report = (more: Partial<Rehearsal> = {}, losses: Loss[] = [], exitCode = 0, tried = NOTHING) => {
   const rehearsal = { statements: [statement], locks: [], before: [table], after: [table], ...more };
-  return reportOf({ rehearsal, losses, exitCode }, { longestLock: 1000 });
+  return reportOf({ rehearsal, losses, tried, exitCode }, { longestLock: 1000 });
 };
 const loss = (kind: Loss['kind'], count: number): Loss => ({
   database: 'app',
@@ -86,5 +89,26 @@ describe('The document about a rehearsal', () => {
     assert.deepEqual(verdictSentences(report({ statements: [{ ...statement, error }] }, [], 1)), [
       'Fails at “alter table orders drop column "a|b"”: duplicate key. Key (id)=(1) exists.',
     ]);
+  });
+
+  it('has a sentence for what fails now, and says what was not tried', () => {
+    const kinds = ['reads', 'refreshes', 'updates', 'deletes or inserts'] as const;
+    const broken = kinds.map((does): Broken => ({
+      database: 'app',
+      name: 'orders',
+      does,
+      error: 'no column',
+    }));
+    const found = report({}, [], 0, { broken, tooSlow: ['sums'], outside: ['dblink'] });
+    assert.deepEqual(
+      verdictSentences(found),
+      kinds.map((does) => `Breaks ${does} of orders: no column`),
+    );
+    const text = rehearsalText(found, place);
+    assert.match(text, /^sums wasn't tried, because it takes too long\\\.$/m);
+    assert.match(
+      text,
+      /^Triggers and views weren't tried, because they may reach outside of the database with dblink\\\.$/m,
+    );
   });
 });

@@ -1,0 +1,191 @@
+/**
+ * What others do after a migration, tried on the copy: they read views, and write tables. Postgres protects what it knows to depend on
+ * a column or table, but it doesn't read the bodies of functions. So all that calls functions is tried, and rolled back.
+ */
+import type Client from 'pg/lib/client.js';
+import { fieldsOf } from '../base/fieldsOf.ts';
+import type { Rehearsal } from '../api/records/rehearsal.ts';
+import { onCopy, type BranchCopy } from './branchCopy.ts';
+
+/** Milliseconds for one trial, and for all of them. What takes longer isn't tried. */
+const [LONGEST_TRIAL, ALL_TRIALS] = [2000, 10_000];
+/** What Postgres says of a statement that it has canceled. */
+const QUERY_CANCELED = '57014';
+const CANCELED = 'canceled';
+
+export interface Broken {
+  readonly database: string;
+  /** With its schema, quoted if necessary. */
+  readonly name: string;
+  readonly does: 'reads' | 'refreshes' | 'updates' | 'deletes or inserts';
+  /** Postgres's own, with the function that was called. */
+  readonly error: string;
+}
+
+export interface Tried {
+  readonly broken: readonly Broken[];
+  /** What took too long. */
+  readonly tooSlow: readonly string[];
+  /** Extensions that may reach outside of the database, so nothing was tried. */
+  readonly outside: readonly string[];
+}
+
+/** A view (`v`), materialized view (`m`), table (`r`) or partitioned table (`p`). */
+interface Caller {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: 'v' | 'm' | 'r' | 'p';
+  /** Those that an insert may set, and those that an update may set. */
+  readonly columns: readonly string[];
+  readonly changeable: readonly string[];
+}
+
+interface Trial extends Pick<Broken, 'database' | 'does'> {
+  readonly caller: Caller;
+  readonly sql: string;
+}
+
+/** With a function of a user in a trigger, rule, constraint, default, generated column, policy or index. `$1` and `$2` name others. */
+const CALLERS = `
+select c.oid::int8::float8 as id, c.relkind as kind, format('%I.%I', n.nspname, c.relname) as name,
+  array(select quote_ident(attname) from pg_attribute
+    where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns,
+  array(select quote_ident(attname) from pg_attribute
+    where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' and attidentity <> 'a') as changeable
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where c.relkind in ('v', 'm', 'r', 'p') and not starts_with(n.nspname, 'pg_temp')
+and case when $1::float8 is not null then c.oid::int8 = $1 or format('%I.%I', n.nspname, c.relname) = $2 else exists (
+  select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid >= 16384
+  and (d.classid, d.objid) in (
+    select 'pg_trigger'::regclass, oid from pg_trigger where tgrelid = c.oid and tgparentid = 0
+    union all select 'pg_rewrite'::regclass, oid from pg_rewrite where ev_class = c.oid
+    union all select 'pg_constraint'::regclass, oid from pg_constraint where conrelid = c.oid
+    union all select 'pg_attrdef'::regclass, oid from pg_attrdef where adrelid = c.oid
+    union all select 'pg_policy'::regclass, oid from pg_policy where polrelid = c.oid
+    union all select 'pg_class'::regclass, indexrelid from pg_index where indrelid = c.oid)
+) end
+order by c.oid::int8 = $1 desc, name`;
+
+/**
+ * What a function could call, by any name, and so reach outside of the database: foreign data wrappers, which dblink has too, and
+ * extensions that Postgres doesn't mark as trusted.
+ */
+const OUTSIDE = `
+select coalesce(e.extname, w.fdwname) as name from pg_foreign_data_wrapper w
+left join pg_depend d on d.classid = 'pg_foreign_data_wrapper'::regclass and d.objid = w.oid and d.deptype = 'e'
+left join pg_extension e on e.oid = d.refobjid
+union
+select e.extname from pg_extension e
+left join pg_available_extension_versions v on v.name = e.extname and v.version = e.extversion
+where not coalesce(v.trusted, false)`;
+
+/** What was tried after the migration. */
+export interface Trials {
+  readonly failures: readonly Failure[];
+  readonly tooSlow: readonly string[];
+  readonly outside: readonly string[];
+}
+type Failure = Trial & Pick<Broken, 'error'>;
+
+export const NO_TRIALS: Trials = { failures: [], tooSlow: [], outside: [] };
+
+/** In the databases that were there before. */
+export async function tryAfterwards(
+  { before, after }: Rehearsal,
+  branch: BranchCopy,
+  signal: AbortSignal | undefined,
+): Promise<Trials> {
+  const [known, left] = [before, after].map((all) => new Set(all.map(({ database }) => database)));
+  const databases = [...(left ?? [])].filter((each) => known?.has(each));
+  const deadline = performance.now() + ALL_TRIALS;
+  const [failures, tooSlow, outside]: [Failure[], string[], string[]] = [[], [], []];
+  for (const database of databases)
+    await trySession(branch, database, signal, async (client, extensions) => {
+      outside.push(...extensions);
+      if (extensions.length > 0) return;
+      for (const trial of (await callers(client)).flatMap((caller) => trialsOf(database, caller))) {
+        const error = performance.now() > deadline ? CANCELED : await attempt(client, trial);
+        if (error === CANCELED) tooSlow.push(trial.caller.name);
+        else if (error !== undefined) failures.push({ ...trial, error });
+      }
+    });
+  return { failures, tooSlow: [...new Set(tooSlow)], outside: [...new Set(outside)] };
+}
+
+/** Of the trials that fail, those that succeed on the data as they were before: one for each table or view. */
+export async function workedBefore(
+  { failures, tooSlow, outside }: Trials,
+  original: BranchCopy,
+  signal: AbortSignal | undefined,
+): Promise<Tried> {
+  const broken = new Map<string, Broken>();
+  for (const { database, caller, does, error } of failures) {
+    const key = JSON.stringify([database, caller.id]);
+    if (broken.has(key)) continue;
+    await trySession(original, database, signal, async (client, extensions) => {
+      const [before] = extensions.length > 0 ? [] : await callers(client, caller);
+      const same = before && trialsOf(database, before).find((trial) => trial.does === does);
+      if (same === undefined || (await attempt(client, same)) !== undefined) return;
+      broken.set(key, { database, name: caller.name, does, error });
+    });
+  }
+  return { broken: [...broken.values()], tooSlow, outside };
+}
+
+/** @param work also receives the extensions that may reach outside of the database */
+const trySession = async (
+  copy: BranchCopy,
+  database: string,
+  signal: AbortSignal | undefined,
+  work: (client: Client, extensions: readonly string[]) => Promise<void>,
+): Promise<void> =>
+  onCopy(copy, { database, options: `-c statement_timeout=${LONGEST_TRIAL}` }, signal, async (client) => {
+    const { rows } = await client.query<{ name: string }>(OUTSIDE);
+    await work(
+      client,
+      rows.map(({ name }) => name),
+    );
+  });
+
+/** @param same the one that it was or is, by its id or else its name */
+async function callers(client: Client, same?: Caller): Promise<Caller[]> {
+  const { rows } = await client.query<Caller>(CALLERS, [same?.id ?? null, same?.name ?? null]);
+  return rows;
+}
+
+/** A row that is there is changed to what it is, and replaced by itself. */
+function trialsOf(database: string, caller: Caller): Trial[] {
+  const { name, kind, columns, changeable } = caller;
+  const trial = (does: Trial['does'], sql: string): Trial => ({ database, caller, does, sql });
+  if (kind === 'v') return [trial('reads', `select * from ${name} limit 1`)];
+  if (kind === 'm') return [trial('refreshes', `refresh materialized view ${name}`)];
+  const row = `where (tableoid, ctid) = (select tableoid, ctid from ${name} limit 1)`;
+  const all = columns.join(', ');
+  const same = changeable.map((column) => `${column} = ${column}`).join(', ');
+  const replacement = `with gone as (delete from ${name} ${row} returning *)
+    insert into ${name} (${all}) overriding system value select ${all} from gone`;
+  return [
+    ...(same === '' ? [] : [trial('updates', `update ${name} set ${same} ${row}`)]),
+    ...(all === '' ? [] : [trial('deletes or inserts', replacement)]),
+  ];
+}
+
+/** @returns Postgres's error, if there is one */
+async function attempt(client: Client, { sql }: Trial): Promise<string | undefined> {
+  await client.query('begin');
+  try {
+    await client.query(sql);
+    await client.query('set constraints all immediate');
+    return undefined;
+  } catch (error) {
+    const { code, message, where } = fieldsOf(error);
+    // The connection has ended.
+    if (typeof code !== 'string' || typeof message !== 'string') throw error;
+    if (code === QUERY_CANCELED) return CANCELED;
+    // The last line is about the outermost function.
+    const context = typeof where === 'string' ? `; ${where.split('\n').at(-1)}` : '';
+    return message + context;
+  } finally {
+    await client.query('rollback');
+  }
+}
