@@ -191,6 +191,9 @@ export const Session = z.object({
   is_blocked: z.nullish(flag),
   /** `logical` or `physical`, if it sends to a replication slot. */
   replication: z.nullish(text),
+  slot: z.nullish(text),
+  /** Bytes of the log that the receiver hasn't confirmed. */
+  lag: z.nullish(number),
   /** The first word of its current or last statement, in capitals. */
   command: z.nullish(text),
   connected_for: z.nullish(number),

@@ -11,6 +11,8 @@ export const SESSIONS_QUERY = `
 SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (
   SELECT a.pid::pg_catalog.text AS id, a.backend_type AS type, a.application_name AS application, a.usename AS role,
     a.client_port, a.state, a.wait_event_type OPERATOR(pg_catalog.=) 'Lock' AS is_blocked, s.slot_type AS replication,
+    s.slot_name AS slot, CASE WHEN s.active_pid IS NOT NULL AND NOT pg_catalog.pg_is_in_recovery() THEN
+      pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.confirmed_flush_lsn) END AS lag,
     pg_catalog.upper(pg_catalog.substring(a.query, '[A-Za-z]+')) AS command,
     ${secondsSince('a.backend_start')} AS connected_for, ${secondsSince('a.xact_start')} AS transaction_for,
     ${secondsSince('a.state_change')} AS state_for
@@ -20,7 +22,7 @@ SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (
     AND (a.backend_type OPERATOR(pg_catalog.=) ANY ('{client backend,walsender,autovacuum worker}')
       OR a.backend_type OPERATOR(pg_catalog.~) 'cron')
   UNION ALL
-  SELECT p.gid, 'prepared transaction', NULL, p.owner, NULL, NULL, NULL, NULL, NULL, NULL, ${secondsSince('p.prepared')}, NULL
+  SELECT p.gid, 'prepared transaction', NULL, p.owner, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${secondsSince('p.prepared')}, NULL
   FROM pg_catalog.pg_prepared_xacts p
   LIMIT 1000
 ) found`;

@@ -87,7 +87,7 @@ function causeText(why: WhyActive, l10n: Translator): string {
   const inTransaction = span(session?.transaction_for ?? 0, l10n);
   const texts: Partial<Record<Cause, () => string>> = {
     connectionFlood: () => l10n.t('{0} clients are connected, most like {1}', clients, who),
-    logicalReplication: () => l10n.t('logical replication to {0}', who),
+    logicalReplication: () => replicationText(who, session, l10n),
     blocked: () => l10n.t('{0} waiting for a lock for {1}', who, inState),
     idleInTransaction: () => l10n.t('{0} idle in transaction for {1}', who, inTransaction),
     copyingData: () => l10n.t('{0} copying data for {1}', who, inState),
@@ -119,6 +119,18 @@ function causeText(why: WhyActive, l10n: Translator): string {
     unused: () => l10n.t('not used for {0}', span(lastUsed, l10n)),
   };
   return texts[cause]?.() ?? '';
+}
+
+function replicationText(who: string, session: Session | undefined, l10n: Translator): string {
+  const { slot, lag } = session ?? {};
+  if (!slot || typeof lag !== 'number') return l10n.t('logical replication to {0}', who);
+  const format = new Intl.NumberFormat(l10n.language, { ...ONE_DIGIT, style: 'unit', unit: 'megabyte' });
+  return l10n.t(
+    'logical replication to {0} by the slot “{1}”, {2} behind',
+    who,
+    sanitize(slot, 63),
+    format.format(lag / 1e6),
+  );
 }
 
 /** Its application, or else its role. */

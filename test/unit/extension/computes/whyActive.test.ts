@@ -112,6 +112,22 @@ const STAGED: readonly (readonly [
     /logical replication to session “sub”/,
   ],
   [
+    'logical replication by a slot',
+    {
+      sessions: [
+        client('active', {
+          type: 'walsender',
+          application: 'sub',
+          replication: 'logical',
+          slot: 'mine',
+          lag: 2_340_000,
+        }),
+      ],
+    },
+    'logicalReplication',
+    /logical replication to session “sub” by the slot “mine”, 2\.3 MB behind/,
+  ],
+  [
     'only autovacuum',
     {
       sessions: [client('active', { type: 'autovacuum worker' })],

@@ -49,6 +49,11 @@ describe('A replication slot', () => {
     const sessions = parseSessions((await branch.service.engine.activity(branch.compute.id)).sessions);
     const sender = sessions.find(({ type, application }) => type === 'walsender' && application === 'sync');
     assert.equal(sender?.replication, 'logical');
+    assert.equal(sender?.slot, 'named');
+    await query(branch.uri, "insert into words select repeat('x', 1000) from generate_series(1, 2000)");
+    const { sessions: later } = await branch.service.engine.activity(branch.compute.id);
+    const lag = parseSessions(later).find(({ slot }) => slot === 'named')?.lag ?? 0;
+    assert.ok(lag > 2_000_000, String(lag));
     const own = sessions.find(({ type, application }) => type === 'client backend' && application === 'sync');
     assert.equal(sender?.client_port, own?.client_port);
     assert.ok(Number(sender?.client_port) > 0);
