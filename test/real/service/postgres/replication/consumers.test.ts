@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { LogicalReplicationService, PgoutputPlugin, type Pgoutput } from 'pg-logical-replication';
 import postgres from 'postgres';
 import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
@@ -11,6 +10,7 @@ import { RANDOM_SEED } from '../../../../helpers/seed.ts';
 import { connectTo, eventually, query, runStatements } from '../clients.ts';
 import { superuserUri } from '../controlPlane.ts';
 import { useBranch } from '../useBranch.ts';
+import { followWithPackage } from './followers.ts';
 import { content, randomTransactions, TABLES } from './randomTransactions.ts';
 import { replicate } from './replicate.ts';
 
@@ -67,18 +67,7 @@ describe(`Consumers of changes (seed ${RANDOM_SEED})`, () => {
 
   it('pg-logical-replication gets all changes of each transaction', async () => {
     await query(branch.uri, 'truncate items, others');
-    const maker = await replicate(branch.uri);
-    await maker.query('CREATE_REPLICATION_SLOT kept LOGICAL pgoutput');
-    await maker.end();
-    const tables = new Map<string, Map<string, object>>();
-    const service = new LogicalReplicationService({ connectionString: branch.uri });
-    service.on('data', (_lsn: string, message: Pgoutput.Message) => apply(tables, message));
-    service.on('error', () => undefined);
-    let isOver = false;
-    const plugin = new PgoutputPlugin({ protoVersion: 1, publicationNames: ['changes'] });
-    const following = (async () => {
-      while (!isOver) await service.subscribe(plugin, 'kept').catch(() => undefined);
-    })();
+    const { tables, stop } = await followWithPackage(branch.uri, 'changes');
     await makeChanges();
     const rows = async (table: string) =>
       (await query(branch.uri, `select json_build_array(t.*::text) from ${table} t`)).length;
@@ -88,16 +77,18 @@ describe(`Consumers of changes (seed ${RANDOM_SEED})`, () => {
       assert.equal(tables.get(table)?.size ?? 0, await rows(table), table);
     }
     const words = await query(branch.uri, 'select id || word || changed from items order by id');
-    const got = [...(tables.get('items')?.values() ?? [])] as { id: number; word: string; changed: number }[];
+    const got = [...(tables.get('items')?.values() ?? [])] as unknown as {
+      id: number;
+      word: string;
+      changed: number;
+    }[];
     assert.deepEqual(
       got.toSorted((a, b) => a.id - b.id).map(({ id, word, changed }) => `${id}${word}${changed}`),
       words,
     );
-    isOver = true;
-    await service.destroy();
-    await following;
+    await stop();
     const end = await replicate(branch.uri);
-    await end.query('DROP_REPLICATION_SLOT kept WAIT');
+    await end.query('DROP_REPLICATION_SLOT package WAIT');
     await end.end();
   });
 
@@ -156,16 +147,3 @@ describe(`Consumers of changes (seed ${RANDOM_SEED})`, () => {
     assert.deepEqual(await once(dropping, 'close'), [0, null]);
   });
 });
-
-/** Keeps the rows as the messages say. A transaction that comes again leads to the same rows. */
-function apply(tables: Map<string, Map<string, object>>, message: Pgoutput.Message): void {
-  if (message.tag === 'truncate') for (const { name } of message.relations) tables.get(name)?.clear();
-  if (message.tag !== 'insert' && message.tag !== 'update' && message.tag !== 'delete') return;
-  const { name, keyColumns } = message.relation;
-  const rows = tables.get(name) ?? new Map<string, object>();
-  tables.set(name, rows);
-  const keyOf = (row: Record<string, unknown>) => keyColumns.map((column) => String(row[column])).join('/');
-  const before = message.tag === 'insert' ? null : (message.key ?? message.old);
-  if (before !== null) rows.delete(keyOf(before));
-  if (message.tag !== 'delete') rows.set(keyOf(message.new), message.new);
-}

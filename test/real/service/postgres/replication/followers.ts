@@ -1,0 +1,100 @@
+/** Programs that follow the changes of a database, each as its package has it, and what each of them has got. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { LogicalReplicationService, PgoutputPlugin, type Pgoutput } from 'pg-logical-replication';
+import { createSlot, replicate } from './replicate.ts';
+
+/** Rows by table and key. */
+export type Tables = Map<string, Map<string, Record<string, unknown>>>;
+
+export interface Follower {
+  stop(): Promise<void>;
+}
+
+/** pg-logical-replication, which is called again after each end. */
+export async function followWithPackage(
+  uri: string,
+  publication: string,
+): Promise<Follower & { readonly tables: Tables }> {
+  const maker = await replicate(uri);
+  await maker.query('CREATE_REPLICATION_SLOT package LOGICAL pgoutput');
+  await maker.end();
+  const tables: Tables = new Map();
+  const service = new LogicalReplicationService({ connectionString: uri });
+  service.on('data', (_lsn: string, message: Pgoutput.Message) => apply(tables, message));
+  service.on('error', () => undefined);
+  let isOver = false;
+  const plugin = new PgoutputPlugin({ protoVersion: 1, publicationNames: [publication] });
+  const following = (async () => {
+    while (!isOver) await service.subscribe(plugin, 'package').catch(() => undefined);
+  })();
+  return {
+    tables,
+    async stop() {
+      isOver = true;
+      await service.destroy();
+      await following;
+    },
+  };
+}
+
+/** Keeps the rows as the messages say. A transaction that comes again leads to the same rows. */
+export function apply(tables: Tables, message: Pgoutput.Message): void {
+  if (message.tag === 'truncate') for (const { name } of message.relations) tables.get(name)?.clear();
+  if (message.tag !== 'insert' && message.tag !== 'update' && message.tag !== 'delete') return;
+  const { name, keyColumns } = message.relation;
+  const rows = tables.get(name) ?? new Map<string, Record<string, unknown>>();
+  tables.set(name, rows);
+  const keyOf = (row: Record<string, unknown>) => keyColumns.map((column) => String(row[column])).join('/');
+  const isInsert = message.tag === 'insert';
+  const key = isInsert
+    ? undefined
+    : (message.key ?? message.old ?? (message.tag === 'update' && message.new));
+  const before = key ? rows.get(keyOf(key)) : undefined;
+  if (key) rows.delete(keyOf(key));
+  if (message.tag === 'delete') return;
+  // A large value that hasn't changed isn't sent again.
+  const sent = Object.entries(message.new).filter(([, value]) => value !== undefined);
+  rows.set(keyOf(message.new), { ...before, ...Object.fromEntries(sent) });
+}
+
+/**
+ * pg_recvlogical, which is killed and started again.
+ * @returns undefined if it isn't installed
+ */
+export async function receiveWithProgram(uri: string, pattern: RegExp) {
+  const { port, username, password } = new URL(uri);
+  const login = ['-h', '127.0.0.1', '-p', port, '-U', username, '-d', 'app', '-S', 'program'];
+  const run = (...args: string[]) =>
+    spawn('pg_recvlogical', [...login, ...args], { env: { ...process.env, PGPASSWORD: password } });
+  const probe = spawn('pg_recvlogical', ['--version']);
+  if (
+    typeof (await new Promise((resolve) => probe.once('error', resolve).once('close', resolve))) !== 'number'
+  )
+    return undefined;
+  await createSlot(uri, 'program');
+  const ids: number[] = [];
+  let isOver = false;
+  let child: ChildProcess | undefined;
+  const receiving = (async () => {
+    while (!isOver) {
+      child = run('--start', '--no-loop', '-f', '-', '-s', '1');
+      let text = '';
+      child.stdout?.on('data', (chunk: Buffer) => {
+        text += String(chunk);
+        for (const [, id] of text.matchAll(pattern)) ids.push(Number(id));
+        text = text.slice(text.lastIndexOf('\n') + 1);
+      });
+      await once(child, 'close');
+    }
+  })();
+  return {
+    ids,
+    kill: () => child?.kill('SIGKILL'),
+    async stop() {
+      isOver = true;
+      child?.kill();
+      await receiving;
+    },
+  };
+}
