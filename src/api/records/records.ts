@@ -189,10 +189,9 @@ export const Session = z.object({
   client_port: z.nullish(number),
   state: z.nullish(text),
   is_blocked: z.nullish(flag),
-  /** `logical` or `physical`, if it sends to a replication slot. */
+  /** `logical` or `physical`, if it sends to a replication slot. The lag has the bytes of the log that it hasn't confirmed. */
   replication: z.nullish(text),
   slot: z.nullish(text),
-  /** Bytes of the log that the receiver hasn't confirmed. */
   lag: z.nullish(number),
   /** The first word of its current or last statement, in capitals. */
   command: z.nullish(text),
@@ -208,9 +207,8 @@ const parseReadable = <T>(list: unknown, item: z.ZodMiniType<T>): readonly T[] =
 
 export const parseSessions = (list: unknown): readonly Session[] => parseReadable(list, Session);
 
-/** What only the local service knows of an active compute. */
+/** What only the local service knows of an active compute. Clients of PgBouncer aren't activity while they do nothing. */
 export const Activity = z.object({
-  /** Clients of PgBouncer, which aren't activity while they do nothing. */
   pooled_clients: number,
 });
 

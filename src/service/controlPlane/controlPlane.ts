@@ -40,7 +40,7 @@ const EXPIRY_INTERVAL = 5_000;
 
 /** Milliseconds between two checks of the history of branches in use, which grows. */
 const HISTORY_INTERVAL = 10_000;
-/** Every so many checks, the history of all branches is checked. */
+/** Every so many checks, the history of all branches is checked, and the replication slots of those in use. */
 const ALL_HISTORY_CHECKS = 6;
 
 export class ControlPlane implements Plane {
@@ -203,7 +203,10 @@ export class ControlPlane implements Plane {
     this.#historyChecks += 1;
     const branches = listRetentions(account, (id) => isAll || used.has(id));
     await engine.keepHistory(branches, { isAll, canExpire: this.#clockWatch.isTrusted });
-    if (isAll) await removeSurplusProjects(this);
+    if (isAll) {
+      await engine.checkSlots([...used], (ALL_HISTORY_CHECKS * HISTORY_INTERVAL) / 1000);
+      await removeSurplusProjects(this);
+    }
     this.#isKeepingHistory = false;
   }
 

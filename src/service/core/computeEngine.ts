@@ -246,6 +246,12 @@ export interface ComputeEngine extends Rehearsals {
     options: { readonly isAll: boolean; readonly canExpire?: boolean; readonly limits?: HistoryLimits },
   ): Promise<void>;
 
+  /** The logical replication slots of a branch, which end when its data is replaced. Starts no compute. */
+  replicationSlots(branchId: string): Promise<readonly string[]>;
+
+  /** Drops slots that nobody has read for too long, and logs those that keep much. @param seconds since the last check. Does not throw */
+  checkSlots(branchIds: readonly string[], seconds: number): Promise<void>;
+
   /** Whether the data of these branches, which are of deleted projects, can stay: they are not too much, and the disk isn't almost full. Does not throw. */
   canKeepDeleted(branchIds: readonly string[]): Promise<boolean>;
 

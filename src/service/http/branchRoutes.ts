@@ -40,6 +40,11 @@ export function branchRoutes(plane: ControlPlane): Routes {
       const branch = findBranch(...target(call));
       return reply({ branch: show(call, branch), annotation: annotationOf(branch) });
     },
+    // The local service only.
+    [`GET ${BRANCH}/replication_slots`]: async (call) => {
+      const { id } = findBranch(...target(call));
+      return reply({ replication_slots: await (await plane.engine).replicationSlots(id) });
+    },
     [`GET ${BRANCH}/changes`]: (call) => showChanges(plane, call, ...target(call)),
     [`PATCH ${BRANCH}`]: async (call) => {
       const { branch } = await readJsonBody(call.request, BranchPatchBody);

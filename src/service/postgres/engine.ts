@@ -26,8 +26,10 @@ import { rehearsalMethods } from './rehearsal/rehearsals.ts';
 import { sizeOfBranch } from './history/history.ts';
 import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
 import { rangeOfHistory } from './copies/recoverTo.ts';
+import { checkSlots, slotsOfBranch } from './replication/slots.ts';
 import type { Settings } from './server/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
+import { endedSlotsText } from '../../api/rules/endedSlots.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './copies/changeBranchData.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
 import { BranchData, type ServerDependencies } from './branchData/branchData.ts';
@@ -183,7 +185,11 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   const catalogs = new Catalogs(deps);
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
-    restoreBranch: async (restore) => restoreBranchData(deps, restore),
+    async restoreBranch(restore) {
+      const ended = endedSlotsText(slotsOfBranch(deps, restore.id));
+      await restoreBranchData(deps, restore);
+      if (ended !== undefined) log(`${restore.id}: ${ended}`);
+    },
     history: async (branchId, timestamp) => rangeOfHistory(deps, branchId, timestamp).catch(rethrow),
     spaceProblem: async (branchId) => spaceProblem(deps.storage, branchId),
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrow),
@@ -193,6 +199,14 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
       keepHistory({ ...deps, log }, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
       }),
+    replicationSlots: async (branchId) => slotsOfBranch(deps, branchId),
+    async checkSlots(branchIds, seconds) {
+      for (const id of branchIds)
+        await checkSlots({ ...deps, log }, id, seconds).catch((error: unknown) => {
+          if (!deps.shutdownSignal.aborted)
+            log(`Couldn't check the replication slots of ${id}: ${String(error)}`);
+        });
+    },
     canKeepDeleted: async (branchIds) =>
       canKeepDeleted(deps, branchIds).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't measure deleted data: ${String(error)}`);

@@ -47,6 +47,8 @@ export function simulatedEngine(): ComputeEngine {
     tableTransactions: doNothing,
     schemaChanges: async () => [],
     keepHistory: doNothing,
+    replicationSlots: async () => [],
+    checkSlots: doNothing,
     canKeepDeleted: async (branchIds) => branchIds.length <= MAX_DELETED,
     deleteBranch: doNothing,
     setSampleData: () => undefined,

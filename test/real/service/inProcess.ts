@@ -69,6 +69,9 @@ export class FaultyEngine implements ComputeEngine {
   tableTransactions: ComputeEngine['tableTransactions'] = (...args) => this.#plain.tableTransactions(...args);
   schemaChanges: ComputeEngine['schemaChanges'] = (...args) => this.#plain.schemaChanges(...args);
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
+  slots: readonly string[] = [];
+  replicationSlots: ComputeEngine['replicationSlots'] = async () => this.slots;
+  checkSlots: ComputeEngine['checkSlots'] = (...args) => this.#plain.checkSlots(...args);
   /** The most deleted branches that can be kept. */
   canKeepUntil = Infinity;
   canKeepDeleted: ComputeEngine['canKeepDeleted'] = async (ids) => ids.length <= this.canKeepUntil;

@@ -1,4 +1,6 @@
 /** The tools that read and change branches. */
+import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
+import { endingSlots } from '../../branches/endingSlots.ts';
 import * as z from 'zod/mini';
 import { deletionProblem } from '../../inventory/branchStatus.ts';
 import type { AgentBranch } from '../../inventory/agentBranches.ts';
@@ -165,7 +167,9 @@ async function changeApproved(
   const [child] = list.childrenOf(branchId);
   if (child !== undefined) throw new Error(`${name} has child branches, such as ${displayName(child)}.`);
   if (!isOwn) await deps.approve({ ...what, projectId, branchId, name, agent }, connection, signal);
+  const slots = what.kind === 'reset' ? await endingSlots(connection, ref, signal) : [];
   const { isPending } = await changeBranch(call, send);
-  const note = isPending ? undefined : await updateEnv(call, ref);
+  const notes = [isPending ? undefined : await updateEnv(call, ref), endedSlotsText(slots)];
+  const note = notes.filter((text) => text !== undefined).join(' ') || undefined;
   return { branchId, pending: isPending || undefined, note };
 }

@@ -7,8 +7,10 @@ import { isBranchId } from '../../../api/records/ids.ts';
 import type { SchemaChange } from '../../../api/records/records.ts';
 import { pointParameter } from '../../../api/records/pointInTime.ts';
 import { branchTitle } from '../../inventory/names.ts';
+import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
 import { readGitState } from '../../gitBranch/gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
+import { endingSlots } from '../../branches/endingSlots.ts';
 import { branchHistory, timeProblem } from '../../history/knownHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
 import { schemaChanges } from '../../history/momentChanges.ts';
@@ -196,6 +198,7 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
   const change = { kind: 'undo', to, preserved, projectId, branchId, name, agent } as const;
   if (!found.isOwn) await deps.approve(change, connection, signal);
   const made = deps.agentBranches.find(found);
+  const slots = await endingSlots(connection, found, signal);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]);
   const options = { signal, initialConnection: connection };
   const { isPending } = await undoBranch(deps, found, { source, name: preserved }, options, stop);
@@ -217,7 +220,8 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
     });
   }
   const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;
-  const note = isPending ? undefined : await keepUrl(call, found);
+  const notes = [isPending ? undefined : await keepUrl(call, found), endedSlotsText(slots)];
+  const note = notes.filter((text) => text !== undefined).join(' ') || undefined;
   return { branchId, keptAs, pending: isPending || undefined, note };
 }
 

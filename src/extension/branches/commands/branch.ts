@@ -1,6 +1,7 @@
 /** Rename, protect and reset branches, and choose the default one. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
+import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
 import { deletionProblem, type DeletionProblem } from '../../inventory/branchStatus.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { deletionText } from '../../inventory/ui/branchText.ts';
@@ -12,6 +13,7 @@ import type { Command } from '../../commandSupport/context.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { branchNameQuestion } from './createBranch.ts';
+import { endingSlots } from '../endingSlots.ts';
 import { explainExpiry } from './expiry.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
@@ -103,13 +105,15 @@ export const resetBranch: Command = async (context, argument, run) => {
   const obstacle = resetProblem(picked);
   if (!parent || obstacle !== undefined)
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
+  const slots = endedSlotsText(await endingSlots(context.session.requireConnection(), picked), l10n);
+  const effect = l10n.t(
+    'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
+  );
   await makeChange(context, run, {
     ...picked,
     question: l10n.t('Reset {0} from {1}?', fullName, branchTitle(parent, picked.list.branches.get(parent))),
     isLoss: true,
-    detail: l10n.t(
-      'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
-    ),
+    detail: slots === undefined ? effect : `${effect} ${slots}`,
     button: l10n.t('Reset'),
     ...changeTexts('reset', fullName),
     send: (options) => context.branchActions.reset(picked, parent, options),

@@ -3,6 +3,7 @@ import { l10n, ProgressLocation } from 'vscode';
 import { areNone, type OpenConnections } from '../../../api/records/effects.ts';
 import { isBranchId } from '../../../api/records/ids.ts';
 import { pointInTime } from '../../../api/records/pointInTime.ts';
+import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { droppedText } from '../../operations/ui/changeText.ts';
@@ -15,6 +16,7 @@ import type { BranchRef } from '../../account/refs.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
+import { endingSlots } from '../../branches/endingSlots.ts';
 import { timeProblem } from '../knownHistory.ts';
 import { momentChanges, schemaChanges, startIdle } from '../momentChanges.ts';
 import { momentsOf, type Moment } from '../moments.ts';
@@ -54,7 +56,7 @@ export const undo: Command = async (context, argument, run) => {
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0}: {1}?', picked.fullName, chosen.text),
-    ...effectOf(context, ref, preserved),
+    ...(await effectOf(context, ref, preserved)),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
     send: (options) => {
@@ -77,15 +79,17 @@ export const undo: Command = async (context, argument, run) => {
   );
 };
 
-/** What is asked first: nothing if only this user works on the branch, and no connections are dropped. */
-function effectOf(context: CommandContext, ref: BranchRef, preserved: string) {
+/** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
+async function effectOf(context: CommandContext, ref: BranchRef, preserved: string) {
+  const slots = endedSlotsText(await endingSlots(context.session.requireConnection(), ref), l10n);
   return {
     drops:
       context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],
     detail: (connections: OpenConnections) => {
-      if (areNone(connections) && isOwn(context, ref)) return undefined;
+      if (areNone(connections) && slots === undefined && isOwn(context, ref)) return undefined;
       const dropped = droppedText(areNone(connections) ? 0 : connections);
-      return `${l10n.t('Its current data is kept as the branch {0}.', preserved)} ${dropped}`;
+      const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
+      return [kept, dropped, ...(slots === undefined ? [] : [slots])].join(' ');
     },
   };
 }
@@ -122,7 +126,7 @@ async function restoreSnapshot(
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0}: {1}?', picked.fullName, text),
-    ...effectOf(context, ref, `${picked.branch.name} (old)`),
+    ...(await effectOf(context, ref, `${picked.branch.name} (old)`)),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
     send: (options) => {

@@ -100,6 +100,28 @@ describe('A compute whose process crashes', () => {
   });
 });
 
+describe('Replication slots', () => {
+  const checks: unknown[] = [];
+  const engine = new FaultyEngine();
+  engine.checkSlots = async (...check) => void checks.push(check);
+  const started = useInProcess({ engine });
+
+  it('of branches in use are checked each minute', async () => {
+    await settled(started(), ACTIVE, 'active');
+    checks.length = 0;
+    for (let passed = 0; passed < 120; passed += 10) {
+      started().clock.advance(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const used = (await computeOf(started(), ACTIVE)).branch_id;
+    assert.equal(checks.length, 2);
+    for (const check of checks as [string[], number][]) {
+      assert.ok(check[0].includes(used));
+      assert.equal(check[1], 60);
+    }
+  });
+});
+
 describe('The history of branches', () => {
   const checks: { readonly count: number; readonly isAll: boolean }[] = [];
   let end = async (): Promise<void> => undefined;

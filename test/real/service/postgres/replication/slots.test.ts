@@ -81,7 +81,9 @@ describe('A replication slot', () => {
     assert.deepEqual(await query(branch.uri, SLOTS), ['kept']);
     await engine.suspend(branch.compute.id);
     await engine.restoreBranch({ id: 'br-slots', sourceId: 'br-active', preservedId: 'br-preserved' });
+    assert.match(branch.service.log.join('\n'), /br-slots: These replication slots end: kept\. Programs/);
     assert.deepEqual(await query(branch.uri, SLOTS), []);
+    assert.deepEqual(await engine.replicationSlots('br-slots'), []);
     const preserved = await service.create({ branchId: 'br-preserved', logicalReplication: true });
     // It is the old data itself.
     assert.deepEqual(await query(await branch.service.uri(preserved), SLOTS), ['kept']);
@@ -89,7 +91,9 @@ describe('A replication slot', () => {
 
   it('lets servers start that know nothing of it', async () => {
     await create(branch.uri, 'hidden');
+    assert.deepEqual(await branch.service.engine.replicationSlots('br-slots'), ['hidden']);
     await branch.service.engine.suspend(branch.compute.id);
+    assert.deepEqual(await branch.service.engine.replicationSlots('br-slots'), ['hidden']);
     // The service's own server.
     const { databases } = await branch.service.engine.changeCatalog('br-slots', {
       kind: 'createDatabase',
@@ -172,6 +176,59 @@ describe('A replication slot', () => {
     await client.end();
     const left = `${SLOTS} where slot_name in ('used', 'exported', 'failing')`;
     await eventually(async () => (await query(branch.uri, left)).length === 0);
+  });
+});
+
+describe('A slot that nobody reads', () => {
+  const branch = useBranch({ logicalReplication: true });
+  const HOUR = 3600;
+  const check = async (seconds: number) => branch.service.engine.checkSlots(['br-main'], seconds);
+  before(async () => query(branch.uri, 'create table words (word text)'));
+
+  it('is dropped after 40 hours in which it could be read, and begins again when it is read', async () => {
+    await create(branch.uri, 'idle');
+    await create(branch.uri, 'read');
+    const client = await replicate(branch.uri);
+    await receive(client, 'read');
+    await check(39 * HOUR);
+    await branch.service.engine.suspend(branch.compute.id);
+    // While the server doesn't run, nobody can read.
+    await check(30 * HOUR);
+    const again = await replicate(branch.uri);
+    await receive(again, 'read');
+    assert.deepEqual(await query(branch.uri, `${SLOTS} order by 1`), ['idle', 'read']);
+    await check(HOUR);
+    assert.deepEqual(await query(branch.uri, SLOTS), ['read']);
+    assert.match(branch.service.log.join('\n'), /br-main: dropped the replication slot idle, which nobody/);
+    await again.end();
+    await eventually(async () => (await query(branch.uri, `${SLOTS} where active`)).length === 0);
+    await check(39 * HOUR);
+    const last = await replicate(branch.uri);
+    await receive(last, 'read');
+    await check(HOUR);
+    await last.end();
+    await eventually(async () => (await query(branch.uri, `${SLOTS} where active`)).length === 0);
+    await check(39 * HOUR);
+    assert.deepEqual(await query(branch.uri, SLOTS), ['read']);
+    await drop(branch.uri, 'read');
+  });
+
+  it('is named once when it keeps much of the log', async () => {
+    await create(branch.uri, 'large');
+    const superuser = superuserUri(branch.service, branch.uri);
+    await check(1);
+    const named = () =>
+      branch.service.log.filter((line) => /nobody reads the replication slot large/.test(line));
+    assert.deepEqual(named(), []);
+    await query(
+      superuser,
+      "select count(pg_logical_emit_message(false, 'x', repeat('x', 10000000))) from generate_series(1, 110)",
+    );
+    await check(1);
+    await check(1);
+    assert.equal(named().length, 1);
+    assert.match(named()[0] ?? '', /keeps 1\d{3} MB of log.*pg_recvlogical --drop-slot --slot=large/);
+    await drop(branch.uri, 'large');
   });
 });
 

@@ -21,6 +21,7 @@ describe('The tool undo', () => {
   let model: ScriptedModel;
   let branches: Record[];
   let schemaChanges: object[];
+  let slots: string[];
   let sent: {
     readonly source_branch_id: string;
     readonly source_timestamp?: string;
@@ -36,6 +37,7 @@ describe('The tool undo', () => {
     if (call.endsWith('/connection_uri')) return { uri: 'postgresql://owner:pw@127.0.0.1:1/app' };
     if (call.endsWith('/changes')) return { schema_changes: schemaChanges };
     if (call.endsWith('/reader')) return 404;
+    if (call.endsWith('/replication_slots')) return { replication_slots: slots };
     if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
     const restore = body as (typeof sent)[number];
     sent.push(restore);
@@ -55,7 +57,7 @@ describe('The tool undo', () => {
 
   beforeEach(async () => {
     answers.length = questions.length = 0;
-    [sent, schemaChanges] = [[], []];
+    [sent, schemaChanges, slots] = [[], [], []];
     branches = [
       { id: 'br-main', name: 'main', default: true, created_at: YESTERDAY },
       { id: 'br-mine', name: 'mine', parent_id: 'br-main', created_at: YESTERDAY, expires_at: LATER },
@@ -113,6 +115,12 @@ describe('The tool undo', () => {
       source_timestamp: new Date(time).toISOString(),
       preserve_under_name: '',
     });
+  });
+
+  it('returns which replication slots end', async () => {
+    slots = ['zero_0'];
+    const { note } = await call({ to: '20 min ago' });
+    assert.match(String(note), /These replication slots end: zero_0\./);
   });
 
   it('undoes its undo, which is the first moment then', async () => {

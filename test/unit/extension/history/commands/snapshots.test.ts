@@ -41,6 +41,7 @@ describe('Snapshots of a branch', () => {
     if (call === 'GET /projects/shop/branches') return { branches };
     if (snapshots === undefined && call.includes('/snapshot')) return new CodedError(404, 'not available');
     if (call === `GET ${SNAPSHOTS}`) return { snapshots };
+    if (call.endsWith('/replication_slots')) return { replication_slots: [] };
     sent.push(`${call} ${JSON.stringify(body ?? {})}`);
     const { finalize_restore = false, name = 'main' } = Object(body);
     if (call.endsWith('/endpoints')) {

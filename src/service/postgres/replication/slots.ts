@@ -1,0 +1,97 @@
+/** The slots of a branch's clients: which there are, and the end of those that nobody reads. */
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { readDisk } from '../history/historySpace.ts';
+import { asSuperuser } from '../server/superuser.ts';
+import { writePrivateFile } from '../storage/privateFiles.ts';
+import { hasSlots } from '../wal/walFiles.ts';
+
+/** Where a slot's file has the id of its database, which is 0 for physical ones (src/backend/replication/slot.c). */
+const DATABASE_AT = 80;
+
+/** The names of logical slots, from the files in which Postgres keeps them, because the server may not run. */
+export function slotsOfBranch({ branches }: ServerDependencies, branchId: string): readonly string[] {
+  const dataDir = branches.folder(branchId);
+  if (!hasSlots(dataDir)) return [];
+  const folder = path.join(dataDir, 'pg_replslot');
+  return readdirSync(folder)
+    .filter((name) => isLogical(path.join(folder, name, 'state')))
+    .toSorted();
+}
+
+function isLogical(file: string): boolean {
+  try {
+    return readFileSync(file).readUInt32LE(DATABASE_AT) !== 0;
+  } catch {
+    return false; // Postgres removes it now.
+  }
+}
+
+/** Seconds for which nobody reads a slot, while its server runs. As on the public service. */
+export const IDLE_LIMIT = 40 * 3600;
+/** Bytes of log that an unused slot may keep before that is reported. At 4 GB it is lost. */
+const MUCH = 1024 ** 3;
+/** Next to the data: for how long each slot wasn't read. A slot counts only while it can be read, so a suspension doesn't end it. */
+const IDLE_FILE = 'idle-slots';
+
+const SLOTS = `select slot_name as name, active,
+    pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn)::pg_catalog.float8 as kept
+  from pg_catalog.pg_replication_slots where slot_type operator(pg_catalog.=) 'logical'`;
+const DROP = `select pg_catalog.pg_drop_replication_slot(slot_name) from pg_catalog.pg_replication_slots
+  where slot_name operator(pg_catalog.=) $1 and not active`;
+
+interface SlotRow {
+  readonly name: string;
+  readonly active: boolean;
+  readonly kept: number | null;
+}
+
+/** Those that the log has already, by branch. */
+const reported = new Map<string, readonly string[]>();
+
+/** @param seconds since the last check @throws {EngineError} */
+export async function checkSlots(
+  deps: ServerDependencies & { readonly log: (line: string) => void },
+  branchId: string,
+  seconds: number,
+): Promise<void> {
+  const server = deps.branches.primary(branchId);
+  if (server === undefined || server.isStopping || !hasSlots(deps.branches.folder(branchId))) return;
+  const file = path.join(deps.storage.branch(branchId), IDLE_FILE);
+  const before = readIdle(file);
+  const { isFree } = await readDisk(deps.storage);
+  await asSuperuser(deps, server.address, async (client) => {
+    const { rows } = await client.query<SlotRow>(SLOTS);
+    const unread = rows.filter(({ active }) => !active);
+    const idle = new Map(unread.map(({ name }) => [name, Number(before[name] ?? 0) + seconds]));
+    const isOver = ({ name }: SlotRow) => (idle.get(name) ?? 0) >= IDLE_LIMIT;
+    for (const { name } of unread.filter(isOver)) {
+      await client.query(DROP, [name]);
+      idle.delete(name);
+      deps.log(`${branchId}: dropped the replication slot ${name}, which nobody has read for 40 hours`);
+    }
+    if (idle.size === 0) rmSync(file, { force: true });
+    else writePrivateFile(file, JSON.stringify(Object.fromEntries(idle)));
+    const large = unread.filter((slot) => !isOver(slot) && (slot.kept ?? 0) > (isFree ? MUCH : 0));
+    for (const { name, kept } of large)
+      if (!reported.get(branchId)?.includes(name)) deps.log(`${branchId}: ${warning(name, kept ?? 0)}`);
+    reported.set(
+      branchId,
+      large.map(({ name }) => name),
+    );
+  });
+}
+
+const warning = (name: string, kept: number): string =>
+  `nobody reads the replication slot ${name}, which keeps ${Math.ceil(kept / 1024 ** 2)} MB of log on the disk. ` +
+  `Unless its program continues, drop it: pg_recvlogical --drop-slot --slot=${name}`;
+
+function readIdle(file: string): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOf(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return {};
+  }
+}
