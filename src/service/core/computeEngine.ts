@@ -17,6 +17,7 @@ import type {
   TableFile,
 } from './branchHistory.ts';
 import type { Rehearsals } from './rehearsals.ts';
+import type { ReplicationSlots } from './replicationSlots.ts';
 
 /** What an engine needs to know about a compute. Sizes in compute units. */
 export interface ComputeSpec {
@@ -164,7 +165,7 @@ export interface RecordedIds {
   readonly computes: readonly string[];
 }
 
-export interface ComputeEngine extends Rehearsals {
+export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
 
@@ -172,7 +173,6 @@ export interface ComputeEngine extends Rehearsals {
   readonly postgresProblem: string | undefined;
 
   readonly pooledSessions: PooledSessions;
-
   /** Ends processes that an earlier run left, removes files that no record names, and sets the receiver of events. */
   open(events: EngineEvents, recorded: RecordedIds): Promise<void>;
 
@@ -245,12 +245,6 @@ export interface ComputeEngine extends Rehearsals {
     branches: readonly BranchRetention[],
     options: { readonly isAll: boolean; readonly canExpire?: boolean; readonly limits?: HistoryLimits },
   ): Promise<void>;
-
-  /** The logical replication slots of a branch, which end when its data is replaced. Starts no compute. */
-  replicationSlots(branchId: string): Promise<readonly string[]>;
-
-  /** Drops slots that nobody has read for too long, and logs those that keep much. @param seconds since the last check. Does not throw */
-  checkSlots(branchIds: readonly string[], seconds: number): Promise<void>;
 
   /** Whether the data of these branches, which are of deleted projects, can stay: they are not too much, and the disk isn't almost full. Does not throw. */
   canKeepDeleted(branchIds: readonly string[]): Promise<boolean>;

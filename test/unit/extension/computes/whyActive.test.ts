@@ -107,21 +107,9 @@ const STAGED: readonly (readonly [
   ],
   [
     'logical replication',
-    { sessions: [client('active', { type: 'walsender', application: 'sub', replication: 'logical' })] },
-    'logicalReplication',
-    /logical replication to session “sub”/,
-  ],
-  [
-    'logical replication by a slot',
     {
       sessions: [
-        client('active', {
-          type: 'walsender',
-          application: 'sub',
-          replication: 'logical',
-          slot: 'mine',
-          lag: 2_340_000,
-        }),
+        { ...client('active', { type: 'walsender' }), application: 'sub', slot: 'mine', lag: 2.34e6 },
       ],
     },
     'logicalReplication',

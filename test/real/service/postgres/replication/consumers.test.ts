@@ -67,17 +67,17 @@ describe(`Consumers of changes (seed ${RANDOM_SEED})`, () => {
 
   it('pg-logical-replication gets all changes of each transaction', async () => {
     await query(branch.uri, 'truncate items, others');
-    const { tables, stop } = await followWithPackage(branch.uri, 'changes');
+    const follower = await followWithPackage(branch.uri, 'changes');
     await makeChanges();
     const rows = async (table: string) =>
       (await query(branch.uri, `select json_build_array(t.*::text) from ${table} t`)).length;
     await query(branch.uri, "insert into items values (5000, 'end', null)");
-    await eventually(() => tables.get('items')?.has('5000') === true);
+    await eventually(() => follower.tables.get('items')?.has('5000') === true);
     for (const table of ['items', 'others']) {
-      assert.equal(tables.get(table)?.size ?? 0, await rows(table), table);
+      assert.equal(follower.tables.get(table)?.size ?? 0, await rows(table), table);
     }
     const words = await query(branch.uri, 'select id || word || changed from items order by id');
-    const got = [...(tables.get('items')?.values() ?? [])] as unknown as {
+    const got = [...(follower.tables.get('items')?.values() ?? [])] as unknown as {
       id: number;
       word: string;
       changed: number;
@@ -86,7 +86,7 @@ describe(`Consumers of changes (seed ${RANDOM_SEED})`, () => {
       got.toSorted((a, b) => a.id - b.id).map(({ id, word, changed }) => `${id}${word}${changed}`),
       words,
     );
-    await stop();
+    await follower.stop();
     const end = await replicate(branch.uri);
     await end.query('DROP_REPLICATION_SLOT package WAIT');
     await end.end();

@@ -23,6 +23,11 @@ export async function followWithPackage(
   const service = new LogicalReplicationService({ connectionString: uri });
   service.on('data', (_lsn: string, message: Pgoutput.Message) => apply(tables, message));
   service.on('error', () => undefined);
+  // It removes its listeners before its connection has ended, and an error then would end the process.
+  service.on('start', () => {
+    const { _client: client } = service as unknown as { readonly _client: NodeJS.EventEmitter };
+    client.removeAllListeners = () => client;
+  });
   let isOver = false;
   const plugin = new PgoutputPlugin({ protoVersion: 1, publicationNames: [publication] });
   const following = (async () => {

@@ -47,7 +47,9 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
     const computed = 'create table computed (id int primary key, n int, twice int';
     await runStatements(
       branch.uri,
-      ...[...TABLES, ...LEDGER, `${computed} generated always as (n * 2) stored)`],
+      ...TABLES,
+      ...LEDGER,
+      `${computed} generated always as (n * 2) stored)`,
       'create publication changes for table items, others, ledger, computed with (publish_generated_columns = stored)',
     );
     const settings = { ...pgSettings, wal_retrieve_retry_interval: '100ms' };

@@ -33,6 +33,7 @@ describe('Snapshots of a branch', () => {
   /** Whether somebody else's new branch is all that a restore leaves. */
   let isReplyLost: boolean;
   const sent: string[] = [];
+  let slots: string[] = [];
   const revealed: unknown[] = [];
 
   const script: Script = (call, _query, body) => {
@@ -41,7 +42,7 @@ describe('Snapshots of a branch', () => {
     if (call === 'GET /projects/shop/branches') return { branches };
     if (snapshots === undefined && call.includes('/snapshot')) return new CodedError(404, 'not available');
     if (call === `GET ${SNAPSHOTS}`) return { snapshots };
-    if (call.endsWith('/replication_slots')) return { replication_slots: [] };
+    if (call.endsWith('/replication_slots')) return { replication_slots: slots };
     sent.push(`${call} ${JSON.stringify(body ?? {})}`);
     const { finalize_restore = false, name = 'main' } = Object(body);
     if (call.endsWith('/endpoints')) {
@@ -200,6 +201,18 @@ describe('Snapshots of a branch', () => {
       /^Undo main \(shop\): Snapshot “before”\? .* kept as the branch main \(old\)/,
     );
     assert.deepEqual(sent, []);
+  });
+
+  it('say which replication slots end', async () => {
+    slots = ['zero_0', 'powersync'];
+    const end = undo();
+    await accept('Snapshot “before”');
+    await end;
+    assert.match(
+      String(questions[0]),
+      / These replication slots end: zero_0, powersync\. Programs that read/,
+    );
+    slots = [];
   });
 
   it('are all that is offered where the project keeps no history', async () => {

@@ -30,7 +30,6 @@ describe('Undo…', () => {
   let model: ConnectedModel;
   let branches: Record[];
   let project: object;
-  let slots: string[];
   let operations: unknown[];
   let rejection: CodedError | undefined;
   const sent: unknown[] = [];
@@ -40,7 +39,7 @@ describe('Undo…', () => {
     if (call.endsWith('/endpoints')) return { endpoints: [] };
     if (call === 'GET /projects/shop/branches') return { branches };
     if (call === 'GET /projects/shop/snapshots') return new CodedError(404, 'not available');
-    if (call.endsWith('/replication_slots')) return { replication_slots: slots };
+    if (call.endsWith('/replication_slots')) return { replication_slots: [] };
     if (call.includes('/operations/')) return { operation: operationRecord(1, { status: 'finished' }) };
     sent.push(`${call} ${JSON.stringify(body)}`);
     if (rejection !== undefined) return rejection;
@@ -58,7 +57,6 @@ describe('Undo…', () => {
       sent.length =
         0;
     branches = [{ id: 'br-main', name: 'main', default: true, created_at: YESTERDAY }];
-    slots = [];
     [project, operations, rejection] = [{ history_retention_seconds: 86_400 }, [], undefined];
     const { baseUrl } = await scriptService(script);
     // The account is one on the internet, with its requests sent here.
@@ -92,16 +90,6 @@ describe('Undo…', () => {
     await end;
   };
   const bodies = () => sent.map((each) => JSON.parse(String(each).replace(/^[^{]*/, '')));
-
-  it('says which replication slots end, and asks even on a branch of the user', async () => {
-    answers.push('Undo');
-    slots = ['zero_0', 'powersync'];
-    await undoFirst();
-    assert.match(
-      dialogs.join(' ') + questions.join(' '),
-      /These replication slots end: zero_0, powersync\. Programs that read them must begin with a new slot/,
-    );
-  });
 
   it('names moments, restores the branch to the chosen one, and keeps its data under a name', async () => {
     answers.push('Undo');
