@@ -1,0 +1,233 @@
+/**
+ * What people would pick instead for tests and local work, side by side: PGlite, which is Postgres in the process of the test, and the
+ * server of `prisma dev`, which has PGlite inside. They are too large to be dependencies, so they are installed for the measurement.
+ */
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createPgClient } from '../../src/base/sql/pgClient.ts';
+import { builtTestLibrary } from '../../test/helpers/builtTestLibrary.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../test/helpers/localService.ts';
+import { installProgram } from '../../test/helpers/npxProgram.ts';
+import { projectRoot } from '../../test/workbench/folders.ts';
+import { npm } from '../../test/workbench/install.ts';
+import { startProgram } from './program.ts';
+import { comparison, measureInTurns, medianRatio, ms, timeOf, type Pairs, type Result } from './result.ts';
+import { SCHEMA, SEED, TRUNCATION } from './testSuite.ts';
+
+const PACKAGES = ['@electric-sql/pglite@0.5.14', '@electric-sql/pglite-socket@0.2.17', '@prisma/dev@0.24.17'];
+const ROUNDS = 5;
+const FILES = 40;
+const PARALLEL = 4;
+/** Of `hold` in peer.mjs. */
+const MORE_DATABASES = 4;
+const CONNECTIONS = 10;
+const TRANSACTIONS = 100;
+
+type Side = 'ours' | 'pglite';
+
+interface Peers {
+  readonly program: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly service: LocalService;
+}
+
+export async function measure(): Promise<readonly Result[]> {
+  const cwd = await installPeers();
+  const service = await startLocalService();
+  try {
+    const env = {
+      ...process.env,
+      PROJECT: path.join(projectRoot, 'package.json'),
+      LIBRARY: await builtTestLibrary(),
+      NEON_API_HOST: service.baseUrl,
+      NEON_API_KEY: service.key,
+    };
+    const peers = { program: path.join(cwd, 'peer.mjs'), cwd, env, service };
+    return [
+      ...(await compareTestFile(peers)),
+      await compareSuite(peers),
+      await compareStart(peers),
+      ...(process.platform === 'linux' ? [await compareMemory(peers)] : []),
+      ...(await compareLoops(peers)),
+      await compareConnections(peers),
+    ];
+  } finally {
+    await service.stop();
+  }
+}
+
+async function installPeers(): Promise<string> {
+  const folder = temporaryFolder();
+  writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
+  await npm(['install', '--ignore-scripts', ...PACKAGES], folder);
+  copyFileSync(path.join(import.meta.dirname, 'peer.mjs'), path.join(folder, 'peer.mjs'));
+  for (const [name, text] of Object.entries({ schema: SCHEMA, seed: SEED, truncation: TRUNCATION }))
+    writeFileSync(path.join(folder, `${name}.sql`), `${text}\n`);
+  return folder;
+}
+
+/** Runs the program to its end. @returns the values that it prints */
+async function run({ program, cwd, env }: Peers, work: string, side: Side): Promise<Record<string, number>> {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, work, side], { cwd, env });
+  return JSON.parse(stdout);
+}
+
+/** @param goal the highest ratio, or undefined for information only */
+function row(
+  pairs: Pairs,
+  what: string,
+  unit: (value: number) => string,
+  note: string,
+  goal?: number,
+): Result {
+  return comparison(pairs, {
+    what,
+    unit,
+    baseline: what.startsWith('start') ? 'prisma dev' : 'PGlite',
+    goal: goal === undefined ? '' : `≤ ${goal} ×`,
+    met: goal === undefined || medianRatio(pairs) <= goal,
+    note,
+  });
+}
+
+const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
+
+async function compareTestFile(peers: Peers): Promise<readonly Result[]> {
+  const peaks: Record<Side, number[]> = { ours: [], pglite: [] };
+  const file = (side: Side) => async () =>
+    timeOf(async () => peaks[side].push(((await run(peers, 'testFile', side)).peak ?? 0) / 1024));
+  const times = await measureInTurns(ROUNDS, 1, { ours: file('ours'), baseline: file('pglite') });
+  const memory = { ours: peaks.ours.slice(1), baseline: peaks.pglite.slice(1) };
+  return [
+    row(times, 'test file', ms, '10 tests, with the start of the process; the service runs already', 0.15),
+    row(memory, 'test file, memory', megabytes, 'the most of the process of the tests', 0.1),
+  ];
+}
+
+async function compareSuite(peers: Peers): Promise<Result> {
+  const suite = (side: Side) => async () => {
+    let started = 0;
+    const worker = async () => {
+      while ((started += 1) <= FILES) await run(peers, 'testFile', side);
+    };
+    return timeOf(() => Promise.all(Array.from({ length: PARALLEL }, worker)));
+  };
+  const pairs = await measureInTurns(1, 0, { ours: suite('ours'), baseline: suite('pglite') });
+  return row(pairs, 'suite', ms, `${FILES} such files, ${PARALLEL} at a time`);
+}
+
+async function compareStart({ program, cwd, env }: Peers): Promise<Result> {
+  const npx = await installProgram();
+  const toAnswer = (args: readonly string[]) => async () => {
+    const startedAt = performance.now();
+    const { ended } = await startProgram(process.execPath, args, {
+      cwd,
+      env: { ...env, TMPDIR: temporaryFolder() },
+    });
+    const time = performance.now() - startedAt;
+    await ended;
+    return time;
+  };
+  const pairs = await measureInTurns(ROUNDS, 1, {
+    ours: toAnswer([npx, '--temporary', '--run', 'echo ANSWERED']),
+    baseline: toAnswer([program, 'prismaStart']),
+  });
+  return row(pairs, 'start, first answer', ms, 'a temporary service, and a server without a state', 0.35);
+}
+
+async function withProgram<T>(
+  { program, cwd, env }: Peers,
+  args: readonly [string, Side],
+  work: (child: ChildProcess, first: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const child = fork(program, args, {
+    cwd,
+    env,
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const [first] = await once(child, 'message');
+  try {
+    return await work(child, first);
+  } finally {
+    child.disconnect();
+    await ended;
+  }
+}
+
+async function compareMemory(peers: Peers): Promise<Result> {
+  const growth = (side: Side) => async () =>
+    withProgram(peers, ['hold', side], async (child) => {
+      const used = async () => (await usedBy(child.pid ?? 0)) + (await usedBy(peers.service.pid));
+      const before = await used();
+      child.send('more');
+      await once(child, 'message');
+      return ((await used()) - before) / MORE_DATABASES;
+    });
+  const pairs = await measureInTurns(3, 1, { ours: growth('ours'), baseline: growth('pglite') });
+  const note =
+    'each further one with a client; processes and service, with what they share divided among them';
+  return row(pairs, 'memory of an open database', megabytes, note);
+}
+
+/** The proportional set size of a process and all that it has started. Megabytes. */
+async function usedBy(root: number): Promise<number> {
+  const parents = new Map<number, number>();
+  for (const name of await readdir('/proc')) {
+    // A process may have ended.
+    const text = await readFile(`/proc/${name}/status`, 'utf8').catch(() => '');
+    const parent = /^PPid:\t(\d+)$/m.exec(text)?.[1];
+    if (/^\d+$/.test(name) && parent !== undefined) parents.set(Number(name), Number(parent));
+  }
+  const isBelow = (pid: number | undefined): boolean =>
+    pid === root || (pid !== undefined && isBelow(parents.get(pid)));
+  let kilobytes = 0;
+  for (const pid of [...parents.keys()].filter(isBelow)) {
+    const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+    kilobytes += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
+  }
+  return kilobytes / 1024;
+}
+
+async function compareLoops(peers: Peers): Promise<readonly Result[]> {
+  const rounds: Record<Side, Record<string, number>[]> = { ours: [], pglite: [] };
+  const loop = (side: Side) => async () => rounds[side].push(await run(peers, 'loops', side));
+  await measureInTurns(3, 1, { ours: loop('ours'), baseline: loop('pglite') });
+  return (['write', 'read'] as const).map((kind) => {
+    const [ours = [], baseline = []] = [rounds.ours, rounds.pglite].map((values) =>
+      values.slice(1).map((value) => value[kind] ?? 0),
+    );
+    const note = '2,000 statements after each other; ours cross a socket, and their commits are on the disk';
+    return row({ ours, baseline }, `${kind} loop`, ms, note);
+  });
+}
+
+async function compareConnections(peers: Peers): Promise<Result> {
+  const together = (side: Side) => async () =>
+    withProgram(peers, ['serve', side], async (_, { url: connectionString = '' }) => {
+      const clients = Array.from({ length: CONNECTIONS }, () => createPgClient({ connectionString }));
+      await Promise.all(clients.map(async (client) => client.connect()));
+      const time = await timeOf(() =>
+        Promise.all(
+          clients.map(async (client, index) => {
+            for (let n = 0; n < TRANSACTIONS; n += 1) {
+              await client.query('begin');
+              await client.query('update event set name = $1 where id = $2', [`name ${n}`, index + 1]);
+              await client.query('commit');
+            }
+          }),
+        ),
+      );
+      await Promise.all(clients.map(async (client) => client.end()));
+      return time;
+    });
+  const pairs = await measureInTurns(3, 1, { ours: together('ours'), baseline: together('pglite') });
+  const note = `${TRANSACTIONS} transactions each; those of PGlite's socket share one session, so settings and temporary tables can't be compared`;
+  return row(pairs, '10 connections', ms, note);
+}
