@@ -1,7 +1,7 @@
 // Runs suites in the chroot of `setUp.sh`, and prints the result of each: those that are named, or all that Windows can run.
 // What needs git, which Wine lacks, fails there, and times say nothing. Wine itself crashes now and then ("wineserver crashed" in a
 // log): the suite hangs, has no result, and passes the next time.
-//   node scripts/windows/runSuites.ts FOLDER [SUITE|FOLDER OF SUITES…]
+//   node scripts/windows/runSuites.ts FOLDER [SUITE|FOLDER OF SUITES…] [OPTION OF MOCHA, such as --fgrep=TITLE or --invert…]
 import { spawnSync } from 'node:child_process';
 import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -24,7 +24,9 @@ const SUITE_LIMIT = 20 * 60_000;
 /** Paths in the chroot. A copy of the first one, named by the variable, lets two runs share the chroot. */
 const prefix = process.env['WINEPREFIX'] ?? '/wine';
 const reportFile = `${prefix}/report.json`;
-const [root = '', ...named] = process.argv.slice(2);
+const [root = '', ...rest] = process.argv.slice(2);
+const options = rest.filter((each) => each.startsWith('--'));
+const named = rest.filter((each) => !each.startsWith('--'));
 /** In the first one is what suites make once: the built service, and the template of all branches. `setUp.sh` removes it. */
 for (const folder of ['drive_c/shared', 'logs'])
   mkdirSync(path.join(root, prefix, folder), { recursive: true });
@@ -45,10 +47,15 @@ function run(name: string): void {
   rmSync(path.join(root, reportFile), { force: true });
   const log = path.join(root, prefix, 'logs', `${path.basename(name)}.log`);
   const node = ['node_modules/node/bin/node.exe', '--require', './scripts/windows/junctions.cjs'];
-  const reporter = ['--reporter', 'json', '--reporter-option', `output=Z:${reportFile}`];
+  const reporter = [
+    '--reporter',
+    './scripts/windows/progress.cjs',
+    '--reporter-option',
+    `output=Z:${reportFile}`,
+  ];
   // Some processes never notice that nothing is left to do.
   const mocha = ['node_modules/mocha/bin/mocha.js', '--exit', '--timeout', String(TEST_LIMIT), ...reporter];
-  inside(log, 'wine', ...node, ...mocha, ...suites);
+  inside(log, 'wine', ...node, ...mocha, ...options, ...suites);
   const report = readReport();
   if (report === undefined) console.log(`${name}: no result, see ${log}`);
   else for (const suite of suites) print(suite, report);

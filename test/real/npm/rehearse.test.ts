@@ -3,7 +3,7 @@
  * Timers: rehearsal/rehearse.ts.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { REHEARSE_HELP } from '../../../src/npm/options.ts';
@@ -14,13 +14,17 @@ import { projectRoot } from '../../workbench/folders.ts';
 const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
 
 /** A command that runs each text in one session, as a migration tool does. */
-const sql = (...texts: readonly string[]): string =>
-  `"${process.execPath}" -e '${[
+function sql(...texts: readonly string[]): string {
+  const file = path.join(temporaryFolder(), 'migration.cjs');
+  const script = [
     `const { Client } = require(${PG});`,
     'const c = new Client(process.env.DATABASE_URL);',
     `(async () => { await c.connect(); for (const text of ${JSON.stringify(texts)}) await c.query(text); await c.end(); })()`,
     '.catch((error) => { console.error(error.message); process.exit(2); });',
-  ].join(' ')}'`;
+  ];
+  writeFileSync(file, script.join('\n'));
+  return `"${process.execPath}" "${file}"`;
+}
 
 describe('npx hosted-postgres rehearse', () => {
   let [file, folder, temporary] = ['', '', ''];

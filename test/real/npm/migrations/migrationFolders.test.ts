@@ -249,8 +249,13 @@ describe('migrations that create extensions', () => {
     mkdirSync(path.join(folder, 'migrations'));
     // The advice is about the output, not about the file, which may have run or not.
     writeFileSync(path.join(folder, 'migrations', '1.sql'), 'create extension vector;\n');
-    const run = (text: string) =>
-      runStep(folder, { run: `echo '${text}'; exit 1`, files: ['migrations'] }, owner.uri);
+    const run = (text: string) => {
+      writeFileSync(
+        path.join(folder, 'tool.cjs'),
+        `console.log(${JSON.stringify(text)}); process.exitCode = 1;`,
+      );
+      return runStep(folder, { run: `"${process.execPath}" tool.cjs`, files: ['migrations'] }, owner.uri);
+    };
     await assert.rejects(run('applying migrations'), { message: /ended with 1:\napplying migrations\n$/ });
     // As Knex prints it.
     await assert.rejects(

@@ -19,6 +19,8 @@ describe('start-up parameters', () => {
     service = await startControlPlane({ withoutPgBouncer: true });
     compute = await service.create();
     uri = await service.uri(compute);
+    // A start of Postgres may take longer than drivers wait for a connection.
+    await query(uri, 'select 1');
   });
   after(async () => service?.close());
 
