@@ -9,8 +9,10 @@ import { openWorld, type SoakWorld } from './world.ts';
 
 const MINUTE = 60_000;
 const minutes = Number(process.argv[2] ?? process.env['SOAK_MINUTES'] ?? (isFullRun ? '30' : '5'));
-/** A third of them covers each use at least once. */
-const MEASUREMENTS = 30;
+/** A third of them covers each use at least once, and moments at which little is in use and the memory has just been freed. */
+const MEASUREMENTS = 90;
+/** Every so many of them, one is printed. */
+const PRINTED = 3;
 
 const failures: string[] = [];
 const counts = new Map<string, number>();
@@ -27,7 +29,8 @@ try {
     const measures = await measure([process.pid], world.dataFolders);
     all.push(measures);
     const actions = [...counts.values()].reduce((sum, each) => sum + each, 0);
-    console.log(line((count * minutes) / MEASUREMENTS, measures, actions, failures.length));
+    if (count % PRINTED === 0)
+      console.log(line((count * minutes) / MEASUREMENTS, measures, actions, failures.length));
   }
   stop.abort();
   await Promise.all(running);
