@@ -29,6 +29,10 @@ export interface Tried {
   readonly manual: number;
 }
 
+/** The programs that root's service copies for the account that it becomes, and the folders above. */
+const COPIED =
+  '/ /var /var/lib /var/lib/hosted-postgres /var/lib/hosted-postgres/* /var/lib/hosted-postgres/*/bin /var/lib/hosted-postgres/*/bin/*';
+
 const COMPUTE = /^Compute .*ep-little-smoke-851426$/;
 
 const [, , vsix = '', pause = '0'] = process.argv;
@@ -53,6 +57,8 @@ try {
   console.log(JSON.stringify(result));
 } catch (error) {
   await opened.screenshot(path.join(cacheFolder, '..', 'failures', `installed-${os.userInfo().uid}.png`));
+  // Seen rarely, on a busy machine: the copied programs "can't run" (EACCES), although they run the next time.
+  console.error(execFileSync('sh', ['-c', `ls -ldn ${COPIED} 2>&1 || true`], { encoding: 'utf8' }));
   throw error;
 } finally {
   // Files are kept for `InstalledPackage.remove`: for a while after many were removed, ext4 creates files slowly, and the

@@ -67,6 +67,7 @@ async function ask(found: WindowRecord, call: BridgeCall, signal: AbortSignal): 
   socket.once('close', () => (isSent ? reject(new Error(lost)) : resolve(undefined)));
   const end = () => socket.destroy();
   signal.addEventListener('abort', end);
+  if (signal.aborted) end();
   try {
     return await promise;
   } finally {

@@ -51,7 +51,7 @@ async function write(request: AgentEnvRequest, url: string): Promise<void> {
     isChanged = after !== text && valueOf(text, variable) !== value;
     if (isChanged) return undefined;
     if (replacement.isRequoted)
-      throw new Error(`The value of ${variable} in ${request.file} can't be changed in place.`);
+      throw new Error(`The value of ${variable} in ${request.file} can only be replaced as a whole.`);
     return Buffer.from(after);
   };
   await changeFile(file, change, 0o600);

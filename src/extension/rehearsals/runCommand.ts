@@ -20,6 +20,8 @@ export async function runCommand(
   write: (text: string) => void,
   signal: AbortSignal,
 ): Promise<number | undefined> {
+  // A listener isn't called for what came before it.
+  if (signal.aborted) return undefined;
   const env = { ...process.env, ...databaseVariables(url) };
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const [child] = startCommand(command, { env, stdio, cwd: folder, ownGroup: true });

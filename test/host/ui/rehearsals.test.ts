@@ -58,7 +58,7 @@ describe('A migration is rehearsed', () => {
     const row = preview().getByRole('row').filter({ hasText: 'alter table users drop column nick' });
     await row.getByText(/^reads and writes of public\.users: up to \d+ ms$/).waitFor();
     await preview()
-      .getByText(/^0001_drop\.sql on a copy of main, .* The copy doesn't stay/)
+      .getByText(/^0001_drop\.sql on a copy of main, .* The copy is deleted/)
       .waitFor();
     await ui().statusBar.waitFor('Loses 1,204 values of public.users.nick.');
     assert.deepEqual(await copies(), []);

@@ -64,7 +64,7 @@ describe('Tidy Up Branches', () => {
     await until('the end', async () => !remembered().some((name) => name?.startsWith('gone')));
     assert.deepEqual(remembered(), ['unticked', 'checked-out', 'in-file']);
     assert.deepEqual((await names()).toSorted().slice(-3), ['main', 'rewrite', 'unticked']);
-    const count = /1 database branch has lost its Git branch\./;
+    const count = /The Git branch of 1 database branch no longer exists\./;
     await ui().statusBar.waitForTooltip('Database branch in-file', count);
 
     repository.git('branch', 'unticked');

@@ -164,12 +164,12 @@ describe('Undo… on an account', () => {
     await api.change('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 0 } });
     await ui().run('Refresh');
     await ui().run('Undo…');
-    await ui().quickInput.waitFor('The project of main keeps no history');
+    await ui().quickInput.waitFor("main can't go back in time");
     await shoot('no-history');
     await ui().quickInput.cancel(/./);
     const child = 'Branch checkout-rewrite, br-sweet-breeze-497520';
     await ui().computes.contextMenu(child, 'Undo…');
-    await ui().notifications.waitFor('The project of checkout-rewrite keeps no history');
+    await ui().notifications.waitFor("checkout-rewrite can't go back in time");
     await shoot('nothing-offered');
     await api.change('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 86_400 } });
   });

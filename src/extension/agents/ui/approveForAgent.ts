@@ -69,6 +69,7 @@ export async function approveForAgent(
   const timer = clock.after(APPROVAL_WAIT, () => stop('late'));
   const abort = () => stop('aborted');
   signal.addEventListener('abort', abort);
+  if (signal.aborted) abort();
   try {
     const answer = await Promise.race([approved, ended]);
     if (answer === 'late') throw new Error('The user did not answer within 60 seconds. Nothing was changed.');
@@ -157,7 +158,7 @@ function readingQuestion(agent: string, branch: string, project: string, sql: st
   return {
     question: l10n.t('Let {0} read the branch {1} of {2}?', agent, branch, project),
     detail: l10n.t(
-      "It starts a suspended compute. With the owner's rights, also for the code of views and policies, it runs: {0}",
+      "A suspended compute is started. The owner's rights apply, also to the code of views and policies. To be read: {0}",
       sanitize(sql, sql.length),
     ),
     button: l10n.t('Read'),
@@ -166,7 +167,7 @@ function readingQuestion(agent: string, branch: string, project: string, sql: st
 }
 
 function computeQuestion(change: ComputeChange, agent: string, compute: string) {
-  const uninterrupted = l10n.t('No connections are interrupted.');
+  const uninterrupted = l10n.t('No connections are dropped.');
   switch (change.kind) {
     case 'start':
       return {

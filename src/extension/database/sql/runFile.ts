@@ -33,6 +33,8 @@ export async function runByPsql(
   write: (text: string) => void,
   { signal, kill }: StopSignals,
 ): Promise<number | undefined> {
+  // A listener isn't called for what came before it.
+  if (signal.aborted || kill.aborted) return undefined;
   // The terminal passes no input on, so a question about the password would have no answer.
   const args = ['--no-psqlrc', '--no-password', '--set=ON_ERROR_STOP=1', `--file=${file}`];
   const child = spawn(program, args, {

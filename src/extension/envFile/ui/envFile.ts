@@ -89,13 +89,9 @@ async function askForOtherForm(
 ): Promise<boolean | undefined> {
   if (setVariables(await readText(uri), changes)?.isRequoted !== true) return false;
   const replace = l10n.t('Replace Value');
-  const question = l10n.t(
-    "The value of {0} in {1} can't be changed in place. Replace all of it?",
-    name,
-    file,
-  );
+  const question = l10n.t('Replace the whole value of {0} in {1}?', name, file);
   const detail = l10n.t(
-    'It has no quotes, or several parts, and then programs read the file by different rules. The new value gets quotes.',
+    'The value has no quotes or several parts, which programs read differently. The new value gets quotes.',
   );
   return (await window.ask(question, detail, replace)) === replace ? true : undefined;
 }

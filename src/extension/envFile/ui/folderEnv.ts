@@ -53,7 +53,7 @@ export class FolderEnv implements EnvVariable {
     const written = await changeTextFile(Uri.file((await this.read()).path), (text) => {
       const changed = setVariables(text, changes);
       if (changed?.isRequoted === true)
-        throw new Error(l10n.t("The value of {0} can't be changed in place.", this.name));
+        throw new Error(l10n.t('The value of {0} can only be replaced as a whole.', this.name));
       return changed?.text;
     });
     return written && { undo: () => undoChanges([written]) };

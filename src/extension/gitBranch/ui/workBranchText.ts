@@ -37,8 +37,8 @@ export function unusedText(count: number): readonly string[] {
   if (count === 0) return [];
   return [
     count === 1
-      ? l10n.t('1 database branch has lost its Git branch.')
-      : l10n.t('{0} database branches have lost their Git branches.', count),
+      ? l10n.t('The Git branch of 1 database branch no longer exists.')
+      : l10n.t('The Git branches of {0} database branches no longer exist.', count),
   ];
 }
 

@@ -204,5 +204,5 @@ async function chooseMoment(
 /** See `timeProblem`. */
 export const problemText = (problem: 'noHistory' | 'notRoot', name: string): string =>
   problem === 'noHistory'
-    ? l10n.t("The project of {0} keeps no history, so it can't go back to a time.", name)
+    ? l10n.t("{0} can't go back in time, because its project keeps no history.", name)
     : l10n.t('{0} has a parent, and this service restores only root branches to an earlier time.', name);

@@ -91,7 +91,7 @@ export function suspendText(connections: number | undefined): string {
 /** @param connections see `suspendText` */
 export function droppedText(connections: number | undefined): string {
   if (connections === undefined) return l10n.t('Its connections are dropped.');
-  if (connections === 0) return l10n.t('No connections are interrupted.');
+  if (connections === 0) return l10n.t('No connections are dropped.');
   return connections === 1
     ? l10n.t('1 open connection is dropped.')
     : l10n.t('{0} open connections are dropped.', connections);

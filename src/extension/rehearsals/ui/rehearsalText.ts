@@ -31,12 +31,7 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     `# ${first}`,
     ...others.map((sentence) => `- ${sentence}`),
     escapeMarkdown(
-      l10n.t(
-        "{0} on a copy of {1}, {2}. The copy doesn't stay. Nothing else was changed.",
-        name,
-        branch,
-        when,
-      ),
+      l10n.t('{0} on a copy of {1}, {2}. The copy is deleted. Nothing else was changed.', name, branch, when),
     ),
     ...(report.statements.length === 0 ? [] : [statementTable(report)]),
     ...(rewritten.length === 0
@@ -61,7 +56,7 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
       : []),
     escapeMarkdown(
       l10n.t(
-        'Times are those of this machine. Rewriting, validating and indexing a table take longer with more rows. Others wait until the end of the transaction.',
+        'The times were measured on this machine. Rewriting, validating and indexing a table take longer with more rows. Other connections wait until the end of the transaction.',
       ),
     ),
     '',

@@ -13,7 +13,7 @@ export const offerNewService = (localService: Pick<LocalService, 'onDidJoinEarli
 
 async function offer(): Promise<void> {
   const question = l10n.t(
-    'The local service still runs in an earlier version, without what is new. A restart drops the connections to its computes.',
+    'The local service still runs an earlier version. A restart drops the connections to its computes.',
   );
   const restart = l10n.t('Restart Local Service');
   const chosen = await window.showInformationMessage(question, restart);

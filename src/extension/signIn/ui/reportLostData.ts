@@ -8,6 +8,6 @@ export const reportLostData = (localService: Pick<LocalService, 'onDidLoseData'>
   localService.onDidLoseData(
     () =>
       void window.showWarningMessage(
-        l10n.t('The data of the local service were deleted. It has started with a new sample.'),
+        l10n.t('The data of the local service was deleted. The service has started with new sample data.'),
       ),
   );

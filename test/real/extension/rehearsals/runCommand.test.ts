@@ -1,6 +1,6 @@
 /** The command of a rehearsal, in a real shell. */
 import assert from 'node:assert/strict';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { isAlive } from '../../../../src/base/processIdentity.ts';
 import { runCommand } from '../../../../src/extension/rehearsals/runCommand.ts';
@@ -39,6 +39,13 @@ describe('The command of a rehearsal', () => {
     assert.deepEqual(await run(stays, never, folder), { code: 0, text: 'done\n' });
     const pid = Number(readFileSync(path.join(folder, 'pid'), 'utf8'));
     await until('its end', async () => !isAlive(pid));
+  });
+
+  it('is not started if it was canceled before', async () => {
+    const folder = temporaryFolder();
+    const ended = await run('echo started > file', AbortSignal.abort(), folder);
+    assert.deepEqual(ended, { code: undefined, text: '' });
+    assert.deepEqual(readdirSync(folder), []);
   });
 
   it('ends with all that it has started when it is canceled', async () => {

@@ -148,6 +148,14 @@ select id, name from item order by id;
     assert.deepEqual([results[0]?.rows.length, results[0]?.rowCount], [200, 100_000]);
   });
 
+  it('is not run by psql if it was canceled before', async function () {
+    if (program === undefined) return this.skip();
+    assert.deepEqual(await byPsql(fileOf('create table never (id int)'), AbortSignal.abort()), {
+      code: undefined,
+      text: '',
+    });
+  });
+
   for (const how of ['psql', 'the driver'])
     it(`is canceled in the middle of a statement by ${how}`, async function () {
       if (how === 'psql' && program === undefined) return this.skip();

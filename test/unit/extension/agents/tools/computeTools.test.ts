@@ -70,7 +70,7 @@ describe('Tools for language models', () => {
       call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
     const where = String.raw`<b>main</b> \(ep-main\) on the branch br-main of .* \(shop\)`;
     for (const [name, input, question] of [
-      ['startCompute', target, `start ${where}\\? No connections are interrupted`],
+      ['startCompute', target, `start ${where}\\? No connections are dropped`],
       ['restartCompute', target, `restart ${where}\\? .*connections are dropped`],
       ['suspendCompute', target, `suspend ${where}\\? .*connections are dropped`],
       ['resizeCompute', { ...target, minCu: 1, maxCu: 2 }, `change the size of ${where} to 1–2 CU\\? `],
@@ -96,7 +96,7 @@ describe('Tools for language models', () => {
   it('say how many connections a suspend drops', async () => {
     for (const [connections, text] of [
       [2, /2 open connections are dropped/],
-      [0, /No connections are interrupted/],
+      [0, /No connections are dropped/],
       [undefined, /Its connections are dropped/],
     ] as const) {
       service.script = (call) =>

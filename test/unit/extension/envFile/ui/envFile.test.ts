@@ -65,7 +65,7 @@ describe('prepareEnv', () => {
     it('asks before a value gets other quotes', async () => {
       const text = 'DATABASE_URL=mysql://old\n';
       assert.equal(await write(text), undefined);
-      assert.match(questions.join(), /^The value of DATABASE_URL in \.env can't be changed in place/);
+      assert.match(questions.join(), /^Replace the whole value of DATABASE_URL in \.env\?/);
       assert.equal(readFileSync(file, 'utf8'), text);
       answers.push('Replace Value');
       assert.equal(await write(text), `DATABASE_URL='${URL}'\n`);

@@ -224,7 +224,7 @@ describe('Undo…', () => {
     branches = [{ id: 'br-main', name: 'main', created_at: YESTERDAY }];
     await model.inventory.refreshProjects();
     await run();
-    assert.match(String(questions[1]), /^The project of main keeps no history/);
+    assert.match(String(questions[1]), /^main can't go back in time, because its project keeps no history/);
     assert.deepEqual([sent, quickPicks], [[], []]);
   });
 

@@ -14,7 +14,7 @@ describe('The offer to restart the local service', () => {
     answers.push(undefined, 'Restart Local Service');
     joined.fire();
     await until('the question', async () => questions.length === 1);
-    assert.match(questions.join(), /^The local service still runs in an earlier version/);
+    assert.match(questions.join(), /^The local service still runs an earlier version/);
     joined.fire();
     await until('the restart', async () => executed.length === 1);
     assert.deepEqual(executed, [['hostedPostgres.localService.start']]);

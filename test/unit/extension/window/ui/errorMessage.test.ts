@@ -71,7 +71,7 @@ describe('explainError', () => {
     [
       'a missing resource without a message',
       silent(404),
-      /^The service doesn't have this, or this API key doesn't allow it\.$/,
+      /^The service has no such item, or this API key may not see it\.$/,
       'log',
     ],
     [

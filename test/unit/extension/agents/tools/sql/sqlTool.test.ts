@@ -119,10 +119,13 @@ describe('runSql as a tool', () => {
       const compare = { ...ids, branchId: 'br-agent', database: 'app', rowsOf: 'pets' };
       const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
       await assert.rejects(callTool(deps, 'compareSchema', compare, caller), /did not approve/);
-      assert.match(questions.pop() ?? '', /^Let claude read the branch main \(br-main\) .* it runs: pets$/);
+      assert.match(
+        questions.pop() ?? '',
+        /^Let claude read the branch main \(br-main\) .* To be read: pets$/,
+      );
       assert.match(
         questions.join('\n'),
-        /^Let claude read the branch main .* it runs: select 'one'\nLet codex read the branch .*br-agent/,
+        /^Let claude read the branch main .* To be read: select 'one'\nLet codex read the branch .*br-agent/,
       );
       questions.length = 0;
       assert.equal(asked(), false);
