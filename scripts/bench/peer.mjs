@@ -1,5 +1,5 @@
 /**
- * The same work with PGlite or with `hosted-postgres/test`, as a program of its own: `peer.mjs WORK SIDE`. Its folder has the packages
+ * The same work with PGlite or with `hosted-postgres/test`, as a separate program: `peer.mjs WORK SIDE`. Its folder has the packages
  * that `peers.ts` installs. It prints a line of JSON, or sends messages to its parent.
  */
 import assert from 'node:assert/strict';

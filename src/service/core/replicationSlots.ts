@@ -4,7 +4,7 @@ export interface ReplicationSlots {
   replicationSlots(branchId: string): Promise<readonly string[]>;
 
   /**
-   * Drops slots that nobody has read for too long, and logs those that keep much of the log. Does not throw.
+   * Drops slots that no program has read for too long, and logs those that keep much of the log. Does not throw.
    * @param seconds since the last check
    */
   checkSlots(branchIds: readonly string[], seconds: number): Promise<void>;

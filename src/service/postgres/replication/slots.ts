@@ -1,4 +1,4 @@
-/** The slots of a branch's clients: which there are, and the end of those that nobody reads. */
+/** The slots of a branch's clients: which there are, and the end of those that no program reads. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
@@ -29,7 +29,7 @@ function isLogical(file: string): boolean {
   }
 }
 
-/** Seconds for which nobody reads a slot, while its server runs. As on the public service. */
+/** Seconds for which no program reads a slot, while its server runs. As on the public service. */
 export const IDLE_LIMIT = 40 * 3600;
 /** Bytes of log that an unused slot may keep before that is reported. At 4 GB it is lost. */
 const MUCH = 1024 ** 3;
@@ -70,7 +70,7 @@ export async function checkSlots(
     for (const { name } of unread.filter(isOver)) {
       await client.query(DROP, [name]);
       idle.delete(name);
-      deps.log(`${branchId}: dropped the replication slot ${name}, which nobody has read for 40 hours`);
+      deps.log(`${branchId}: dropped the replication slot ${name}, which no program has read for 40 hours`);
     }
     if (idle.size === 0) rmSync(file, { force: true });
     else writePrivateFile(file, JSON.stringify(Object.fromEntries(idle)));
@@ -85,7 +85,7 @@ export async function checkSlots(
 }
 
 const warning = (name: string, kept: number): string =>
-  `nobody reads the replication slot ${name}, which keeps ${Math.ceil(kept / 1024 ** 2)} MB of log on the disk. ` +
+  `no program reads the replication slot ${name}, which keeps ${Math.ceil(kept / 1024 ** 2)} MB of log on the disk. ` +
   `Unless its program continues, drop it: pg_recvlogical --drop-slot --slot=${name}`;
 
 function readIdle(file: string): Readonly<Record<string, unknown>> {

@@ -179,7 +179,7 @@ describe('A replication slot', () => {
   });
 });
 
-describe('A slot that nobody reads', () => {
+describe('A slot that no program reads', () => {
   const branch = useBranch({ logicalReplication: true });
   const HOUR = 3600;
   const check = async (seconds: number) => branch.service.engine.checkSlots(['br-main'], seconds);
@@ -192,14 +192,17 @@ describe('A slot that nobody reads', () => {
     await receive(client, 'read');
     await check(39 * HOUR);
     await branch.service.engine.suspend(branch.compute.id);
-    // While the server doesn't run, nobody can read.
+    // While the server doesn't run, no program can read.
     await check(30 * HOUR);
     const again = await replicate(branch.uri);
     await receive(again, 'read');
     assert.deepEqual(await query(branch.uri, `${SLOTS} order by 1`), ['idle', 'read']);
     await check(HOUR);
     assert.deepEqual(await query(branch.uri, SLOTS), ['read']);
-    assert.match(branch.service.log.join('\n'), /br-main: dropped the replication slot idle, which nobody/);
+    assert.match(
+      branch.service.log.join('\n'),
+      /br-main: dropped the replication slot idle, which no program/,
+    );
     await again.end();
     await eventually(async () => (await query(branch.uri, `${SLOTS} where active`)).length === 0);
     await check(39 * HOUR);
@@ -218,7 +221,7 @@ describe('A slot that nobody reads', () => {
     const superuser = superuserUri(branch.service, branch.uri);
     await check(1);
     const named = () =>
-      branch.service.log.filter((line) => /nobody reads the replication slot large/.test(line));
+      branch.service.log.filter((line) => /no program reads the replication slot large/.test(line));
     assert.deepEqual(named(), []);
     await query(
       superuser,
