@@ -25,7 +25,7 @@ export async function dropDatabase(client: Client, name: string): Promise<void> 
     await drop();
   } catch (error) {
     if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
-    // Postgres itself doesn't end those who read changes, and they may come back at once.
+    // Postgres itself doesn't end the programs that read changes, and they may come back at once.
     await client.query(`alter database ${database} allow_connections false`);
     await client.query(END_REPLICATION, [name]);
     await drop().catch(async (reason: unknown) => {

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   linkSync,
@@ -70,7 +71,7 @@ function ensureCopy(folder: string): string {
 function folderOfCopy(folder: string): string {
   const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
   const version = createHash('sha256')
-    .update(['pg_dump', 'cluster', path.dirname(folder), size, mtimeMs, ino].join('\n'))
+    .update(['pg_dump', 'cluster', 'rights', path.dirname(folder), size, mtimeMs, ino].join('\n'))
     .digest('hex');
   return path.join(SYSTEM_FOLDER, `programs-${version.slice(0, 10)}`);
 }
@@ -103,10 +104,23 @@ function addFile(from: string, to: string): void {
   renameSync(temporary, to);
 }
 
+/** Others may use it as its owner may, also if it was installed with a umask of root that forbids that. */
 function linkOrCopy(from: string, to: string): void {
+  const mode = statSync(from).mode & 0o777;
+  const own = mode & 0o500;
+  const rights = mode | (own >> 3) | (own >> 6);
+  if (rights !== mode || !isLinked(from, to)) {
+    cpSync(from, to);
+    chmodSync(to, rights);
+  }
+}
+
+/** @returns false for a file on another file system, which can only be copied */
+function isLinked(from: string, to: string): boolean {
   try {
     linkSync(from, to);
+    return true;
   } catch {
-    cpSync(from, to); // A file on another file system can only be copied.
+    return false;
   }
 }

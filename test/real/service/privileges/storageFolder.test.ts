@@ -109,6 +109,12 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     for (const name of ['bin', 'lib', 'private']) mkdirSync(path.join(prefix, name), { recursive: true });
     for (const name of ['bin/postgres', 'bin/initdb', 'lib/libpq', 'private/file'])
       writeFileSync(path.join(prefix, name), name, { mode: 0o755 });
+    // As with the umask 077.
+    for (const [name, mode] of [
+      ['bin/initdb', 0o700],
+      ['lib/libpq', 0o600],
+    ] as const)
+      chmodSync(path.join(prefix, name), mode);
     const none = { missing: '', pooler: undefined };
     const closedToIt = { first: path.join(prefix, 'bin'), others: [path.join(prefix, 'bin')], ...none };
     const { first = '', others } = makeProgramsReachable(closedToIt, account);
@@ -116,6 +122,12 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     assert.deepEqual(others, []);
     assert.equal(readFileSync(path.join(first, '../lib/libpq'), 'utf8'), 'lib/libpq');
     assert.ok(canReach(path.join(first, 'postgres'), account));
+    const modesIn = (folder: string) =>
+      ['bin/postgres', 'bin/initdb', 'lib/libpq'].map(
+        (name) => statSync(path.join(folder, name)).mode & 0o777,
+      );
+    assert.deepEqual(modesIn(path.dirname(first)), [0o755, 0o755, 0o644]);
+    assert.deepEqual(modesIn(prefix), [0o755, 0o700, 0o600]);
     assert.ok(!existsSync(path.join(first, '../private')));
     assert.equal(changeableByOthers(path.join(first, 'postgres')), undefined);
 
