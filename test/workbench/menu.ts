@@ -1,12 +1,22 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
+import { until } from './until.ts';
 
 const SUBMENU = '.monaco-submenu';
+/** Milliseconds in which a menu is drawn, unless it was closed. */
+const SHOWN_WITHIN = 5000;
 
 /** Opens the context menu of an element. */
 export async function openMenu(page: Page, target: Locator): Promise<void> {
-  await target.click({ button: 'right' });
-  await items(page).first().waitFor();
+  const first = items(page).first();
+  // An editor that opens late takes the keyboard focus, which closes a menu at once.
+  await until('a menu', async () => {
+    await target.click({ button: 'right' });
+    return first.waitFor({ timeout: SHOWN_WITHIN }).then(
+      () => true,
+      () => false,
+    );
+  });
 }
 
 /** Chooses an item of the open menu by its whole title, after those of the submenus that it is in. */
@@ -14,17 +24,21 @@ export async function chooseMenuItem(page: Page, ...titles: readonly string[]): 
   for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu);
   // A submenu is inside the item that opened it.
   const item = itemOf(page, titles.at(-1) ?? '').filter({ hasNot: page.locator(SUBMENU) });
+  await press(page, item);
+  await item.waitFor({ state: 'hidden' });
+}
+
+/** VS Code also opens it by itself, 250 ms after the pointer has come to rest on its item. */
+async function openSubmenu(page: Page, title: string): Promise<void> {
+  await press(page, itemOf(page, title));
+  await page.locator(`${SUBMENU} .action-item`).first().waitFor();
+}
+
+async function press(page: Page, item: Locator): Promise<void> {
   await item.hover();
   // A menu ignores clicks for its first 100 ms, but not the keyboard.
   await item.and(page.locator('.focused')).waitFor();
   await page.keyboard.press('Enter');
-  await item.waitFor({ state: 'hidden' });
-}
-
-/** Opens a submenu as the pointer does: VS Code opens it 250 ms after the pointer has come to rest on its item. */
-async function openSubmenu(page: Page, title: string): Promise<void> {
-  await itemOf(page, title).hover();
-  await page.locator(`${SUBMENU} .action-item`).first().waitFor();
 }
 
 function itemOf(page: Page, title: string): Locator {

@@ -17,8 +17,10 @@ export class Terminal {
     );
   }
 
+  /** To call before typing: a list that closes can give the keyboard focus back to the view from which it was opened. */
   async focus(): Promise<void> {
     await this.#root.click();
+    await this.#root.locator('.xterm.focus').waitFor();
   }
 
   async closed(): Promise<void> {

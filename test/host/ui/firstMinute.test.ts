@@ -27,10 +27,7 @@ describe('The first minute', () => {
   });
   after(() => writeFileSync(path.join(pictures, 'steps.txt'), `${steps.join('\n')}\n`));
 
-  /**
-   * @param clicks those of the mouse and the keys; a pointer that rests opens submenus
-   * @param task ends when its result is shown
-   */
+  /** @param task ends when its result is shown */
   function takes(title: string, clicks: number, task: () => Promise<void>): void {
     it(`${title} in ${clicks} clicks or keys`, async () => {
       const begun = performance.now();
@@ -89,7 +86,7 @@ describe('The first minute', () => {
     await waitForTab(/customers/);
   });
 
-  takes('shows in which rows another branch differs', 3, async () => {
+  takes('shows in which rows another branch differs', 4, async () => {
     const branch = /^Branch checkout-rewrite, br-\S+/;
     await ui().computes.contextMenu(branch, 'Data and History', 'Compare Rows…');
     await ui().quickInput.choose('Select a table or view', 'orders');
