@@ -99,8 +99,7 @@ describe('a connection', () => {
       assert.ok(placesWith(places, `@${host}/`).length > 0, 'psql is among the processes');
       assert.deepEqual(placesWith(places, await passwordOf()), []);
     }
-    await ui().terminal.focus();
-    await ui().page.keyboard.type("select 'it' || ' works' as said;\n");
+    await ui().terminal.type("select 'it' || ' works' as said;\n");
     await ui().terminal.waitFor(/it works/);
     await ui().page.keyboard.type('\\q\n');
     await ui().terminal.closed();
