@@ -27,11 +27,13 @@ export async function dropDatabase(client: Client, name: string): Promise<void> 
     if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
     // Postgres itself doesn't end the programs that read changes, and they may come back at once.
     await client.query(`alter database ${database} allow_connections false`);
-    await client.query(END_REPLICATION, [name]);
-    await drop().catch(async (reason: unknown) => {
+    try {
+      await client.query(END_REPLICATION, [name]);
+      await drop();
+    } catch (reason) {
       await client.query(`alter database ${database} allow_connections true`);
       throw reason;
-    });
+    }
   }
 }
 

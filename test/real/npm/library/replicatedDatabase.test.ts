@@ -60,7 +60,7 @@ describe('A test database whose changes are followed', () => {
     assert.deepEqual(await query(at('busy'), 'select 1'), [1]);
   });
 
-  it('can be freed by its owner, who is told by whom it is used', async () => {
+  it('can be freed by its owner', async () => {
     const admin = await connectTo(at('postgres'));
     await admin.query('create database mine');
     await createSlot(at('mine'), 'mine');

@@ -247,7 +247,7 @@ describe('Replication is refused', () => {
       assert.deepEqual(service.woken, []);
     });
 
-  it('by a read replica, and in a project where it is off', async () => {
+  it('by a read replica, and in a project without it', async () => {
     const service = await startControlPlane();
     const primary = await service.create();
     const uri = await service.uri(primary);

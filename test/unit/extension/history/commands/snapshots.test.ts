@@ -205,6 +205,7 @@ describe('Snapshots of a branch', () => {
 
   it('say which replication slots end', async () => {
     slots = ['zero_0', 'powersync'];
+    Object.defineProperty(model.session.connection, 'isLocal', { value: true });
     const end = undo();
     await accept('Snapshot “before”');
     await end;
