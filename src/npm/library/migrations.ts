@@ -6,9 +6,9 @@ import path from 'node:path';
 import { readChosenFile } from '../../base/files.ts';
 import { adviceForOutput } from '../../base/sql/missingExtension.ts';
 import { databaseVariables } from '../../api/addresses/databaseVariables.ts';
-import { runSqlFiles, withClient } from '../migrations/runSqlFiles.ts';
+import { runSqlFiles, withClient } from '../../migrations/runSqlFiles.ts';
 import { shownTools } from '../../migrations/shownTools.ts';
-import { listFiles } from '../migrations/sqlFiles.ts';
+import { listFiles } from '../../migrations/sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
 /** Changes with how steps are run and what is saved, so that parents of former versions aren't used. */

@@ -10,7 +10,7 @@ import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
 import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
 import { contentHash, requireObjects, runStep } from './migrations.ts';
-import { withClient } from '../migrations/runSqlFiles.ts';
+import { withClient } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
 import type { BranchOptions } from './types.d.ts';
 

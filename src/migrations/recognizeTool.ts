@@ -1,17 +1,9 @@
 /** Which tool a folder or file of SQL is for, or that it isn't known. */
 import path from 'node:path';
 import { isOfFlyway, splitDirections } from './fileOrder.ts';
-import {
-  FLYWAY,
-  PAIRS,
-  PLAIN,
-  PSQL,
-  TOOLS,
-  type FolderRules,
-  type MigrationTool,
-} from '../../migrations/migrationTools.ts';
+import { FLYWAY, PAIRS, PLAIN, PSQL, TOOLS, type FolderRules, type MigrationTool } from './migrationTools.ts';
 import type { Refuse } from './refusal.ts';
-import { exists } from '../../migrations/shownTools.ts';
+import { exists } from './shownTools.ts';
 
 /** A file or folder of migrations, before its tool is known. */
 export interface FoundMigrations {

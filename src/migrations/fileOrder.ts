@@ -1,7 +1,7 @@
 /** The order in which the files of a folder run, and which of them undo others. */
 import path from 'node:path';
-import { readChosenFile } from '../../base/files.ts';
-import type { FolderRules } from '../../migrations/migrationTools.ts';
+import { readChosenFile } from '../base/files.ts';
+import type { FolderRules } from './migrationTools.ts';
 import type { Refuse } from './refusal.ts';
 
 const FLYWAY_NAME = /^(?:([VUB])(\d+(?:[._]\d+)*)|(R))__.+\.sql$/;

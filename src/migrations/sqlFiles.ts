@@ -1,13 +1,13 @@
 /** Which SQL a file or folder of migrations runs, in which order, and how. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { readChosenFile } from '../../base/files.ts';
+import { readChosenFile } from '../base/files.ts';
 import { sortFiles } from './fileOrder.ts';
-import type { FolderRules, Transaction } from '../../migrations/migrationTools.ts';
+import type { FolderRules, Transaction } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
 import { refusal, type Refuse } from './refusal.ts';
-import { shownTools } from '../../migrations/shownTools.ts';
-import { PartError, undoLine } from '../../migrations/upPart.ts';
+import { shownTools } from './shownTools.ts';
+import { PartError, undoLine } from './upPart.ts';
 
 export interface SqlFile {
   readonly file: string;

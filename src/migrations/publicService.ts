@@ -1,7 +1,7 @@
 /** What dumps of the public service need: its roles, and statements that its changed Postgres lets owners run. */
 import type Client from 'pg/lib/client.js';
-import { fieldsOf } from '../../base/fieldsOf.ts';
-import type { SkipRule } from '../../base/sql/runScript.ts';
+import { fieldsOf } from '../base/fieldsOf.ts';
+import type { SkipRule } from '../base/sql/runScript.ts';
 
 /** Each database of the public service has them. A dump names them as owners, and in grants. */
 const ROLES = ['cloud_admin', 'neon_superuser', 'neondb_owner'];

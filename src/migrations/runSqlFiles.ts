@@ -1,12 +1,12 @@
 /** Runs the files of a folder as its tool does, or as psql does if there is no tool. */
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../../base/sql/pgClient.ts';
-import { fieldsOf } from '../../base/fieldsOf.ts';
-import { adviseOnExtension } from '../../base/sql/missingExtension.ts';
-import { readStatements } from '../../base/sql/readStatements.ts';
-import { runScript } from '../../base/sql/runScript.ts';
-import { PsqlCommandError, ScriptError } from '../../base/sql/sqlScript.ts';
-import type { Transaction } from '../../migrations/migrationTools.ts';
+import { createPgClient } from '../base/sql/pgClient.ts';
+import { fieldsOf } from '../base/fieldsOf.ts';
+import { adviseOnExtension } from '../base/sql/missingExtension.ts';
+import { readStatements } from '../base/sql/readStatements.ts';
+import { runScript } from '../base/sql/runScript.ts';
+import { PsqlCommandError, ScriptError } from '../base/sql/sqlScript.ts';
+import type { Transaction } from './migrationTools.ts';
 import { createPublicRoles, skipForOwners } from './publicService.ts';
 import type { Refuse } from './refusal.ts';
 import { loadSqlFiles, type SqlFile } from './sqlFiles.ts';

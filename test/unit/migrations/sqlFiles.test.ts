@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { loadSqlFiles } from '../../../../src/npm/migrations/sqlFiles.ts';
-import { temporaryFolder } from '../../../helpers/localService.ts';
+import { loadSqlFiles } from '../../../src/migrations/sqlFiles.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
 
 type Files = Readonly<Record<string, string>>;
 
