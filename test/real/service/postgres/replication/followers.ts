@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { LogicalReplicationService, PgoutputPlugin, type Pgoutput } from 'pg-logical-replication';
+import postgres from 'postgres';
 import { createSlot, replicate } from './replicate.ts';
 
 /** Rows by table and key. */
@@ -90,6 +91,19 @@ function apply(tables: Tables, message: Pgoutput.Message): void {
   // A large value that hasn't changed isn't sent again.
   const sent = Object.entries(message.new).filter(([, value]) => value !== undefined);
   rows.set(keyOf(message.new), { ...before, ...Object.fromEntries(sent) });
+}
+
+/**
+ * postgres.js, which gets what is committed while it is connected. A Stream Abort would end the process with a TypeError, and isn't
+ * sent for transactions that fit in the memory for decoding.
+ * @returns the ids of inserted rows, which grow
+ */
+export async function subscribe(uri: string, table: string): Promise<Follower & { readonly ids: number[] }> {
+  const connection = { options: '-c logical_decoding_work_mem=1GB' };
+  const sql = postgres(uri, { max: 1, publications: 'changes', connection });
+  const ids: number[] = [];
+  await sql.subscribe(`insert:${table}`, (row) => void ids.push(Number(row?.['id'])));
+  return { ids, stop: async () => sql.end({ timeout: 1 }) };
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Random transactions, of all kinds that Postgres decodes, while programs follow them and are interrupted with the server. In the
- * end, each has all changes. `ROUNDS` makes it longer, and `SEED` repeats it.
+ * end, each has all changes. `MINUTES` makes it longer, and `SEED` repeats it.
  */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
@@ -10,10 +10,11 @@ import { RANDOM_SEED } from '../../../../helpers/seed.ts';
 import { connectTo, eventually, query, runStatements } from '../clients.ts';
 import { superuserUri } from '../controlPlane.ts';
 import { useBranch } from '../useBranch.ts';
-import { followWithPackage, receiveWithProgram } from './followers.ts';
+import { followWithPackage, receiveWithProgram, subscribe } from './followers.ts';
 import { content, randomTransactions, TABLES } from './randomTransactions.ts';
 
-const ROUNDS = Number(process.env['ROUNDS'] ?? roundsOf(4, 120));
+const ROUNDS = roundsOf(4, 120);
+const MINUTES = Number(process.env['MINUTES'] ?? 0);
 const LIMIT = 120_000;
 const LEDGER = ['create table ledger (id int primary key, kind text)'];
 
@@ -42,6 +43,7 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
   const committed: number[] = [];
   let target: { readonly uri: string; readonly id: string };
   let columns = 0;
+  let interruptions = 0;
 
   before(async () => {
     const computed = 'create table computed (id int primary key, n int, twice int';
@@ -122,6 +124,7 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
   let program: Awaited<ReturnType<typeof receiveWithProgram>>;
 
   async function interrupt(): Promise<void> {
+    interruptions += 1;
     const { service, compute } = branch;
     const superuser = superuserUri(service, branch.uri);
     switch (below(6)) {
@@ -153,17 +156,35 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
     }
   }
 
+  async function makeRound(): Promise<void> {
+    const [first, before] = [committed.length, interruptions];
+    const subscriber = await subscribe(branch.uri, 'ledger');
+    const client = await connectTo(branch.uri);
+    let isEnded = false;
+    client.once('end', () => (isEnded = true));
+    for (let count = 0; count < 20 && !isEnded; count += 1) await step(client);
+    await client.end();
+    const made = committed.slice(first);
+    if (interruptions === before) {
+      await eventually(() => subscriber.ids.length >= made.length, LIMIT);
+      assert.deepEqual(subscriber.ids, made);
+    }
+    await interrupt();
+    // It continues after what it has missed.
+    assert.deepEqual(
+      subscriber.ids,
+      made.filter((id) => subscriber.ids.includes(id)),
+    );
+    await subscriber.stop();
+  }
+
   it('have all of them in the end, and each once', async () => {
     const follower = await followWithPackage(branch.uri, 'changes');
     program = await receiveWithProgram(branch.uri, /table public\.ledger: INSERT: id\[integer\]:(\d+) .*\n/g);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const client = await connectTo(branch.uri);
-      let isEnded = false;
-      client.once('end', () => (isEnded = true));
-      for (let count = 0; count < 20 && !isEnded; count += 1) await step(client);
-      await client.end();
-      await interrupt();
-    }
+    const end = performance.now() + MINUTES * 60_000;
+    let rounds = 0;
+    for (; rounds < ROUNDS || performance.now() < end; rounds += 1) await makeRound();
+    console.log(`${rounds} rounds, ${committed.length} transactions, ${interruptions} interruptions`);
     await query(branch.uri, "insert into ledger values (1000000, 'end')");
     const rows = await all(branch.uri);
     assert.deepEqual(await query(branch.uri, 'select id from ledger order by id'), [...committed, 1_000_000]);
