@@ -9,6 +9,7 @@ import {
   type Uri,
 } from 'vscode';
 import type { DisposableStore } from '../base/disposable.ts';
+import type { CommandContext } from './commandSupport/context.ts';
 import type { RotationRecord } from './signIn/apiKeys/keyRotation.ts';
 import type { PendingChange } from './operations/pendingChange.ts';
 import { BackgroundRefresh } from './inventory/refresh/backgroundRefresh.ts';
@@ -19,7 +20,6 @@ import { HostProvider } from './connection/ui/hostProvider.ts';
 import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
 import { offerNewService } from './signIn/ui/offerNewService.ts';
 import { reportLostData } from './signIn/ui/reportLostData.ts';
-import { showRotationNotice } from './signIn/ui/rotationNotice.ts';
 import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
 import { followOperations, operationsText } from './browse/ui/operationsDocuments.ts';
 import { forgetClosedRows, rowsDocumentText } from './database/ui/rowsDocuments.ts';
@@ -82,8 +82,13 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   disposables.add(active.accountChanged.event(listenForAgents));
   // Another window may have enabled them.
   disposables.add(window.onDidChangeWindowState(listenForAgents));
-  for (const record of active.interruptedRotations) void showRotationNotice(app.rotationRecords, record);
+  if (active.interruptedRotations.length > 0) void reportRotations(app, active.interruptedRotations);
   return app;
+}
+
+async function reportRotations(app: CommandContext, records: readonly RotationRecord[]): Promise<void> {
+  const { reportRotation } = await import('./signIn/commands/revokeOldKey.ts');
+  for (const record of records) void reportRotation(app, record);
 }
 
 function createViews(

@@ -21,6 +21,10 @@ describe('API keys', () => {
     (await service().client.listApiKeys()).items
       .map(({ name }) => name)
       .filter((name) => name.startsWith('laptop'));
+  const noRecords = async () => {
+    const records = path.join(ownServiceFolder(ui().dataFolder), '../keyRotations');
+    await until('no record for the next window', async () => (await readdir(records)).length === 0);
+  };
   /** Rotates the window's key up to the confirmation. A window asks which key it uses until it has created one. */
   const startRotation = async (newName: string) => {
     const [oldName = ''] = await names();
@@ -72,25 +76,39 @@ describe('API keys', () => {
     assert.deepEqual(await ui().notifications.all(), []);
   });
 
-  it('are both named once in a message after a reload interrupts a rotation', async () => {
-    const held = service().proxy.inject('noAnswerAfter', { method: 'POST' });
+  it('are revoked by the same button after a reload', async () => {
+    service().proxy.inject('forbiddenPage', { method: 'DELETE' });
     const oldName = await startRotation('laptop 4');
     await ui().dialog.press('Rotate');
-    await until('the new key', async () => held.hits === 1 && (await names()).includes('laptop 4'));
+    const { message } = await ui().notifications.waitFor('This window now uses');
+    await ui().reload();
+    await ui().openView('Hosted Postgres');
+    const { buttons } = await ui().notifications.waitFor(message);
+    assert.deepEqual([buttons, (await names()).toSorted()], [['Revoke'], [oldName, 'laptop 4']]);
+    await ui().notifications.press(message, 'Revoke');
+    await ui().apiKeys.waitUntilGone(new RegExp(`^API key ${oldName},`));
+    assert.deepEqual(await names(), ['laptop 4']);
+    await noRecords();
+  });
+
+  it('are both named once in a message after a reload interrupts a rotation', async () => {
+    const held = service().proxy.inject('noAnswerAfter', { method: 'POST' });
+    const oldName = await startRotation('laptop 5');
+    await ui().dialog.press('Rotate');
+    await until('the new key', async () => held.hits === 1 && (await names()).includes('laptop 5'));
     service().proxy.clear();
     await ui().reload();
     await ui().openView('Hosted Postgres');
     const { message, buttons, severity } = await ui().notifications.waitFor('was interrupted');
     assert.deepEqual([buttons, severity], [['Show API Keys'], 'warning']);
-    assert.ok(message.includes(`The keys “${oldName}” and “laptop 4” may both be valid.`), message);
+    assert.ok(message.includes(`The keys “${oldName}” and “laptop 5” may both be valid.`), message);
     await ui().notifications.press('was interrupted', 'Show API Keys');
-    await ui().apiKeys.waitFor(/^API key laptop 4, never used/);
-    await ui().apiKeys.inlineAction(/^API key laptop 4/, 'Revoke API Key…');
+    await ui().apiKeys.waitFor(/^API key laptop 5, never used/);
+    await ui().apiKeys.inlineAction(/^API key laptop 5/, 'Revoke API Key…');
     await ui().dialog.press('Revoke');
-    await ui().apiKeys.waitUntilGone(/^API key laptop 4/);
+    await ui().apiKeys.waitUntilGone(/^API key laptop 5/);
     assert.deepEqual(await names(), [oldName]);
-    const records = path.join(ownServiceFolder(ui().dataFolder), '../keyRotations');
-    await until('no record for the next window', async () => (await readdir(records)).length === 0);
+    await noRecords();
   });
 
   it('sign out when the one in use is revoked', async () => {

@@ -1,6 +1,6 @@
 /**
  * Replaces the API key of an account: creates a new key, tests it, stores it, and only then revokes the old one. Until one
- * of them is gone, a recovery record names both, so that the next window can report an interrupted rotation.
+ * of them is gone, a recovery record names both, so that the next window can report an interrupted rotation, or revoke the old key.
  */
 import type { CallOptions, Client } from '../../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../../api/transport/errors.ts';
@@ -9,14 +9,17 @@ import type { Accounts } from '../../account/accounts.ts';
 import type { AccountConnection, OpenClient } from '../../account/accountConnection.ts';
 import type { RecoveryRecords } from '../../window/memory.ts';
 
-/** Names only, never a key. */
+/** Names and ids only, never a key. */
 export interface RotationRecord {
   readonly id: string;
+  /** See `accountId`. Records of earlier versions have none. */
+  readonly accountId?: string | undefined;
   /** The label that the user sees. */
   readonly account: string;
   readonly newName: string;
   /** Undefined if the user chose to keep all keys. */
   readonly oldName?: string | undefined;
+  readonly oldId?: number | undefined;
 }
 
 /**
@@ -53,8 +56,9 @@ export async function rotateKey(
   { newName, oldKey }: { readonly newName: string; readonly oldKey: Pick<ApiKey, 'id' | 'name'> | undefined },
   options: CallOptions = {},
 ): Promise<RotationOutcome> {
-  const { account } = connection;
-  const record = { id: crypto.randomUUID(), account: accountLabel, newName, oldName: oldKey?.name };
+  const { account, accountId } = connection;
+  const old = { oldName: oldKey?.name, oldId: oldKey?.id };
+  const record = { id: crypto.randomUUID(), accountId, account: accountLabel, newName, ...old };
   try {
     await records.set(record.id, record);
   } catch (error) {

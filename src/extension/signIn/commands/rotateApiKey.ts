@@ -3,26 +3,20 @@ import { l10n, ThemeIcon } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
 import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
 import type { Account } from '../../account/accounts.ts';
-import {
-  rotateKey,
-  type RotationDependencies,
-  type RotationOutcome,
-  type RotationRecord,
-} from '../apiKeys/keyRotation.ts';
+import { rotateKey, type RotationDependencies, type RotationOutcome } from '../apiKeys/keyRotation.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { showRotationNotice } from '../ui/rotationNotice.ts';
-import { withRetry } from '../../account/ui/notify.ts';
-import { window } from '../../window/ui/window.ts';
 import { accountLabel } from '../../account/ui/accountLabel.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import { asSentence, explainError } from '../../window/ui/errorMessage.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { requireKeyAccess, revokeKey } from './apiKey.ts';
+import { requireKeyAccess } from './apiKey.ts';
+import { offerToRevoke } from './revokeOldKey.ts';
 
 export const rotateApiKey: Command = async (context, _argument, run) => {
   const connection = context.session.requireConnection();
@@ -54,7 +48,7 @@ export const rotateApiKey: Command = async (context, _argument, run) => {
       throw unchangedKeyError(outcome);
     case 'notRevoked':
       context.log.error('Revoking the old API key', outcome.error);
-      return void offerToRevoke(context, run, outcome.record, old);
+      return void offerToRevoke(context, run, outcome.record);
     case 'unknown':
       context.log.error('Rotating an API key', outcome.error);
       return void showRotationNotice(context.rotationRecords, outcome.record, outcome.error);
@@ -93,29 +87,6 @@ export function unchangedKeyError({
       ? l10n.t("The new key doesn't work. {0}", message)
       : l10n.t("The new key couldn't be stored. {0}", message);
   return new Error(`${asSentence(reason)} ${l10n.t('This window keeps using its old key.')}`);
-}
-
-/** The user has already confirmed that the old key is revoked. An error message stays, unlike a warning. */
-async function offerToRevoke(
-  context: CommandContext,
-  run: Run,
-  { id, newName }: RotationRecord,
-  old: ApiKey | null,
-): Promise<void> {
-  if (old === null) return;
-  const oldName = displayName(old);
-  const revoke = l10n.t('Revoke');
-  const message = l10n.t(
-    "This window now uses API key “{0}”. The old key “{1}” couldn't be revoked.",
-    sanitize(newName),
-    oldName,
-  );
-  const chosen = await window.showErrorMessage(message, revoke);
-  if (chosen !== revoke) return context.rotationRecords.delete(id);
-  await withRetry(context.log, l10n.t("Couldn't revoke “{0}”", oldName), async () => {
-    await revokeKey(context, run, old.id, { isConfirmed: true });
-    context.rotationRecords.delete(id);
-  });
 }
 
 interface RotationAnswers {

@@ -101,8 +101,9 @@ describe('rotateKey', () => {
     const assertUnknown = (outcome: Awaited<ReturnType<typeof key.rotate>>, kind = 'unknown') => {
       assert.ok('record' in outcome && outcome.kind === kind, JSON.stringify(outcome));
       assert.deepEqual(key.deps.records.all(), [outcome.record]);
-      const { id: _, ...names } = outcome.record;
+      const { id: _, accountId, oldId, ...names } = outcome.record;
       assert.deepEqual(names, NOTE);
+      assert.deepEqual([accountId, oldId], [key.proxy.baseUrl, key.oldKey.id]);
     };
 
     it('changes nothing if no key can be created', async () => {
