@@ -127,6 +127,18 @@ export class BranchCalls {
     return parseRecord(reply, 'rehearsal', ParsedRehearsal);
   }
 
+  /** @returns the differences from its parent */
+  async schemaDiff(projectId: string, id: string, database: string, options?: CallOptions): Promise<string> {
+    const query = { db_name: database };
+    const reply = await this.#http.call(
+      'GET',
+      `${branchPath(projectId, id)}/compare_schema`,
+      { query },
+      options,
+    );
+    return String(fieldsOf(reply.json)['diff']);
+  }
+
   /** Only the reply to a deletion may be empty. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
     const reply = await this.#http.call(method, path, { body }, options);

@@ -31,10 +31,18 @@ export interface FolderRules {
   readonly refused?: { readonly mark: RegExp; readonly reason: string };
 }
 
+export interface DownCommand {
+  readonly command: string;
+  /** Whether it takes back one file at a time, and not all that were applied together. */
+  readonly isOneFile: boolean;
+}
+
 export interface MigrationTool {
   readonly name: string;
   /** Gets the database from `DATABASE_URL`. */
   readonly command: string;
+  /** Takes back what `command` has applied. */
+  readonly down?: DownCommand;
   /** A project that has one of these packages in `package.json` uses the tool. */
   readonly packages?: readonly string[];
   /** Files that only this tool has, in the folder or relative to it. */
@@ -207,6 +215,7 @@ export const TOOLS: readonly MigrationTool[] = [
   {
     name: 'node-pg-migrate',
     command: 'npx node-pg-migrate up',
+    down: { command: 'npx node-pg-migrate down', isOneFile: true },
     packages: ['node-pg-migrate'],
     runsNumbered: true,
     mark: /^[ \t]*--[ \t-]*up migration\s*$/im,
@@ -253,14 +262,29 @@ export const TOOLS: readonly MigrationTool[] = [
       refused: { mark: /^--\s*@MARV\s+skip/im, reason: 'is skipped by Marv' },
     },
   },
-  { name: 'Knex', command: 'npx knex migrate:latest', packages: ['knex'] },
-  { name: 'TypeORM', command: 'npx typeorm migration:run -d data-source.js', packages: ['typeorm'] },
+  {
+    name: 'Knex',
+    command: 'npx knex migrate:latest',
+    down: { command: 'npx knex migrate:rollback', isOneFile: false },
+    packages: ['knex'],
+  },
+  {
+    name: 'TypeORM',
+    command: 'npx typeorm migration:run -d data-source.js',
+    down: { command: 'npx typeorm migration:revert -d data-source.js', isOneFile: true },
+    packages: ['typeorm'],
+  },
   {
     name: 'MikroORM',
     command: 'npx mikro-orm migration:up',
     packages: ['@mikro-orm/cli', '@mikro-orm/migrations'],
   },
-  { name: 'Sequelize', command: 'npx sequelize-cli db:migrate', packages: ['sequelize-cli'] },
+  {
+    name: 'Sequelize',
+    command: 'npx sequelize-cli db:migrate',
+    down: { command: 'npx sequelize-cli db:migrate:undo', isOneFile: true },
+    packages: ['sequelize-cli'],
+  },
   { name: 'Kysely', command: 'npx kysely migrate:latest', packages: ['kysely-ctl'] },
   { name: 'db-migrate', command: 'npx db-migrate up', packages: ['db-migrate'] },
   { name: 'ley', command: 'npx ley up', packages: ['ley'] },
@@ -269,3 +293,7 @@ export const TOOLS: readonly MigrationTool[] = [
   { name: 'shmig', command: 'shmig -t postgresql up', mark: /^[ \t]*-- ==== (?:UP|DOWN) ====/m },
   { name: 'pogo', command: 'pogo migrate', mark: /^[ \t]*--\s*migrate:\s*rollback\b/im },
 ];
+
+/** @returns undefined if the command isn't that of a tool that takes migrations back */
+export const downCommandOf = (command: string): DownCommand | undefined =>
+  TOOLS.find((tool) => tool.command === command.trim())?.down;

@@ -126,6 +126,12 @@ export class Api {
     return (await this.#call('GET', `${pathOf(branch)}/rehearsal`))['rehearsal'] as Rehearsal;
   }
 
+  /** @returns the differences from its parent */
+  async schemaDiff(branch: Branch, database: string): Promise<string> {
+    const query = { db_name: database };
+    return String((await this.#call('GET', `${pathOf(branch)}/compare_schema`, { query }))['diff']);
+  }
+
   async rename(branch: Branch, name: string): Promise<void> {
     await this.#call('PATCH', pathOf(branch), { body: { branch: { name } } });
   }

@@ -53,13 +53,13 @@ async function rehearseWith(
   try {
     const { rehearseCommand } = await import('./rehearse.ts');
     service.leaveSignals();
-    const run = async ({ project_id: projectId, id: branchId, url }: RehearsedBranch) =>
+    const run = async (each: string, { project_id: projectId, id: branchId, url }: RehearsedBranch) =>
       runCommand(
-        command,
+        each,
         { ...process.env, ...serviceVariables(service.baseUrl, key, { projectId, branchId, url }) },
         2,
       );
-    return await rehearseCommand(new Api(service.baseUrl, key), { ...rehearsal, run });
+    return await rehearseCommand(new Api(service.baseUrl, key), { ...rehearsal, command, run });
   } finally {
     await service.stop();
   }

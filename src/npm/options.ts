@@ -36,6 +36,7 @@ others from which tables, what it loses, and where it fails. Exits with 0 if it 
 What the command does outside the database is done for real, and so is what dblink and foreign tables reach.
 
   --from BRANCH         the branch, by name or id; default the default branch of the first project
+  --down COMMAND        takes all of the migration back, and is rehearsed, too; default the one of a tool whose command runs
   --longest-lock MS     how long others may wait for a table; default 1000
   --json                print the report as JSON
   --data-dir DIR        as without rehearse; the options for Postgres and extensions, too
@@ -48,9 +49,10 @@ const REHEARSE_OPTIONS = {
   from: { type: 'string' },
   'longest-lock': { type: 'string' },
   json: { type: 'boolean' },
+  down: { type: 'string' },
 } as const;
 
-type Rehearsal = Pick<RehearsalOptions, 'from' | 'longestLock' | 'json'>;
+type Rehearsal = Omit<RehearsalOptions, 'run' | 'command'>;
 
 /** The values of shared options are checked by the service. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
@@ -60,12 +62,12 @@ export function readCommandLine(args: readonly string[]) {
     ? parseOptions(more, { ...OPTIONS, ...REHEARSE_OPTIONS })
     : parseOptions(args, OPTIONS);
   const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...others } = values;
-  const { from, json, 'longest-lock': limit, ...rest }: typeof others & RehearseValues = others;
+  const { from, json, down, 'longest-lock': limit, ...rest }: typeof others & RehearseValues = others;
   if (run?.trim() === '') throw new StartError('usage', '--run must not be empty');
   if (temporary && dataDir !== undefined)
     throw new StartError('usage', '--temporary and --data-dir exclude each other');
   const rehearsal =
-    isRehearsal && !help ? rehearsalOf(run, { from, json, 'longest-lock': limit }) : undefined;
+    isRehearsal && !help ? rehearsalOf(run, { from, json, down, 'longest-lock': limit }) : undefined;
   return {
     help: help && (isRehearsal ? REHEARSE_HELP : HELP),
     run,
@@ -81,12 +83,14 @@ interface RehearseValues {
   readonly from?: string | undefined;
   readonly json?: boolean | undefined;
   readonly 'longest-lock'?: string | undefined;
+  readonly down?: string | undefined;
 }
 
 function rehearsalOf(run: string | undefined, values: RehearseValues): Rehearsal {
-  const { from, json = false, 'longest-lock': limit } = values;
+  const { from, down, json = false, 'longest-lock': limit } = values;
   if (run === undefined) throw new StartError('usage', 'rehearse needs --run COMMAND');
   if (limit !== undefined && !/^\d+$/.test(limit))
     throw new StartError('usage', '--longest-lock must be a number of milliseconds');
-  return { from, json, longestLock: limit === undefined ? undefined : Number(limit) };
+  if (down?.trim() === '') throw new StartError('usage', '--down must not be empty');
+  return { from, down, json, longestLock: limit === undefined ? undefined : Number(limit) };
 }

@@ -2,6 +2,7 @@
 import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import { COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
+import { downCommandOf } from '../migrations/migrationTools.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
 import { reportToGitHub } from './githubReport.ts';
@@ -16,14 +17,18 @@ export interface RehearsalOptions {
   readonly from: string | undefined;
   readonly longestLock: number | undefined;
   readonly json: boolean;
-  /** Runs the command on the branch. @returns its exit code */
-  run(this: void, branch: RehearsedBranch): Promise<number>;
+  /** Takes all of the migration back. Undefined: the down step of its tool, if the tool is known. */
+  readonly down: string | undefined;
+  /** What migrates. */
+  readonly command: string;
+  /** Runs a command on the branch. @returns its exit code */
+  run(this: void, command: string, branch: RehearsedBranch): Promise<number>;
 }
 
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
 export async function rehearseCommand(
   api: Api,
-  { from, longestLock = LONGEST_LOCK, json, run }: RehearsalOptions,
+  { from, longestLock = LONGEST_LOCK, json, run, command, down }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, from);
   await deleteAbandoned(api, parent);
@@ -31,10 +36,22 @@ export async function rehearseCommand(
     copyBranch: async () => copyBranch(api, parent),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.rehearsal(branch),
+    schemaDiff: async (branch: Branch, database: string) => api.schemaDiff(branch, database),
     // The service, which would delete the data later, ends before.
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
-  const report = await rehearse<RehearsedBranch>(rehearser, run, { longestLock });
+  const wayBack = down === undefined ? downCommandOf(command) : { command: down, isOneFile: false };
+  const steps = {
+    run: async (branch: RehearsedBranch) => run(command, branch),
+    down: wayBack && {
+      isOneFile: wayBack.isOneFile,
+      run: async (branch: RehearsedBranch) => run(wayBack.command, branch),
+    },
+  };
+  const historySeconds =
+    (await api.projects()).find(({ id }) => id === parent.project_id)?.history_retention_seconds ?? undefined;
+  const rules = { longestLock, historySeconds };
+  const report = await rehearse<RehearsedBranch>(rehearser, steps, rules);
   const heading = `Rehearsed on a copy of ${parent.name}`;
   const text = json ? JSON.stringify(report, undefined, 2) : `${heading}.\n${textOf(report)}`;
   process.stdout.write(`${text}\n`);

@@ -2,8 +2,9 @@
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { onCopy, type BranchCopy } from './branchCopy.ts';
 import { lossesOf, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
-import { reportOf, type Report, type Rules } from './report.ts';
+import { reportOf, type Report, type Rules, type WayBackRun } from './report.ts';
 import { NO_TRIALS, tryAfterwards, workedBefore } from './trials.ts';
+import { rehearsalOf, schemaLines, takeBack, type DownStep } from './wayBack.ts';
 
 /** Milliseconds after which the service deletes a copy that was left behind. */
 export const COPY_LIFETIME = 24 * 3_600_000;
@@ -14,16 +15,22 @@ export interface Rehearser<Copy extends BranchCopy> {
   copyBranch(): Promise<Copy>;
   startRehearsal(copy: Copy): Promise<void>;
   rehearsal(copy: Copy): Promise<Rehearsal>;
+  /** How the schema of a database differs from that of the branch that was copied, as a diff; empty if it doesn't. */
+  schemaDiff(copy: Copy, database: string): Promise<string>;
   delete(copy: Copy): Promise<void>;
 }
 
-/**
- * @param run applies the migration to the copy, and returns its exit code
- * @param signal ends what comes after `run`
- */
+export interface RehearsedSteps<Copy> {
+  /** Applies the migration to the copy. @returns its exit code */
+  run(this: void, copy: Copy): Promise<number>;
+  /** Missing if there is none. */
+  readonly down?: DownStep<Copy> | undefined;
+}
+
+/** @param signal ends what comes after `run` */
 export async function rehearse<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
-  run: (copy: Copy) => Promise<number>,
+  { run, down }: RehearsedSteps<Copy>,
   rules: Rules,
   signal?: AbortSignal,
 ): Promise<Report> {
@@ -34,16 +41,49 @@ export async function rehearse<Copy extends BranchCopy>(
     const possible = possibleLosses(rehearsal);
     // What has failed halfway isn't how it would be left.
     const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
+    const back = exitCode === 0 ? down : undefined;
     const compared = async (original: Copy) => ({
       losses: await countLosses(possible, { original, branch }, signal),
       tried: await workedBefore(trials, original, signal),
+      wayBack: back && (await wayBackOf(rehearser, rehearsal, { original, branch }, back, signal)),
     });
     const found =
-      possible.length + trials.failures.length === 0
+      possible.length + trials.failures.length === 0 && back === undefined
         ? { losses: [], tried: { ...trials, broken: [] } }
         : await withCopy(rehearser, signal, compared);
     return reportOf({ rehearsal, ...found, exitCode }, rules);
   });
+}
+
+async function wayBackOf<Copy extends BranchCopy>(
+  rehearser: Rehearser<Copy>,
+  rehearsal: Rehearsal,
+  branches: Readonly<Record<'original' | 'branch', Copy>>,
+  down: DownStep<Copy>,
+  signal: AbortSignal | undefined,
+): Promise<WayBackRun> {
+  const own = new Set<number>();
+  const run = async (copy: Copy) => {
+    const from = (await rehearser.rehearsal(copy)).statements.length;
+    const exitCode = await down.run(copy);
+    const to = (await rehearser.rehearsal(copy)).statements.length;
+    for (let index = from; index < to; index += 1) own.add(index);
+    return exitCode;
+  };
+  const exitCode = await takeBack(rehearsal, branches, { ...down, run }, signal);
+  const both = await rehearser.rehearsal(branches.branch);
+  const seen = { rehearsal: rehearsalOf(both, rehearsal.after, own), exitCode };
+  if (exitCode !== 0) return { ...seen, losses: [], schema: { forgotten: [], left: [] } };
+  const losses = await countLosses(possibleLosses({ ...both, before: rehearsal.before }), branches, signal);
+  const databases = new Set(rehearsal.before.map(({ database }) => database));
+  const diffs: string[] = [];
+  for (const database of databases) diffs.push(await rehearser.schemaDiff(branches.branch, database));
+  const all = diffs.map(schemaLines);
+  const schema = {
+    forgotten: all.flatMap(({ forgotten }) => forgotten),
+    left: all.flatMap(({ left }) => left),
+  };
+  return { ...seen, losses, schema };
 }
 
 async function withCopy<Copy extends BranchCopy, T>(

@@ -2,7 +2,8 @@
 import { relationKey, type Rehearsal, type RehearsedStatement } from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { foundLosses, type Loss } from './losses.ts';
-import type { Broken, Tried } from './trials.ts';
+import { NOTHING_TRIED, type Broken, type Tried } from './trials.ts';
+import type { SchemaLines } from './wayBack.ts';
 
 /** How long others may wait for a table, by default. Milliseconds. */
 export const LONGEST_LOCK = 1000;
@@ -10,6 +11,8 @@ export const LONGEST_LOCK = 1000;
 export interface Rules {
   /** How long others may wait for a table. Milliseconds. */
   readonly longestLock: number;
+  /** How long the history of the branch reaches back. */
+  readonly historySeconds?: number | undefined;
 }
 
 /** By which the program that rehearses exits. */
@@ -21,7 +24,10 @@ export type Reason =
   | { readonly kind: 'incomplete'; readonly problem: string }
   | { readonly kind: 'loss'; readonly loss: Loss }
   | { readonly kind: 'broken'; readonly broken: Broken }
-  | { readonly kind: 'blocked'; readonly blocked: BlockedTable };
+  | { readonly kind: 'blocked'; readonly blocked: BlockedTable }
+  /** What the way back doesn't restore of the schema. */
+  | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
+  | { readonly kind: 'wayBack'; readonly reason: Reason };
 
 export interface Report {
   readonly verdict: Verdict;
@@ -34,6 +40,18 @@ export interface Report {
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
   readonly statements: readonly RehearsedStatement[];
   readonly tried: Tried;
+  /** Missing if no down step is known. */
+  readonly wayBack?: Pick<Report, 'blocked' | 'statements'> & { readonly left: readonly string[] };
+  /** How long Undo reaches back, in seconds, if something is lost that nothing else brings back. */
+  readonly undoSeconds?: number;
+}
+
+export interface WayBackRun {
+  readonly rehearsal: Rehearsal;
+  /** Compared with the data as they were before the migration. */
+  readonly losses: readonly Loss[];
+  readonly schema: SchemaLines;
+  readonly exitCode: number;
 }
 
 export interface RehearsedRun {
@@ -42,33 +60,27 @@ export interface RehearsedRun {
   readonly tried: Tried;
   /** Of the command. */
   readonly exitCode: number;
+  readonly wayBack?: WayBackRun | undefined;
 }
 
-export function reportOf(
-  { rehearsal, losses, tried, exitCode }: RehearsedRun,
-  { longestLock }: Rules,
-): Report {
-  const { statements, problem } = rehearsal;
-  const blocked = blockedTables(rehearsal);
+export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rules): Report {
+  const { rehearsal, losses, tried, exitCode, wayBack } = run;
+  const { statements } = rehearsal;
   const lost = foundLosses(losses);
-  const long = blocked.filter(
-    ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
-  );
-  const statement = statements.findLast(({ error }) => error !== undefined);
-  const failures: Reason[] = [
-    ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, statement } as const]),
-    // What wasn't seen can't be called safe.
-    ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
-  ];
+  const found = reasonsOf(run, longestLock);
+  const back = wayBack && reasonsOf({ ...wayBack, tried: NOTHING_TRIED }, longestLock);
+  const forgotten = wayBack?.schema.forgotten ?? [];
   const reasons: Reason[] = [
-    ...failures,
-    ...lost.map((loss) => ({ kind: 'loss', loss }) as const),
-    ...tried.broken.map((broken) => ({ kind: 'broken', broken }) as const),
-    ...long.map((each) => ({ kind: 'blocked', blocked: each }) as const),
+    ...found,
+    ...(back ?? []).map((reason) => ({ kind: 'wayBack', reason }) as const),
+    ...(forgotten.length === 0
+      ? []
+      : [{ kind: 'wayBack', reason: { kind: 'forgotten', lines: forgotten } } as const]),
   ];
-  const verdict: Verdict = failures.length > 0 ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe';
+  const isFailed = found.some(({ kind }) => kind === 'failed' || kind === 'incomplete');
+  const blocked = blockedTables(rehearsal);
   return {
-    verdict,
+    verdict: isFailed ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe',
     reasons,
     sentences: reasons.length === 0 ? [safeSentence(statements, blocked)] : reasons.map(sentenceOf),
     blocked,
@@ -76,13 +88,55 @@ export function reportOf(
     rewritten: rewrittenTables(rehearsal),
     statements,
     tried,
+    ...(wayBack && {
+      wayBack: {
+        blocked: blockedTables(wayBack.rehearsal),
+        statements: wayBack.rehearsal.statements,
+        left: wayBack.schema.left,
+      },
+    }),
+    ...(wayBack === undefined &&
+      lost.length > 0 &&
+      exitCode === 0 &&
+      historySeconds !== undefined && { undoSeconds: historySeconds }),
   };
+}
+
+/** Of a migration, or of its way back. */
+function reasonsOf({ rehearsal, losses, tried, exitCode }: RehearsedRun, longestLock: number): Reason[] {
+  const { statements, problem } = rehearsal;
+  const statement = statements.findLast(({ error }) => error !== undefined);
+  const long = blockedTables(rehearsal).filter(
+    ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
+  );
+  return [
+    ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, statement } as const]),
+    // What wasn't seen can't be called safe.
+    ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
+    ...foundLosses(losses).map((loss) => ({ kind: 'loss', loss }) as const),
+    ...tried.broken.map((broken) => ({ kind: 'broken', broken }) as const),
+    ...long.map((each) => ({ kind: 'blocked', blocked: each }) as const),
+  ];
 }
 
 /** As text for a terminal, without colors. */
 export function textOf(report: Report): string {
-  const { sentences, statements, blocked } = report;
-  const rows = statements.map((statement, index) => {
+  const { sentences, wayBack } = report;
+  const notes = [
+    ...report.rewritten.map(({ table, bytes }) => `Written again: ${table} (${size(bytes)})`),
+    ...furtherNotes(report),
+  ];
+  return [
+    ...sentences,
+    '',
+    ...statementRows(report),
+    ...(wayBack === undefined ? [] : ['', 'Way back:', ...statementRows(wayBack)]),
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+  ].join('\n');
+}
+
+function statementRows({ statements, blocked }: Pick<Report, 'statements' | 'blocked'>): string[] {
+  return statements.map((statement, index) => {
     const own = blocked.filter((each) => each.statements.includes(index));
     const locks = own.map(
       (each) => `${each.table}: ${blockedOf(each)} wait up to ${duration(each.milliseconds)}`,
@@ -97,19 +151,20 @@ export function textOf(report: Report): string {
       .filter((part) => part !== '')
       .join('\n            ');
   });
-  const notes = [
-    ...report.rewritten.map(({ table, bytes }) => `Written again: ${table} (${size(bytes)})`),
-    ...untriedNotes(report),
-  ];
-  return [...sentences, '', ...rows, ...(notes.length === 0 ? [] : ['', ...notes])].join('\n');
 }
 
-/** What the verdict doesn't know. */
-export const untriedNotes = ({ tried: { tooSlow, outside } }: Report): readonly string[] => [
+/** What else is worth knowing. */
+export const furtherNotes = ({
+  tried: { tooSlow, outside },
+  wayBack,
+  undoSeconds,
+}: Report): readonly string[] => [
   ...tooSlow.map((name) => `Not tried, because it takes too long: ${name}`),
   ...outside.map(
     (name) => `No triggers and views were tried, because they may reach outside of the database: ${name}`,
   ),
+  ...(wayBack?.left ?? []).map((line) => `The way back leaves: ${line}`),
+  ...(undoSeconds === undefined ? [] : [`No way back is known but Undo, for ${hours(undoSeconds)}.`]),
 ];
 
 /** Postgres has given them another file. One that was truncated is empty, and not in the list. */
@@ -135,6 +190,10 @@ function sentenceOf(reason: Reason): string {
       return `Breaks ${reason.broken.does} of ${reason.broken.name}: ${reason.broken.error}`;
     case 'blocked':
       return blockSentence(reason.blocked);
+    case 'forgotten':
+      return `Forgets of the schema: ${firstLine(reason.lines.join(' '))}`;
+    case 'wayBack':
+      return `Way back: ${sentenceOf(reason.reason)}`;
   }
 }
 
@@ -180,3 +239,5 @@ const duration = (milliseconds: number): string =>
 
 const size = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+
+const hours = (seconds: number): string => `${Math.floor(seconds / 3600)} hours`;

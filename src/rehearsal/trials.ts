@@ -87,6 +87,7 @@ export interface Trials {
 }
 type Failure = Trial & Pick<Broken, 'error'>;
 
+export const NOTHING_TRIED: Tried = { broken: [], tooSlow: [], outside: [] };
 export const NO_TRIALS: Trials = { failures: [], tooSlow: [], outside: [] };
 
 /** In the databases that were there before. */

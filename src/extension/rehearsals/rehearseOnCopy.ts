@@ -1,7 +1,7 @@
 /** Rehearses on a copy of a branch of the local service. The copy is deleted in every case, or else expires. */
 import { randomBytes } from 'node:crypto';
 import type { BranchCopy } from '../../rehearsal/branchCopy.ts';
-import { COPY_LIFETIME, rehearse } from '../../rehearsal/rehearse.ts';
+import { COPY_LIFETIME, rehearse, type RehearsedSteps } from '../../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, type Report } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
@@ -24,21 +24,21 @@ interface Dependencies {
   readonly log: { error(activity: string, error: unknown): void };
 }
 
-interface RehearsalRequest {
+interface RehearsalRequest extends RehearsedSteps<RehearsedCopy> {
   /** The branch to copy. It doesn't expire, because then it can't have children. */
   readonly parent: BranchIds;
   readonly database: string;
   /** Milliseconds. */
   readonly longestLock?: number | undefined;
-  /** Applies the migration to the copy. @returns its exit code */
-  run(this: void, copy: RehearsedCopy): Promise<number>;
+  /** How long the history of the branch reaches back. */
+  readonly historySeconds: number | undefined;
 }
 
 /** @param signal ends it. @throws {ApiError} @throws {Error} if an operation failed, or the signal ended it */
 export async function rehearseOnCopy(
   deps: Dependencies,
   connection: AccountConnection,
-  { parent, database, longestLock = LONGEST_LOCK, run }: RehearsalRequest,
+  { parent, database, longestLock = LONGEST_LOCK, historySeconds, ...steps }: RehearsalRequest,
   signal: AbortSignal,
 ): Promise<Report> {
   const { branches } = await connection.client();
@@ -48,9 +48,11 @@ export async function rehearseOnCopy(
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),
     rehearsal: async ({ projectId, branchId }: BranchIds) => branches.rehearsal(projectId, branchId, ends),
+    schemaDiff: async ({ projectId, branchId }: BranchIds, name: string) =>
+      branches.schemaDiff(projectId, branchId, name, ends),
     delete: async (copy: BranchIds) => remove(deps, connection, copy),
   };
-  return await rehearse<RehearsedCopy>(rehearser, run, { longestLock }, signal);
+  return await rehearse<RehearsedCopy>(rehearser, steps, { longestLock, historySeconds }, signal);
 }
 
 /** Can't be canceled, because a branch whose creation was canceled may exist. */

@@ -4,6 +4,7 @@ import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { Api, type Branch } from '../../../src/npm/api.ts';
 import { rehearse } from '../../../src/rehearsal/rehearse.ts';
 import type { Report } from '../../../src/rehearsal/report.ts';
+import type { DownStep } from '../../../src/rehearsal/wayBack.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { runStatements } from '../service/postgres/clients.ts';
 import { superuserUri } from '../service/postgres/controlPlane.ts';
@@ -19,7 +20,7 @@ export interface Rehearsals {
   /** Of the branch whose copies are used. */
   readonly url: string;
   /** @param run applies the migration, and returns an exit code */
-  rehearse(run: (copy: Copy) => Promise<number>): Promise<Report>;
+  rehearse(run: (copy: Copy) => Promise<number>, down?: DownStep<Copy>): Promise<Report>;
   /** A further copy, for what is true. */
   copy(): Promise<Copy>;
 }
@@ -51,13 +52,14 @@ export async function startRehearsals(): Promise<Rehearsals> {
     copyBranch: copy,
     startRehearsal: async (branch: Copy) => api.startRehearsal(branch),
     rehearsal: async (branch: Copy) => api.rehearsal(branch),
+    schemaDiff: async (branch: Copy, database: string) => api.schemaDiff(branch, database),
     delete: async (branch: Copy) => api.delete(branch),
   };
   return {
     service,
     url,
     copy,
-    rehearse: async (run) => rehearse(rehearser, run, { longestLock: LONGEST_LOCK }),
+    rehearse: async (run, down) => rehearse(rehearser, { run, down }, { longestLock: LONGEST_LOCK }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Rehearse Migration: runs a SQL file or a command on a copy of a branch, and shows what it does to others and to the data. */
 import { commands, l10n, Uri } from 'vscode';
+import { downCommandOf } from '../../../migrations/migrationTools.ts';
 import type { Report } from '../../../rehearsal/report.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
@@ -109,7 +110,15 @@ async function rehearseOn(
   const write = (text: string) => (seen.text = (seen.text + text).slice(-MAX_OUTPUT));
   try {
     const run = async (copy: RehearsedCopy) => runOn(context, { migration, copy }, write, signal);
-    const rehearsal = { parent, database, run };
+    const wayBack = migration.kind === 'command' ? downCommandOf(migration.name) : undefined;
+    const down = wayBack && {
+      isOneFile: wayBack.isOneFile,
+      run: async (copy: RehearsedCopy) =>
+        runOn(context, { migration: { ...migration, name: wayBack.command }, copy }, write, signal),
+    };
+    const historySeconds =
+      context.inventory.project(parent.projectId)?.history_retention_seconds ?? undefined;
+    const rehearsal = { parent, database, historySeconds, run, down };
     return await rehearseOnCopy(context, connection, rehearsal, signal);
   } catch (error) {
     if (signal.aborted) return undefined;

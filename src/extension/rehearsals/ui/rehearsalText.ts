@@ -26,7 +26,7 @@ export const verdictSentences = (report: Report): readonly string[] =>
 export function rehearsalText(report: Report, { name, branch, time, output }: RehearsalPlace): string {
   const [first = '', ...others] = verdictSentences(report).map(escapeMarkdown);
   const when = time.toLocaleString(env.language);
-  const { rewritten, tried } = report;
+  const { rewritten, tried, wayBack, undoSeconds } = report;
   return [
     `# ${first}`,
     ...others.map((sentence) => `- ${sentence}`),
@@ -34,6 +34,11 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
       l10n.t('{0} on a copy of {1}, {2}. The copy is deleted. Nothing else was changed.', name, branch, when),
     ),
     ...(report.statements.length === 0 ? [] : [statementTable(report)]),
+    ...(wayBack === undefined ? [] : [`## ${l10n.t('Way back')}`, statementTable(wayBack)]),
+    ...(wayBack === undefined || wayBack.left.length === 0
+      ? []
+      : [l10n.t('It leaves in the schema:'), ...wayBack.left.map((line) => `    ${line.toWellFormed()}`)]),
+    ...(undoSeconds === undefined ? [] : [escapeMarkdown(undoText(undoSeconds))]),
     ...(rewritten.length === 0
       ? []
       : [
@@ -65,7 +70,7 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     .replaceAll(/^( {4}.*)\n\n(?= {4})/gm, '$1\n');
 }
 
-function statementTable({ statements, blocked }: Report): string {
+function statementTable({ statements, blocked }: Pick<Report, 'statements' | 'blocked'>): string {
   const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
   const head = [l10n.t('Statement'), l10n.t('Time'), l10n.t('Who waits'), l10n.t('Result')];
   return [
@@ -116,6 +121,10 @@ function sentenceOf(reason: Reason): string {
       return brokenSentence(reason.broken);
     case 'blocked':
       return blockSentence(reason.blocked);
+    case 'forgotten':
+      return l10n.t('Forgets of the schema: {0}', shortened(reason.lines.join(' '), MAX_STATEMENT));
+    case 'wayBack':
+      return l10n.t('Way back: {0}', sentenceOf(reason.reason));
   }
 }
 
@@ -159,6 +168,9 @@ function safeSentence({ statements, blocked: [longest] }: Report): string {
     ? l10n.t('Safe: {0}, {1}, no lock that others would notice.', count, time)
     : l10n.t('Safe: {0}, {1}, others wait {2} at most.', count, time, durationText(longest.milliseconds));
 }
+
+const undoText = (seconds: number): string =>
+  l10n.t('No way back is known but Undo, for {0}.', inUnit(Math.floor(seconds / 3600), 'hour', 0));
 
 const numberText = (value: number): string => value.toLocaleString(env.language);
 

@@ -1,7 +1,7 @@
 /** Rehearses SQL for agents, on a copy of a branch that goes with the call. Needs the local service, which sees every statement. */
 import * as z from 'zod/mini';
 import { sanitize } from '../../../../base/sanitize.ts';
-import { untriedNotes, type Report } from '../../../../rehearsal/report.ts';
+import { furtherNotes, type Report } from '../../../../rehearsal/report.ts';
 import { projectName } from '../../../inventory/names.ts';
 import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
 import { requireLoginRole } from '../../agentLogin.ts';
@@ -27,6 +27,7 @@ const input = z.strictObject({
   projectId: projectIdSchema,
   branchId: branchIdSchema,
   sql: z.string(),
+  down: z.optional(z.string()),
   database: z.optional(z.string()),
   maxLockMs: described(wholeNumber(0, 3_600_000), 'How long others may wait, default 1000.'),
 });
@@ -53,7 +54,7 @@ export const rehearseTools = {
     output,
     async run(call) {
       const { deps, connection, agent, signal } = call;
-      const { projectId, branchId, sql, maxLockMs } = call.input;
+      const { projectId, branchId, sql, down, maxLockMs } = call.input;
       const { isLocal } = connection;
       if (!isLocal)
         throw new Error(
@@ -66,9 +67,13 @@ export const rehearseTools = {
       const name = projectName(deps.inventory, projectId);
       await deps.approve({ kind: 'create', projectId, name, agent, limit: undefined }, connection, signal);
       const failure: { message?: string } = {};
-      const run = runnerOf(call, sql, (message) => (failure.message = message));
+      const noteFailure = (message: string) => void (failure.message = message);
+      const run = runnerOf(call, sql, noteFailure);
       const parent = { projectId, branchId };
-      const rehearsal = { parent, database, longestLock: maxLockMs, run };
+      const historySeconds = deps.inventory.project(projectId)?.history_retention_seconds ?? undefined;
+      const back =
+        down === undefined ? undefined : { isOneFile: false, run: runnerOf(call, down, noteFailure) };
+      const rehearsal = { parent, database, longestLock: maxLockMs, historySeconds, run, down: back };
       return resultOf(await rehearseOnCopy(deps, connection, rehearsal, signal), failure.message);
     },
   }),
@@ -100,7 +105,7 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
     sentences: [
       ...(failure === undefined || isKnown ? [] : [failure]),
       ...report.sentences,
-      ...untriedNotes(report),
+      ...furtherNotes(report),
     ],
     blocked: blocked.map(({ table, blocks, milliseconds }) => ({ table, blocks, ms: rounded(milliseconds) })),
     lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),

@@ -111,4 +111,24 @@ describe('The document about a rehearsal', () => {
       /^Triggers and views weren't tried, because they may reach outside of the database with dblink\\\.$/m,
     );
   });
+
+  it('has the way back with what it forgets and leaves, or how long Undo is one', () => {
+    const rehearsal = { statements: [statement], locks: [], before: [table], after: [table] };
+    const schema = { forgotten: ['CREATE INDEX a', 'CREATE INDEX b'], left: ['CREATE TABLE own ('] };
+    const wayBack = { rehearsal, losses: [loss('values', 2)], exitCode: 0, schema };
+    const run = { rehearsal, losses: [], tried: NOTHING, exitCode: 0 };
+    const found = reportOf({ ...run, wayBack }, { longestLock: 1000 });
+    assert.deepEqual(verdictSentences(found), [
+      'Way back: Loses 2 values of public.orders.x.',
+      'Way back: Forgets of the schema: CREATE INDEX a CREATE INDEX b',
+    ]);
+    const text = rehearsalText(found, place);
+    assert.match(text, /^## Way back\n\n\| Statement/m);
+    assert.match(text, /^It leaves in the schema:\n\n {4}CREATE TABLE own \($/m);
+    const lost = reportOf(
+      { ...run, losses: [loss('values', 2)] },
+      { longestLock: 1000, historySeconds: 86_400 },
+    );
+    assert.match(rehearsalText(lost, place), /^No way back is known but Undo, for 24 hr\\\.$/m);
+  });
 });
