@@ -40,18 +40,14 @@ export async function rehearseCommand(
     // The service, which would delete the data later, ends before.
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
-  const wayBack = down === undefined ? downCommandOf(command) : { command: down, isOneFile: false };
+  const tool = down === undefined ? downCommandOf(command) : undefined;
+  const back = down ?? tool?.command;
   const steps = {
     run: async (branch: RehearsedBranch) => run(command, branch),
-    down: wayBack && {
-      isOneFile: wayBack.isOneFile,
-      run: async (branch: RehearsedBranch) => run(wayBack.command, branch),
-    },
+    down:
+      back === undefined ? undefined : { tool, run: async (branch: RehearsedBranch) => run(back, branch) },
   };
-  const historySeconds =
-    (await api.projects()).find(({ id }) => id === parent.project_id)?.history_retention_seconds ?? undefined;
-  const rules = { longestLock, historySeconds };
-  const report = await rehearse<RehearsedBranch>(rehearser, steps, rules);
+  const report = await rehearse<RehearsedBranch>(rehearser, steps, { longestLock });
   const heading = `Rehearsed on a copy of ${parent.name}`;
   const text = json ? JSON.stringify(report, undefined, 2) : `${heading}.\n${textOf(report)}`;
   process.stdout.write(`${text}\n`);

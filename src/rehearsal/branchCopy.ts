@@ -7,6 +7,9 @@ export interface BranchCopy {
   readonly url: string;
 }
 
+/** The database of the URL, in which the migration begins. */
+export const databaseOf = ({ url }: BranchCopy): string => decodeURIComponent(new URL(url).pathname.slice(1));
+
 interface CopySession {
   readonly database: string;
   /** Settings of the session, as `-c name=value`. */

@@ -1,10 +1,10 @@
 /** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
 import type { Rehearsal } from '../api/records/rehearsal.ts';
-import { onCopy, type BranchCopy } from './branchCopy.ts';
+import { databaseOf, onCopy, type BranchCopy } from './branchCopy.ts';
 import { lossesOf, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
 import { reportOf, type Report, type Rules, type WayBackRun } from './report.ts';
 import { NO_TRIALS, tryAfterwards, workedBefore } from './trials.ts';
-import { rehearsalOf, schemaLines, takeBack, type DownStep } from './wayBack.ts';
+import { dropNewTables, rehearsalOf, schemaLines, takeBack, type DownStep } from './wayBack.ts';
 
 /** Milliseconds after which the service deletes a copy that was left behind. */
 export const COPY_LIFETIME = 24 * 3_600_000;
@@ -74,14 +74,17 @@ async function wayBackOf<Copy extends BranchCopy>(
   const both = await rehearser.rehearsal(branches.branch);
   const seen = { rehearsal: rehearsalOf(both, rehearsal.after, own), exitCode };
   if (exitCode !== 0) return { ...seen, losses: [], schema: { forgotten: [], left: [] } };
-  const losses = await countLosses(possibleLosses({ ...both, before: rehearsal.before }), branches, signal);
-  const databases = new Set(rehearsal.before.map(({ database }) => database));
+  const { branch } = branches;
+  const { before } = rehearsal;
+  const losses = await countLosses(possibleLosses({ ...both, before }), branches, signal);
+  const tables = await dropNewTables(branch, before, seen.rehearsal, down, signal);
+  const databases = new Set([databaseOf(branch), ...before.map(({ database }) => database)]);
   const diffs: string[] = [];
-  for (const database of databases) diffs.push(await rehearser.schemaDiff(branches.branch, database));
+  for (const database of databases) diffs.push(await rehearser.schemaDiff(branch, database));
   const all = diffs.map(schemaLines);
   const schema = {
     forgotten: all.flatMap(({ forgotten }) => forgotten),
-    left: all.flatMap(({ left }) => left),
+    left: [...tables, ...all.flatMap(({ left }) => left)],
   };
   return { ...seen, losses, schema };
 }

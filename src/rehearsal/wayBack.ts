@@ -1,10 +1,16 @@
 /** Takes a rehearsed migration back, and finds what is different from the data and the schema as they were before. */
+import { fieldsOf } from '../base/fieldsOf.ts';
 import { relationKey, type Rehearsal, type Relation } from '../api/records/rehearsal.ts';
 import { onCopy, type BranchCopy } from './branchCopy.ts';
 
 export interface DownStep<Copy> {
   /** Takes back the whole migration, or one file of it. @returns the exit code */
   run(this: void, copy: Copy): Promise<number>;
+  /** Missing if it isn't the step of a tool, but what a user has named for this migration. */
+  readonly tool?: ToolStep | undefined;
+}
+
+interface ToolStep {
   /** Whether it takes back one file at a time. */
   readonly isOneFile: boolean;
 }
@@ -15,34 +21,103 @@ export interface DownStep<Copy> {
  * @returns the exit code
  */
 export async function takeBack<Copy extends BranchCopy>(
-  { after, locks }: Rehearsal,
+  { before, after, locks }: Rehearsal,
   { original, branch }: Readonly<Record<'original' | 'branch', Copy>>,
-  { run, isOneFile }: DownStep<Copy>,
+  { run, tool }: DownStep<Copy>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const written = new Set(locks.filter(({ mode }) => mode === 'RowExclusiveLock').map(relationKey));
-  const tables = after.filter((each) => each.kind === 'r' && written.has(relationKey(each)));
-  const rowsIn = async (copy: Copy) => Promise.all(tables.map(async (each) => countRows(copy, each, signal)));
-  const before = isOneFile ? await rowsIn(original) : [];
-  for (let rows = isOneFile ? await rowsIn(branch) : []; ;) {
+  if (tool?.isOneFile !== true) return run(branch);
+  const [existed, written] = [new Set(before.map(relationKey)), writtenTables(locks)];
+  let grown: GrownTable[] = [];
+  for (const table of after.filter((each) => each.kind === 'r' && written.has(relationKey(each)))) {
+    const old = existed.has(relationKey(table)) ? await countRows(original, table, signal) : 0;
+    grown.push({ table, old, rows: await countRows(branch, table, signal) });
+  }
+  for (;;) {
+    grown = grown.filter(({ old, rows }) => rows > old);
     const exitCode = await run(branch);
-    if (exitCode !== 0 || !isOneFile) return exitCode;
-    const left = await rowsIn(branch);
-    if (!left.some((count, at) => count < (rows[at] ?? 0) && count > (before[at] ?? 0))) return 0;
-    rows = left;
+    if (exitCode !== 0) return exitCode;
+    let isMore = false;
+    for (const each of grown) {
+      const rows = await countRows(branch, each.table, signal);
+      isMore ||= rows < each.rows && rows > each.old;
+      each.rows = rows;
+    }
+    if (!isMore) return 0;
   }
 }
 
-/** @returns 0 if there is no such table */
+/** A table that the migration has added rows to. */
+interface GrownTable {
+  readonly table: Relation;
+  readonly old: number;
+  rows: number;
+}
+
+const writtenTables = (locks: Rehearsal['locks']): ReadonlySet<string> =>
+  new Set(locks.filter(({ mode }) => mode === 'RowExclusiveLock').map(relationKey));
+
+/** @returns 0 if the table is gone */
 const countRows = async (
   copy: BranchCopy,
-  { database, name }: Relation,
+  { database, id }: Relation,
   signal: AbortSignal | undefined,
 ): Promise<number> =>
   onCopy(copy, { database, options: '-c row_security=off' }, signal, async (client) => {
-    const { rows } = await client.query<{ count: string }>(`select count(*) from only ${name}`);
+    // A way back may also give it its former name.
+    const { rows: named } = await client.query<{ name: string }>(
+      'select oid::regclass::text as name from pg_class where oid::int8 = $1',
+      [id],
+    );
+    if (named[0] === undefined) return 0;
+    const { rows } = await client.query<{ count: string }>(`select count(*) from only ${named[0].name}`);
     return Number(rows[0]?.count);
-  }).catch(() => 0);
+  });
+
+/**
+ * Drops the tables that weren't there before, so that a comparison finds only what else is different. What depends on them wasn't there
+ * before either, or is different from it.
+ * @param wayBack only what was seen on the way back
+ * @returns those that it should have dropped: not the ones in which a tool notes what it has applied and taken back
+ */
+export async function dropNewTables<Copy extends BranchCopy>(
+  branch: Copy,
+  before: readonly Relation[],
+  { after, locks }: Rehearsal,
+  { tool }: DownStep<Copy>,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const known = new Set(before.flatMap((each) => [relationKey(each), nameKey(each)]));
+  const isNew = (each: Relation) => !known.has(relationKey(each)) && !known.has(nameKey(each));
+  const noted = tool === undefined ? new Set() : writtenTables(locks);
+  const dropped: string[] = [];
+  for (const table of after.filter((each) => 'rp'.includes(each.kind) && isNew(each))) {
+    const drop = `drop table if exists ${table.name} cascade`;
+    const isDropped = await onCopy(
+      branch,
+      { database: table.database, options: '' },
+      signal,
+      async (client) =>
+        client.query(drop).then(
+          () => true,
+          // Then the comparison lists it line by line.
+          (error: unknown) => rethrowUnless(error, INSUFFICIENT_PRIVILEGE),
+        ),
+    );
+    if (isDropped && !noted.has(relationKey(table))) dropped.push(`CREATE TABLE ${table.name}`);
+  }
+  return dropped;
+}
+
+/** What Postgres says if the owner has given the table away. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+function rethrowUnless(error: unknown, code: string): false {
+  if (fieldsOf(error)['code'] !== code) throw error;
+  return false;
+}
+
+const nameKey = ({ database, name }: Relation): string => JSON.stringify([database, name]);
 
 /** The part of a rehearsal that the way back was: its statements, without those that count rows in between. */
 export function rehearsalOf(

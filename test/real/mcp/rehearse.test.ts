@@ -88,6 +88,32 @@ describe('The tool rehearse', () => {
     assert.match(String(command['sentences']), /\\connect/);
   });
 
+  it('rehearses the way back', async () => {
+    const up = 'alter table users add age int;\ndrop table if exists notes;\n';
+    const restored = await rehearse(up, { down: 'alter table users drop age;\n' });
+    assert.equal(restored['verdict'], 'safe');
+    const { verdict, sentences } = await rehearse(up, { down: 'select 1;\ncreate table copies (id int);\n' });
+    assert.equal(verdict, 'safe');
+    assert.deepEqual(JSON.parse(JSON.stringify(sentences)).slice(1), [
+      'The way back leaves: CREATE TABLE public.copies',
+      'The way back leaves: age integer',
+    ]);
+    const forgotten = await rehearse('alter table users alter nick set default $$none$$', {
+      down: 'select 1',
+    });
+    assert.equal(forgotten['verdict'], 'dangerous');
+    assert.deepEqual(forgotten['sentences'], [
+      'Way back: Forgets of the schema: nick text',
+      "The way back leaves: nick text DEFAULT 'none'::text",
+    ]);
+    const failing = await rehearse('select 1', { down: 'select 1;\ndrop table nothing;\n' });
+    assert.equal(failing['verdict'], 'dangerous');
+    assert.match(
+      String(failing['sentences']),
+      /^Way back: Fails at "drop table nothing;?": table "nothing" does not/,
+    );
+  });
+
   it('cannot copy a branch that expires, such as one of the agent', async () => {
     const { projectId } = main;
     assert(agent !== undefined);

@@ -132,6 +132,19 @@ describe('npx hosted-postgres rehearse', () => {
     );
   });
 
+  it('rehearses the way back that --down names', async () => {
+    const up = ['rehearse', '--run', sql('alter table users drop column nick')];
+    const { code, output } = await run(...up, '--down', sql('alter table users add column nick text'));
+    assert.equal(code, 3, output);
+    assert.match(output, /^Way back: Loses 1,204 values of public\.users\.nick\.$/m);
+    assert.match(output, /^Way back:\n +\d+ ms {2}alter table users add column nick text$/m);
+    const failing = await run(...up, '--down', 'exit 4');
+    assert.equal(failing.code, 3, failing.output);
+    assert.match(failing.output, /^Way back: Fails: the command ended with code 4\.$/m);
+    const empty = await run(...up, '--down', ' ');
+    assert.match(empty.output, /--down must not be empty/);
+  });
+
   it('leaves no branch', async () => {
     await run('rehearse', '--run', sql('alter table users drop column nick'));
     const account = readFileSync(accountFile(path.join(folder, OWN_FOLDER)), 'utf8');

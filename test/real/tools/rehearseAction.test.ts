@@ -64,6 +64,15 @@ describe('The action that rehearses a migration', function () {
     assert.match(summary, /^ +\d+ ms {2}drop table users$/m);
   });
 
+  it('annotates a way back that forgets something', async () => {
+    const { code, output } = await runStep(1, {
+      run: sql('drop table users'),
+      down: sql('create table users (nick int)'),
+    });
+    assert.equal(code, 3, output);
+    assert.match(output, /^::warning title=Migration rehearsal::Way back: Loses 1 row of public\.users\.$/m);
+  });
+
   it('annotates what is safe, and a failure', async () => {
     const safe = await runStep(1, { run: sql('create table more (id int)'), from: 'main' });
     assert.equal(safe.code, 0, safe.output);

@@ -110,11 +110,11 @@ async function rehearseOn(
   const write = (text: string) => (seen.text = (seen.text + text).slice(-MAX_OUTPUT));
   try {
     const run = async (copy: RehearsedCopy) => runOn(context, { migration, copy }, write, signal);
-    const wayBack = migration.kind === 'command' ? downCommandOf(migration.name) : undefined;
-    const down = wayBack && {
-      isOneFile: wayBack.isOneFile,
+    const tool = migration.kind === 'command' ? downCommandOf(migration.name) : undefined;
+    const down = tool && {
+      tool,
       run: async (copy: RehearsedCopy) =>
-        runOn(context, { migration: { ...migration, name: wayBack.command }, copy }, write, signal),
+        runOn(context, { migration: { ...migration, name: tool.command }, copy }, write, signal),
     };
     const historySeconds =
       context.inventory.project(parent.projectId)?.history_retention_seconds ?? undefined;

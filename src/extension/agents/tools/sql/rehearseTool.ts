@@ -71,8 +71,7 @@ export const rehearseTools = {
       const run = runnerOf(call, sql, noteFailure);
       const parent = { projectId, branchId };
       const historySeconds = deps.inventory.project(projectId)?.history_retention_seconds ?? undefined;
-      const back =
-        down === undefined ? undefined : { isOneFile: false, run: runnerOf(call, down, noteFailure) };
+      const back = down === undefined ? undefined : { run: runnerOf(call, down, noteFailure) };
       const rehearsal = { parent, database, longestLock: maxLockMs, historySeconds, run, down: back };
       return resultOf(await rehearseOnCopy(deps, connection, rehearsal, signal), failure.message);
     },
@@ -99,7 +98,8 @@ const runnerOf =
 /** The first statements, as many as fit. */
 function resultOf(report: Report, failure: string | undefined): z.infer<typeof output> {
   const { verdict, blocked, losses, rewritten } = report;
-  const isKnown = report.statements.some(({ error }) => error !== undefined);
+  const all = [...report.statements, ...(report.wayBack?.statements ?? [])];
+  const isKnown = all.some(({ error }) => error !== undefined);
   const result = {
     verdict,
     sentences: [
@@ -111,13 +111,13 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
     lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),
     rewritten: rewritten.map(({ table }) => table),
   };
-  const all = report.statements.map(({ text, milliseconds, error }) => ({
+  const shown = report.statements.map(({ text, milliseconds, error }) => ({
     sql: sanitize(text, MAX_TEXT),
     ms: rounded(milliseconds),
     error: error?.message,
   }));
-  const statements = [...fittingItems(all, MAX_OUTPUT - sizeOf(result) - OTHER_FIELDS)];
-  return { ...result, statements, truncated: statements.length < all.length || undefined };
+  const statements = [...fittingItems(shown, MAX_OUTPUT - sizeOf(result) - OTHER_FIELDS)];
+  return { ...result, statements, truncated: statements.length < shown.length || undefined };
 }
 
 const rounded = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
