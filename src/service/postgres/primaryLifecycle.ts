@@ -3,6 +3,7 @@ import { isRestartRequired } from '../../api/records/effects.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
 import type { ServerDependencies } from './branchData/branchData.ts';
 import { keepWal } from './copies/replicaCopies.ts';
+import { replaceSlotFunctions } from './replication/slotFunctions.ts';
 import { launchServer } from './server/launchServer.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { standbySettings } from './server/settings.ts';
@@ -17,6 +18,10 @@ export const primaryLifecycle = (deps: ServerDependencies) => ({
       deps.branches.saveStandbySettings(compute.branchId, standbySettings(compute));
       keepWal(deps, compute.branchId);
       const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
+      if (compute.logicalReplication === true)
+        await replaceSlotFunctions(deps, server.address).catch((error: unknown) =>
+          onLine(`Functions of SQL for replication slots are refused: ${String(error)}`),
+        );
       deps.branches.setPrimary(compute.branchId, server);
       return server;
     }),

@@ -19,7 +19,7 @@ export type ReplicationCommand =
     };
 
 /** Those of the package. Postgres would load any library of this name. */
-const PLUGINS: readonly string[] = ['pgoutput', 'test_decoding'];
+export const PLUGINS: readonly string[] = ['pgoutput', 'test_decoding'];
 
 /** How commands begin that Postgres has and this address doesn't. The list only gives them a reason. */
 const OTHERS: readonly string[] = [

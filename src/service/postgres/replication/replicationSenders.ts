@@ -12,9 +12,10 @@ import type { ServerAddress } from '../server/serverAddress.ts';
 import { asSuperuser } from '../server/superuser.ts';
 import { ReplicationConnection, type Sender } from './replicationConnection.ts';
 import type { ReplicationCommand } from './replicationCommand.ts';
+import { MAX_SLOTS } from './slotFunctions.ts';
 
-/** As on the public service. A server has more slots, for our own copies. */
-const [MAX_SENDERS, MAX_SLOTS] = [10, 10];
+/** As on the public service. */
+const MAX_SENDERS = 10;
 
 /** Postgres itself says whose session it is. Roles that the API has created are members of a role that SQL can't grant. */
 const SESSION = `

@@ -1,6 +1,7 @@
 /**
  * The service's own connections to a running server. They are a superuser's, so a statement must not run anything that a
- * user created: `search_path` contains only `pg_catalog`, and all but those of `removeRows.ts` also qualify names and operators.
+ * user created: `search_path` contains only `pg_catalog`, and all but those of `removeRows.ts` and `slotFunctions.ts` also qualify
+ * names and operators.
  */
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/sql/pgClient.ts';

@@ -35,8 +35,8 @@ describe('An owner with logical replication', () => {
       await assert.rejects(connectTo(direct, { replication } as object), { code: /28000|42501/ });
     for (const sql of [
       "select pg_create_physical_replication_slot('mine')",
-      "select pg_create_logical_replication_slot('mine', 'pgoutput')",
-      "select pg_drop_replication_slot('mine')",
+      "select pg_copy_physical_replication_slot('ours', 'mine')",
+      'select pg_sync_replication_slots()',
       'alter role app_owner replication',
       'create role copier replication',
     ])
