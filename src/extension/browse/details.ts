@@ -4,9 +4,10 @@ import type { Session } from '../account/session.ts';
 import type { Compute, Operation } from '../../api/records/records.ts';
 import { AccountSwitchedError } from '../window/changeErrors.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { nameOrId } from '../../base/sanitize.ts';
 import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './detailsScheme.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { namesOf } from '../inventory/names.ts';
+import { documentTitle, pathSegment } from '../inventory/names.ts';
 import {
   asApiKeyNode,
   asBranchNode,
@@ -35,7 +36,7 @@ export interface DetailsDependencies {
 export const asDetailsNode = (value: unknown): DetailsNode | undefined =>
   asComputeNode(value) ?? asBranchNode(value) ?? asProjectNode(value) ?? asApiKeyNode(value);
 
-/** @param account see `accountId`: ids are unique only within one. @param title see `documentTitle` */
+/** @param account see `accountId`: ids are unique only within one. @param title see `titleOf` */
 export const detailsUri = (account: string, node: DetailsNode, title: string) => ({
   scheme: DETAILS_SCHEME,
   // VS Code shows the last segment as the title, and knows the format by its extension.
@@ -162,12 +163,11 @@ async function pendingOperations(
   return found.filter((operation) => operation !== undefined);
 }
 
-/** What a tab calls a document: the names that the service gives, and for a primary that of its branch. */
-export function documentTitle(inventory: Inventory, node: DetailsNode): string {
-  if (node.kind === 'apiKey') return `key-${node.keyId}`;
-  const { project, branch, compute } = namesOf(inventory, node);
-  const parts = [branch ?? project, compute?.isPrimary === true ? '' : (compute?.name ?? '')];
-  const title = parts.filter((part) => part !== '').join(' ');
-  // A name may have slashes, and the title is the last segment.
-  return title.replaceAll(/[/\\]/g, '-');
-}
+/** What a tab calls a document. */
+export const titleOf = (
+  { inventory, apiKeys }: Pick<DetailsDependencies, 'inventory' | 'apiKeys'>,
+  node: DetailsNode,
+): string =>
+  node.kind === 'apiKey'
+    ? pathSegment(nameOrId(apiKeys.key(node.keyId)?.name, `key-${node.keyId}`))
+    : documentTitle(inventory, node);

@@ -47,9 +47,9 @@ describe('hosts in the editor', () => {
     await editor.waitForText(variables);
   });
 
-  it('complete a variable with compute, state and size', async () => {
+  it('complete a variable with the branch and project first, then host, state and size', async () => {
     await editor.retype('PGHOST=');
-    assert.match(await editor.waitForSuggestion(host), /primary · idle · 0\.25 CU/);
+    assert.match(await editor.waitForSuggestion(host), /^main \(shop\) \S+ · idle · 0\.25 CU$/);
     await editor.accept(host);
     await editor.waitForText(variables);
   });

@@ -62,7 +62,7 @@ describe('The schema of a branch', () => {
 
   it('opens as a read-only SQL document', async () => {
     await ui().computes.contextMenu(`Branch main, default, ${main}`, 'Data and History', 'Open Schema');
-    await waitForTitle('app.sql');
+    await waitForTitle('main.app.sql');
     await ui()
       .page.locator('.view-line')
       .filter({ hasText: 'CREATE TABLE public.accounts' })

@@ -9,7 +9,8 @@ import type { PendingChange } from '../../operations/pendingChange.ts';
 import { operationsText, pendingText } from '../../operations/ui/changeText.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { documentTitle, operationsUri } from '../details.ts';
+import { documentTitle } from '../../inventory/names.ts';
+import { operationsUri } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
 
 type Picked = { readonly pending: PendingChange } | { readonly projectId: string };

@@ -2,7 +2,8 @@ import { commands, l10n, Uri } from 'vscode';
 import type { Command } from '../../commandSupport/context.ts';
 import { pickCompute } from '../../commandSupport/pickers.ts';
 import { asComputeNode } from '../../inventory/nodes.ts';
-import { documentTitle, serverLogUri } from '../details.ts';
+import { documentTitle } from '../../inventory/names.ts';
+import { serverLogUri } from '../details.ts';
 
 /** Shows what the Postgres of a compute has logged. If its document is open, it is read again. */
 export const showServerLog: Command = async (context, argument, run) => {

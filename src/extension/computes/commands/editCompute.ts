@@ -20,7 +20,7 @@ import { announce } from '../../window/ui/announce.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { branchLabel } from '../../inventory/ui/branchText.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
-import { branchTitle } from '../../inventory/names.ts';
+import { branchTitle, documentTitle } from '../../inventory/names.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { changeTexts, effectText } from '../../operations/ui/changeText.ts';
 import { autosuspendText } from '../../window/ui/timeText.ts';
@@ -88,10 +88,12 @@ function consequence(effect: EditEffect, connections: OpenConnections, toBranch:
   return effectText(effect, { connections: areNone(connections) ? 0 : connections, toBranch });
 }
 
-async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {
+async function openSettings({ session, inventory }: CommandContext, compute: Compute): Promise<void> {
   const account = session.connection?.account;
   if (account === undefined) return;
-  await commands.executeCommand('vscode.open', Uri.from(settingsUri(account, computeNodeOf(compute))));
+  const node = computeNodeOf(compute);
+  const uri = Uri.from(settingsUri(account, node, documentTitle(inventory, node)));
+  await commands.executeCommand('vscode.open', uri);
 }
 
 type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';

@@ -54,8 +54,8 @@ export function settingNamedIn(message: string, keys: Iterable<string>): string 
   return known.find((key) => terms.has(key.toLowerCase()));
 }
 
-/** `contributes.jsonValidation` in the manifest matches the end of the path. */
-const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;
+/** Documents of version 0.4 have no title, and VS Code may reopen them. */
+const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)(?:\/[^/]+)?\.pg_settings\.json$/;
 
 interface SettingsUri {
   readonly scheme: string;
@@ -64,9 +64,15 @@ interface SettingsUri {
   readonly query: string;
 }
 
-export const settingsUri = (account: Account, { projectId, computeId }: ComputeIds): SettingsUri => ({
+/** @param title see `documentTitle` */
+export const settingsUri = (
+  account: Account,
+  { projectId, computeId }: ComputeIds,
+  title: string,
+): SettingsUri => ({
   scheme: SETTINGS_SCHEME,
-  path: `/${projectId}/${computeId}.pg_settings.json`,
+  // VS Code shows the last segment as the title. `contributes.jsonValidation` in the manifest matches the end.
+  path: `/${projectId}/${computeId}/${title}.pg_settings.json`,
   query: accountId(account),
 });
 

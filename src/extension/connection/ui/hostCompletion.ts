@@ -10,7 +10,7 @@ import {
 } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeHost } from '../computeIndex.ts';
-import { labelOf } from '../../inventory/computeStatus.ts';
+import { isPrimary, labelOf } from '../../inventory/computeStatus.ts';
 import { encode, encodePath } from '../../../api/addresses/databaseUrl.ts';
 import { tlsQuery } from '../connectionStrings.ts';
 import type { CompletionContext } from '../completionContext.ts';
@@ -19,6 +19,7 @@ import type { RoleAndDatabase } from '../connectionDefaults.ts';
 import { computeTable, statusText } from '../../inventory/ui/computeText.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
+import { idAndName } from '../../window/ui/idAndName.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 
 interface ItemContext {
@@ -28,6 +29,8 @@ interface ItemContext {
   /** @param projectId undefined if the compute isn't loaded yet */
   readonly login: (projectId: string | undefined) => RoleAndDatabase;
   readonly projectName: (projectId: string) => string;
+  /** Such as `main (shop)`. */
+  readonly branchText: (compute: Compute) => string;
   /** Undefined if it isn't known. */
   readonly branchName: (compute: Compute) => string | undefined;
 }
@@ -45,12 +48,12 @@ export class HostItem extends CompletionItem {
 export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): CompletionItem[] =>
   hosts.map((computeHost, order) => {
     const { compute, host, isPooled } = computeHost;
-    // Hosts of the local service differ only in their port, so they need the name of the compute.
-    const name = host.includes(compute.id) ? '' : displayName(compute);
-    const parts = [name, statusText(compute), sizeText(compute), isPooled ? l10n.t('pooled') : ''];
-    const description = parts.filter((part) => part !== '').join(' · ');
+    const computeName = isPrimary(compute) ? '' : displayName(compute);
+    const { label, description } = idAndName(host, joined(context.branchText(compute), computeName));
+    const pooled = isPooled ? l10n.t('pooled') : '';
+    const status = joined(description, pooled, statusText(compute), sizeText(compute));
     const branchName = context.branchName(compute);
-    const item = new HostItem({ label: host, description }, () => computeTable(compute, branchName));
+    const item = new HostItem({ label, description: status }, () => computeTable(compute, branchName));
     const projectName = context.projectName(compute.project_id);
     const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
     item.detail = sanitize([labelOf(compute), ...names].join(' · '));
@@ -60,6 +63,8 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     item.filterText = [host, compute.id, compute.name ?? '', ...names].join(' ');
     return withRange(item, context, String(order).padStart(4, '0'));
   });
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
 
 function insertHost(item: CompletionItem, host: string, place: PortPlace): void {
   const { text, port } = withPort(host, place);

@@ -25,6 +25,7 @@ import type { ConnectionDefaults } from '../connectionDefaults.ts';
 import type { Session } from '../../account/session.ts';
 import type { Log } from '../../window/ui/log.ts';
 import type { Config } from '../../window/ui/config.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { computeTable } from '../../inventory/ui/computeText.ts';
 import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
 import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
@@ -65,6 +66,8 @@ export class HostProvider implements Disposable {
       portPlace: portPlace(place, position.line, document),
       login: (id: string | undefined) => connectionDefaults.propose(id, settings),
       projectName: (id: string) => inventory.project(id)?.name ?? id,
+      branchText: ({ project_id: projectId, branch_id: branchId }: Compute) =>
+        resourceText(inventory, { projectId, branchId }),
       branchName: (compute: Compute) => this.#branchName(compute),
     };
     const items: CompletionItem[] = hostItems(hosts, context);

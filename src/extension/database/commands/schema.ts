@@ -8,7 +8,7 @@ import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../schema/compareSchemas.ts';
 import { parseSchemaUri, schemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
-import { branchTitle } from '../../inventory/names.ts';
+import { branchTitle, documentTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import {
@@ -26,7 +26,7 @@ export const openSchema: Command = async (context, argument, run) => {
   const title = l10n.t('Open Schema');
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
-  run.failureMessage = l10n.t("Couldn't open the schema of {0}", picked.name);
+  run.failureMessage = l10n.t("Couldn't open the schema of {0}", picked.fullName);
   const answers = await ask(context, title, picked, picked.branchId);
   if (answers === undefined) return;
   const uri = uriOf(context, { ...picked, database: answers.database });
@@ -40,7 +40,7 @@ export const compareSchema: Command = async (context, argument, run) => {
   const title = l10n.t('Compare Schema');
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
-  run.failureMessage = l10n.t("Couldn't compare the schema of {0}", picked.name);
+  run.failureMessage = l10n.t("Couldn't compare the schema of {0}", picked.fullName);
   if (picked.list.branches.size < 2) throw new Error(l10n.t('The project has no other branch.'));
   const { baseId: given, database: known } = fieldsOf(argument);
   const chosen = given === 'parent' ? picked.branch.parent_id : given;
@@ -82,7 +82,8 @@ export const refreshSchema: Command = async (context, _argument, run) => {
 const isSchema = ({ scheme }: Uri): boolean => scheme === SCHEMA_SCHEME;
 
 function uriOf(context: CommandContext, origin: Parameters<typeof schemaUri>[1]): Uri {
-  return Uri.from(schemaUri(context.session.requireConnection().account, origin));
+  const title = documentTitle(context.inventory, origin);
+  return Uri.from(schemaUri(context.session.requireConnection().account, origin, title));
 }
 
 async function showDifference(context: CommandContext, base: Uri, compared: Uri): Promise<void> {

@@ -6,6 +6,7 @@ import { isNotOffered, isRejected } from '../../../api/transport/errors.ts';
 import { Emitter } from '../../../base/event.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import type { BranchIds } from '../../account/refs.ts';
+import { pathSegment } from '../../inventory/names.ts';
 import type { Session } from '../../account/session.ts';
 import { AccountSwitchedError, NotOfferedError } from '../../window/changeErrors.ts';
 import { SCHEMA_SCHEME } from './schemaScheme.ts';
@@ -22,20 +23,24 @@ interface SchemaOrigin extends BranchIds {
   readonly at?: PointInTime | undefined;
 }
 
-export const schemaUri = (account: Account, { projectId, branchId, database, at }: SchemaOrigin) => ({
+/** @param title of the branch: see `documentTitle` */
+export const schemaUri = (
+  account: Account,
+  { projectId, branchId, database, at }: SchemaOrigin,
+  title: string,
+) => ({
   scheme: SCHEMA_SCHEME,
   // VS Code shows the last segment as the title, and highlights SQL by its extension.
-  path: `/${[projectId, branchId, ...pointOf(at), database].map(encodeURIComponent).join('/')}.sql`,
+  path: `/${[projectId, branchId, pointOf(at), database].map(encodeURIComponent).join('/')}/${title}.${pathSegment(database)}.sql`,
   query: accountId(account),
 });
 
 /** @returns undefined for another kind of URI */
 export function parseSchemaUri({ path }: SchemaUri): SchemaOrigin | undefined {
-  const [, projectId, branchId, time, database] =
-    /^\/([^/]+)\/([^/]+)(?:\/([^/]+))?\/([^/]+)\.sql$/.exec(path) ?? [];
+  const [, projectId, branchId, time, database] = TITLED_PATH.exec(path) ?? UNTITLED_PATH.exec(path) ?? [];
   if (!isId(projectId) || !isBranchId(branchId) || database === undefined) return undefined;
   const origin = { projectId, branchId, database: decodeURIComponent(database) };
-  if (time === undefined) return origin;
+  if (time === undefined || time === NOW) return origin;
   const point = decodeURIComponent(time);
   const [, lsn, timestamp] = /^([0-9A-F]+\/[0-9A-F]+)?@?(.+)?$/.exec(point) ?? [];
   if (timestamp !== undefined && Number.isNaN(Date.parse(timestamp))) return undefined;
@@ -43,10 +48,15 @@ export function parseSchemaUri({ path }: SchemaUri): SchemaOrigin | undefined {
   return timestamp === undefined ? undefined : { ...origin, at: { timestamp } };
 }
 
+const TITLED_PATH = /^\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)\/[^/]+\.sql$/;
+/** Documents of version 0.4, which VS Code may reopen: without a title, and with a time only for earlier data. */
+const UNTITLED_PATH = /^\/([^/]+)\/([^/]+)(?:\/([^/]+))?\/([^/]+)\.sql$/;
+const NOW = 'now';
+
 /** A position has its time after it, if that is known: `0/1A2B@2026-01-31T12:00:00Z`. */
-function pointOf(at: PointInTime | undefined): readonly string[] {
-  if (at === undefined) return [];
-  return ['lsn' in at && at.timestamp !== undefined ? `${at.lsn}@${at.timestamp}` : pointParameter(at)];
+function pointOf(at: PointInTime | undefined): string {
+  if (at === undefined) return NOW;
+  return 'lsn' in at && at.timestamp !== undefined ? `${at.lsn}@${at.timestamp}` : pointParameter(at);
 }
 
 const keyOf = ({ path, query }: SchemaUri): string => `${query} ${path}`;

@@ -1,12 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { Uri } from 'vscode';
-import {
-  detailsUri,
-  documentTitle,
-  jsonPath,
-  type DetailsNode,
-} from '../../../../src/extension/browse/details.ts';
+import { detailsUri, titleOf, jsonPath, type DetailsNode } from '../../../../src/extension/browse/details.ts';
 import { ApiKeyList } from '../../../../src/extension/signIn/apiKeys/apiKeyList.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
@@ -19,6 +14,7 @@ describe('The details of a resource', () => {
   let model: ScriptedModel;
   let read: (node: DetailsNode, account?: string) => Promise<string>;
   let page: (node: DetailsNode) => Promise<string>;
+  let deps: Parameters<typeof titleOf>[0] & ScriptedModel;
 
   beforeEach(async () => {
     const secrets = { password: 'hunter2', connection_uri: 'postgresql://a:hunter2@x', key: 'hunter2' };
@@ -36,7 +32,7 @@ describe('The details of a resource', () => {
     model = await connectScripted(
       (call) => Object.entries(lists).find(([end]) => call.endsWith(end))?.[1] ?? 404,
     );
-    const deps = { ...model, apiKeys: new ApiKeyList(model.session) };
+    deps = { ...model, apiKeys: new ApiKeyList(model.session) };
     const own = () => model.session.connection?.accountId ?? '';
     page = (node) => detailsText(deps, detailsUri(own(), node, 'title') as unknown as Uri);
     read = (node, account = own()) => {
@@ -71,14 +67,19 @@ describe('The details of a resource', () => {
 
   it('are in a tab with the name of the project, branch or compute, which has no slash', async () => {
     const compute = { kind: 'compute', ...target, computeId: 'ep-one' } as const;
-    assert.equal(documentTitle(model.inventory, compute), 'br-main ep-one');
+    assert.equal(titleOf(deps, compute), 'br-main ep-one');
     const record = { id: 'br-main', name: 'feature/log-in' };
     for (const node of [{ kind: 'project', projectId: 'shop' }, compute] as const) await read(node);
     await model.inventory.branches.ensureLoaded('shop');
     model.inventory.branches.put('shop', { ...model.inventory.branches.get('shop', 'br-main'), ...record });
     const nodes = [{ kind: 'project', projectId: 'shop' }, { kind: 'branch', ...target }, compute] as const;
-    const titles = nodes.map((node) => documentTitle(model.inventory, node));
+    const titles = nodes.map((node) => titleOf(deps, node));
     assert.deepEqual(titles, ['Shop', 'feature-log-in', 'feature-log-in']);
+    await read({ kind: 'apiKey', keyId: 7 });
+    assert.deepEqual(
+      [7, 8].map((keyId) => titleOf(deps, { kind: 'apiKey', keyId })),
+      ['ci', 'key-8'],
+    );
   });
 
   it('have no text for what is gone, or of another account', async () => {

@@ -88,19 +88,23 @@ const owner = { projectId: 'shop', computeId: 'ep-one' };
 
 describe('settingsUri', () => {
   it('contains the ids of the compute', () => {
-    assert.deepEqual(settingsOwner(settingsUri(account, owner)), owner);
+    assert.deepEqual(settingsOwner(settingsUri(account, owner, 'main')), owner);
+  });
+
+  it('of version 0.4 is known, because VS Code restores open editors by it', () => {
+    assert.deepEqual(settingsOwner({ path: '/shop/ep-one.pg_settings.json' }), owner);
   });
 
   it('stays the same in a later version, because VS Code restores open editors by it', () => {
-    assert.deepEqual(settingsUri(account, owner), {
+    assert.deepEqual(settingsUri(account, owner, 'main'), {
       scheme: 'hosted-postgres-settings',
-      path: '/shop/ep-one.pg_settings.json',
+      path: '/shop/ep-one/main.pg_settings.json',
       query: `${PUBLIC_BASE_URL}#work`,
     });
   });
 
   it('belongs to one account', () => {
-    const address = settingsUri(account, owner);
+    const address = settingsUri(account, owner, 'main');
     assert.ok(belongsToAccount(address, account));
     assert.ok(!belongsToAccount(address, { ...account, name: '' }));
   });
@@ -113,8 +117,8 @@ describe('settingsUri', () => {
     });
     const [before, after] = local;
     assert.ok(before !== undefined && after !== undefined);
-    assert.equal(settingsUri(before, owner).query, 'local');
-    assert.ok(belongsToAccount(settingsUri(before, owner), after));
+    assert.equal(settingsUri(before, owner, 'main').query, 'local');
+    assert.ok(belongsToAccount(settingsUri(before, owner, 'main'), after));
   });
 
   it('is invalid with anything but ids in it', () => {
@@ -122,6 +126,7 @@ describe('settingsUri', () => {
       '/shop/br-x.pg_settings.json',
       '/a/../ep-one.pg_settings.json',
       '/ep-one.pg_settings.json',
+      '/shop/ep-one/a/main.pg_settings.json',
       '/shop',
     ])
       assert.equal(settingsOwner({ path }), undefined, path);

@@ -12,7 +12,9 @@ describe('HostProvider', () => {
   it('sends no request for a completion, and loads the computes for a hover', async () => {
     const model = await connectScripted((call) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'shop' }] };
-      return call.endsWith('/branches') ? { branches: [] } : { endpoints: [computeRecord('ep-calm-1')] };
+      return call.endsWith('/branches')
+        ? { branches: [{ id: 'br-main', name: 'main' }] }
+        : { endpoints: [computeRecord('ep-calm-1')] };
     });
     const connectionDefaults = { propose: () => ({ role: '', database: '' }) };
     const config = { connectionString: () => ({ role: '', database: '' }) };
@@ -30,6 +32,9 @@ describe('HostProvider', () => {
     assert.deepEqual(model.service.requests, []);
     const hover = await provider.hover(...at('ask ep-calm-1'), token);
     assert.match(JSON.stringify(hover), /ep-calm-1/);
-    assert.doesNotMatch(JSON.stringify(labels()), /Load computes/);
+    assert.deepEqual(labels(), [
+      { label: 'main (shop)', description: 'ep-calm-1.example.test · active' },
+      { label: 'main (shop)', description: 'ep-calm-1-pooler.example.test · pooled · active' },
+    ]);
   });
 });

@@ -11,7 +11,7 @@ const script: Script = (call) => (call.endsWith('/schema') ? { sql: 'CREATE TABL
 async function connectSchemas(replies: Script) {
   const service = await scriptService(replies);
   const { session, account, accounts } = await connectModel(service);
-  const uriOf = (change: object = {}) => schemaUri(account, { ...origin, ...change });
+  const uriOf = (change: object = {}) => schemaUri(account, { ...origin, ...change }, 'main');
   const signOut = async () => {
     await accounts.choose(undefined);
     await session.reread();
@@ -33,13 +33,20 @@ describe('Schemas', () => {
       assert.deepEqual(parseSchemaUri(uriOf({ at })), { ...origin, at });
     for (const path of ['/shop/main/app.sql', '/shop/br-main/a/b.sql', '/br-main/app.sql'])
       assert.equal(parseSchemaUri({ path, query: '' }), undefined);
+    assert.equal(uriOf({ database: 'a/b' }).path.split('/').at(-1), 'main.a-b.sql');
+    // Those of version 0.4.
+    for (const [path, at] of [
+      ['/shop/br-main/app.sql', {}],
+      ['/shop/br-main/0%2F1A2B3C8/app.sql', { at: { lsn: '0/1A2B3C8' } }],
+    ] as const)
+      assert.deepEqual(parseSchemaUri({ path, query: '' }), { ...origin, ...at });
   });
 
   it('keep their URI in a later version, because VS Code restores open editors by it', async () => {
     const { service, uriOf } = await connectSchemas(script);
     assert.deepEqual(uriOf(), {
       scheme: 'hosted-postgres-schema',
-      path: '/shop/br-main/app.sql',
+      path: '/shop/br-main/now/app/main.app.sql',
       query: service.baseUrl,
     });
   });
@@ -58,7 +65,7 @@ describe('Schemas', () => {
     schemas.forget(uriOf());
     await schemas.text(uriOf());
     assert.equal(loads(), 3);
-    assert.deepEqual(changed, Array(3).fill('/shop/br-main/app.sql'));
+    assert.deepEqual(changed, Array(3).fill(uriOf().path));
   });
 
   it('are of a time, and empty if the database did not exist yet', async () => {
