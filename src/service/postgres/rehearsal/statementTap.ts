@@ -24,8 +24,11 @@ export interface SeenStatement {
 
 /** What the server hasn't answered yet, in the order in which it will. */
 interface Pending {
-  /** A simple query can have several statements. It ends with `ready`, and so does what was sent before a Sync. */
-  readonly kind: 'simple' | 'execute' | 'sync';
+  /**
+   * A simple query can have several statements. It ends with `ready`, and so does what was sent before a Sync. A statement begins
+   * when it is executed, or when it can't be parsed.
+   */
+  readonly kind: 'simple' | 'parse' | 'execute' | 'sync';
   readonly text: string;
   seen?: SeenStatement;
 }
@@ -77,8 +80,10 @@ export class StatementTap {
   #sent(type: string, body: Buffer): void {
     const [first = '', second = ''] = textsOf(body);
     if (type === 'Q') this.#add('simple', first);
-    else if (type === 'P') this.#prepared.set(first, second);
-    else if (type === 'B') this.#portals.set(first, this.#prepared.get(second) ?? '');
+    else if (type === 'P') {
+      this.#prepared.set(first, second);
+      this.#add('parse', second);
+    } else if (type === 'B') this.#portals.set(first, this.#prepared.get(second) ?? '');
     else if (type === 'E') this.#add('execute', this.#portals.get(first) ?? '');
     // The call of a function (F) is answered like a Sync.
     else if (type === 'S' || type === 'F') this.#add('sync', '');
@@ -89,15 +94,23 @@ export class StatementTap {
     this.#beginFirst();
   }
 
+  /** At once, because the replies to all messages may come together. */
   #beginFirst(): void {
-    const [first] = this.#pending;
+    const first = this.#firstExecuted();
     if (first !== undefined && first.kind !== 'sync') first.seen ??= this.#events.begun(first.text);
+  }
+
+  #firstExecuted(): Pending | undefined {
+    return this.#pending.find(({ kind }) => kind !== 'parse');
   }
 
   #answered(type: string, body: Buffer): void {
     if (type === 'K') return this.#events.started(body.readUInt32BE());
     if (type === 'Z') return this.#skipToReady();
     const [first] = this.#pending;
+    if (first?.kind === 'parse') return this.#parsed(first, type, body);
+    // Postgres ignores a Sync before the data of a COPY (G).
+    if (type === 'G' && first?.kind === 'execute') this.#pending.length = 1;
     // A portal that is suspended (s) is executed again.
     if (first?.seen === undefined || !'CEIs'.includes(type)) return;
     if (type === 'C') first.seen.tags.push(textsOf(body)[0] ?? '');
@@ -108,9 +121,20 @@ export class StatementTap {
     }
   }
 
+  #parsed(first: Pending, type: string, body: Buffer): void {
+    if (type === '1') this.#pending.shift();
+    if (type !== 'E') return;
+    const executed = this.#firstExecuted();
+    const begun = executed?.text === first.text ? executed.seen : undefined;
+    const seen = begun ?? this.#events.begun(first.text);
+    seen.error = errorOf(body);
+    first.seen = seen;
+  }
+
   /** After an error, the server has skipped what was sent up to here. */
   #skipToReady(): void {
-    while (this.#pending.length > 0) if (this.#endFirst() !== 'execute') break;
+    let kind = this.#endFirst();
+    while (kind === 'parse' || kind === 'execute') kind = this.#endFirst();
     this.#beginFirst();
   }
 

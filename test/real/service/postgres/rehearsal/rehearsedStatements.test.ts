@@ -1,0 +1,92 @@
+/** The statements that a rehearsal lists, by clients that send the messages of a statement in their own way. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import pg from 'pg';
+import postgres from 'postgres';
+import type { RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
+import { connectTo, runStatements } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+/** What of `pg` sends single messages. */
+interface Messages {
+  parse(query: { text: string }): void;
+  bind(): void;
+  execute(): void;
+  sync(): void;
+  sendCopyFromChunk(data: Buffer): void;
+  endCopyFrom(): void;
+}
+
+/** COPY with a Sync right after Execute, which Postgres ignores, and another one after the data, as libpq and tokio-postgres send it. */
+class PreparedCopy extends pg.Query {
+  override submit = (connection: pg.Connection): void => {
+    const messages = connection as unknown as Messages;
+    messages.parse({ text: 'copy users from stdin' });
+    messages.bind();
+    messages.execute();
+    messages.sync();
+  };
+  handleCopyInResponse(connection: Messages): void {
+    connection.sendCopyFromChunk(Buffer.from('1\tone\n2\ttwo\n'));
+    connection.endCopyFrom();
+    connection.sync();
+  }
+}
+
+describe('The statements of a rehearsal', () => {
+  let plane: ControlPlane;
+  let url: string;
+
+  before(async () => {
+    plane = await startControlPlane();
+    const compute = await plane.create();
+    url = await plane.uri(compute);
+    await runStatements(url, 'create table users (id int primary key, name text)');
+    await plane.engine.startRehearsal(compute.branchId, compute.id);
+  });
+  after(() => plane.close());
+
+  const listed = async (): Promise<readonly RehearsedStatement[]> =>
+    (await plane.engine.rehearsal('br-main')).statements;
+
+  for (const prepare of [true, false])
+    it(`have one that fails before it is executed (prepare: ${prepare})`, async () => {
+      const sql = postgres(url, { max: 1, prepare, fetch_types: false });
+      const from = (await listed()).length;
+      await sql.begin(async (inside) => {
+        await inside`insert into users values (${prepare ? 10 : 11})`;
+        await assert.rejects(inside.savepoint((nested) => nested`update users set nick = ${'x'}`));
+      });
+      await sql.end();
+      const all = (await listed()).slice(from);
+      const failed = all.filter(({ error }) => error !== undefined);
+      assert.deepEqual(
+        failed.map(({ text, error }) => [text, error?.code]),
+        [['update users set nick = $1', '42703']],
+      );
+      assert.deepEqual(
+        all.map(({ tags }) => tags.join()),
+        ['BEGIN', 'INSERT 0 1', 'SAVEPOINT', '', 'ROLLBACK', 'COMMIT'],
+      );
+      assert.equal(new Set(all.map(({ transaction }) => transaction)).size, 1);
+    });
+
+  it('have each with its own result after the data of a COPY that was prepared', async () => {
+    const client = await connectTo(url);
+    const from = (await listed()).length;
+    const copy = new PreparedCopy('');
+    const ended = once(copy, 'end');
+    client.query(copy);
+    await ended;
+    await client.query('update users set name = $1', ['other']);
+    await client.query('select $1::int', [1]);
+    assert.deepEqual(
+      (await listed()).slice(from).map(({ text, tags }) => [text, ...tags]),
+      [
+        ['copy users from stdin', 'COPY 2'],
+        ['update users set name = $1', 'UPDATE 4'],
+        ['select $1::int', 'SELECT 1'],
+      ],
+    );
+  });
+});
