@@ -14,7 +14,6 @@ import { until } from './until.ts';
 import type { Workbench } from './workbench.ts';
 
 const pictures = path.join(projectRoot, 'media', 'screenshots');
-const sideBarWidth = 470;
 
 const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-screenshots-'));
 const folder = path.join(home, 'shop');
@@ -45,7 +44,7 @@ try {
 async function takeAll(workbench: Workbench): Promise<void> {
   await connect(workbench, service);
   await workbench.notifications.clear();
-  await setSideBarWidth(workbench);
+  await workbench.setSideBarWidth(470);
   const computes = workbench.computes;
   await computes.expandProject('shop');
   await computes.expandProject('analytics');
@@ -111,14 +110,4 @@ async function gitBranch(workbench: Workbench): Promise<void> {
   await workbench.page.locator('.tab.active', { hasText: /^\.env/ }).waitFor();
   await show();
   await workbench.quickInput.waitFor(title);
-}
-
-async function setSideBarWidth({ page }: Workbench): Promise<void> {
-  const box = await page.locator('.part.sidebar').boundingBox();
-  if (box === null) throw new Error('There is no side bar');
-  const y = box.y + box.height / 2;
-  await page.mouse.move(box.x + box.width + 1, y);
-  await page.mouse.down();
-  await page.mouse.move(box.x + sideBarWidth, y, { steps: 5 });
-  await page.mouse.up();
 }

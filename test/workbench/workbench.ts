@@ -167,6 +167,22 @@ export class Workbench {
     return this.page.evaluate<string>('navigator.clipboard.readText()');
   }
 
+  /** Drags the edge of the side bar until it has this width, in pixels. */
+  async setSideBarWidth(width: number): Promise<void> {
+    const sideBar = this.page.locator('.part.sidebar');
+    const { mouse } = this.page;
+    await until(`a side bar of ${width} px`, async () => {
+      const box = await sideBar.boundingBox();
+      if (box === null || box.width === width) return box !== null;
+      const y = box.y + box.height / 2;
+      await mouse.move(box.x + box.width, y);
+      await mouse.down();
+      await mouse.move(box.x + width, y, { steps: 5 });
+      await mouse.up();
+      return false;
+    });
+  }
+
   /** Saves a PNG of the window, with every animation at its end. */
   async screenshot(file: string): Promise<void> {
     await this.page.screenshot({ path: file, animations: 'disabled' });
