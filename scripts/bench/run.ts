@@ -39,6 +39,8 @@ const rows: Readonly<Record<string, Row>> = {
   'compare-rows': { load: () => import('./compareRows.ts'), limitSeconds: 600 },
   clone: { load: () => import('./clone.ts'), limitSeconds: 120 },
   'test-suite': { load: () => import('./testSuite.ts'), limitSeconds: 180 },
+  // Needs the browser and VS Code's server.
+  window: { load: () => import('./window.ts'), limitSeconds: 300 },
   peers: { load: () => import('./peers.ts'), limitSeconds: 1200 },
 };
 

@@ -12,7 +12,7 @@ import { listFiles } from '../../migrations/sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
 /** Changes with how steps are run and what is saved, so that parents of former versions aren't used. */
-const VERSION = 6;
+const VERSION = 7;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
 export async function contentHash(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {

@@ -42,6 +42,7 @@ export async function withParent<T>(
   const me = await ownMaker();
   const { projectId, source } = await findSource(api, options.from);
   const build = async (url: string) => {
+    await commitWithoutWaiting(url);
     const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
     for (const step of steps) await runStep(cwd, step, url);
     if (steps.length > 0 && options.from === undefined) await requireObjects(url);
@@ -136,6 +137,17 @@ async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
   )
     return;
   await api.delete(each).catch(() => undefined);
+}
+
+/**
+ * Tests write much and lose nothing of value with the machine. Migrations may set it again. It holds for all copies: branches, databases
+ * and clones.
+ */
+async function commitWithoutWaiting(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const database = client.escapeIdentifier(requireDatabaseUrl(url).database);
+    await client.query(`alter database ${database} set synchronous_commit = off`);
+  });
 }
 
 /** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */

@@ -106,6 +106,24 @@ describe('Databases of tests', () => {
     assert.deepEqual(await left(url), []);
   });
 
+  it('do not wait for the disk at a commit, unless migrations set it, and neither do clones and branches', async () => {
+    const { cwd } = await createProject();
+    const code = `const waits = async ({ url }) => (await query(url, 'show synchronous_commit'))[0];
+      const shown = [];
+      for (const open of [database, branch]) {
+        const db = await open(${FILES});
+        await query(db.url, 'create table more ()');
+        await db.reset();
+        shown.push(await waits(db), await waits(await db.clone()));
+        await db.drop();
+      }
+      require('node:fs').appendFileSync('seed.sql', "; do $$ begin execute format('alter database %I set synchronous_commit = local', current_database()); end $$");
+      const own = await database(${FILES});
+      show([...shown, await waits(own)]);
+      await own.drop();`;
+    assert.deepEqual(await run(cwd, code), ['off', 'off', 'off', 'off', 'local']);
+  });
+
   it('that a killed process has left are dropped by the next call, and no others', async () => {
     const { cwd } = await createProject();
     const [killed, running] = [await start(cwd), await start(cwd)];
