@@ -25,15 +25,21 @@ export interface PossibleLoss {
 }
 
 export interface Loss extends Counted {
-  /** For a type 1: the values aren't the same, or Postgres can't compare them. */
+  /** For a type 1: the values aren't the same, or Postgres can't compare them. Negative for rows that weren't there before. */
   readonly count: number;
 }
 
 /** Only tables have data that can't be made again. */
 const hasData = ({ kind }: Relation): boolean => kind === 'r' || kind === 'p';
 
-/** @returns all columns and tables to be counted */
-export function possibleLosses({ before, after, locks }: Rehearsal): PossibleLoss[] {
+/**
+ * @param areValuesCompared also finds values that an update has replaced by others
+ * @returns all columns and tables to be counted
+ */
+export function possibleLosses(
+  { before, after, locks }: Rehearsal,
+  areValuesCompared = false,
+): PossibleLoss[] {
   const byId = new Map(after.map((each) => [relationKey(each), each]));
   const byName = new Map(after.map((each) => [nameKey(each), each]));
   const changed = new Set(locks.filter(({ mode }) => mode === 'RowExclusiveLock').map(relationKey));
@@ -48,18 +54,21 @@ export function possibleLosses({ before, after, locks }: Rehearsal): PossibleLos
     return [
       ...goneLosses(table, columns),
       ...columns.flatMap((pair) => typeLosses(table, same, pair)),
-      ...(isChanged ? [fewerLoss(table, same, columns)] : []),
+      ...(isChanged ? [fewerLoss(table, same, columns, areValuesCompared)] : []),
     ];
   });
 }
 
 /** How a loss is counted by what the queries have returned. */
 export function lossesOf({ counted }: PossibleLoss, old: readonly string[], now: readonly string[]): Loss[] {
-  const fewer = counted.map((_, index) => Math.max(0, Number(old[index]) - Number(now[index] ?? 0)));
-  const hasFewerRows = counted[0]?.kind === 'rows' && (fewer[0] ?? 0) > 0;
+  const fewer = counted.map((_, index) => Number(old[index]) - Number(now[index] ?? 0));
+  const [rows = 0] = counted[0]?.kind === 'rows' ? fewer : [];
   return counted.map((each, index) => {
-    if (each.kind === 'type') return { ...each, count: old[index] === now[index] ? 0 : 1 };
-    return { ...each, count: hasFewerRows && each.kind === 'values' ? 0 : (fewer[index] ?? 0) };
+    const count = fewer[index] ?? 0;
+    if (each.kind === 'rows') return { ...each, count };
+    // Values of other rows can't be compared.
+    if (each.kind === 'type') return { ...each, count: rows === 0 && old[index] !== now[index] ? 1 : 0 };
+    return { ...each, count: rows > 0 ? 0 : Math.max(0, count) };
   });
 }
 
@@ -128,24 +137,39 @@ function goneLosses(table: Relation, columns: readonly Pair[]): PossibleLoss[] {
   return gone.length === 0 ? [] : [lossOf(table, gone, [])];
 }
 
-function fewerLoss(table: Relation, same: Relation, columns: readonly Pair[]): PossibleLoss {
+function fewerLoss(
+  table: Relation,
+  same: Relation,
+  columns: readonly Pair[],
+  areValuesCompared: boolean,
+): PossibleLoss {
   const kept = columns.flatMap(({ column, left }) => (left === undefined ? [] : [[column, left] as const]));
-  const after = countsOf(same.name, [ROWS, ...kept.map(([, left]) => valuesOf(left))]);
-  return lossOf(table, [ROWS, ...kept.map(([column]) => valuesOf(column))], [after]);
+  const compared = areValuesCompared ? kept.filter(([column, left]) => column.type === left.type) : [];
+  const countsFor = (at: 0 | 1): Count[] => [
+    ROWS,
+    ...kept.map((pair) => valuesOf(pair[at])),
+    ...compared.map((pair) => valuesAsText(pair[at], quotedName(pair[at].name))),
+  ];
+  return lossOf(table, countsFor(0), [countsOf(same.name, countsFor(1))]);
 }
+
+/** The same as long as all values are the same as text. */
+const valuesAsText = (column: Column, value: string): Count => ({
+  kind: 'type',
+  column,
+  sql: `coalesce(sum(hashtextextended((${value})::text, 0)), 0)`,
+});
 
 /** Postgres casts the values back, or they must be the same as text. */
 function typeLosses(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
   if (left === undefined || left.type === column.type) return [];
-  const valuesAsText = (value: string): Count => ({
-    kind: 'type',
-    column,
+  const asText = (value: string): Count => ({
+    ...valuesAsText(column, value),
     types: `${column.type} → ${left.type}`,
-    sql: `coalesce(sum(hashtextextended((${value})::text, 0)), 0)`,
   });
   const now = quotedName(left.name);
-  const after = [`${now}::${column.type}`, now].map((value) => countsOf(same.name, [valuesAsText(value)]));
-  return [lossOf(table, [valuesAsText(quotedName(column.name))], after)];
+  const after = [`${now}::${column.type}`, now].map((value) => countsOf(same.name, [asText(value)]));
+  return [lossOf(table, [asText(quotedName(column.name))], after)];
 }
 
 const countsOf = (table: string, counts: readonly Count[]): string =>

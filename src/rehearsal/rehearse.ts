@@ -76,7 +76,7 @@ async function wayBackOf<Copy extends BranchCopy>(
   if (exitCode !== 0) return { ...seen, losses: [], schema: { forgotten: [], left: [] } };
   const { branch } = branches;
   const { before } = rehearsal;
-  const losses = await countLosses(possibleLosses({ ...both, before }), branches, signal);
+  const losses = await countLosses(possibleLosses({ ...both, before }, true), branches, signal);
   const tables = await dropNewTables(branch, before, seen.rehearsal, down, signal);
   const databases = new Set([databaseOf(branch), ...before.map(({ database }) => database)]);
   const diffs: string[] = [];

@@ -41,9 +41,18 @@ export interface Report {
   readonly statements: readonly RehearsedStatement[];
   readonly tried: Tried;
   /** Missing if no down step is known. */
-  readonly wayBack?: Pick<Report, 'blocked' | 'statements'> & { readonly left: readonly string[] };
+  readonly wayBack?: Pick<Report, 'blocked' | 'statements'> & {
+    readonly left: readonly string[];
+    /** Rows that weren't there before. */
+    readonly added: readonly AddedRows[];
+  };
   /** How long Undo reaches back, in seconds, if something is lost that nothing else brings back. */
   readonly undoSeconds?: number;
+}
+
+export interface AddedRows {
+  readonly table: string;
+  readonly count: number;
 }
 
 export interface WayBackRun {
@@ -93,6 +102,7 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
         blocked: blockedTables(wayBack.rehearsal),
         statements: wayBack.rehearsal.statements,
         left: wayBack.schema.left,
+        added: wayBack.losses.flatMap(({ name, count }) => (count < 0 ? { table: name, count: -count } : [])),
       },
     }),
     ...(wayBack === undefined &&
@@ -164,6 +174,9 @@ export const furtherNotes = ({
     (name) => `No triggers and views were tried, because they may reach outside of the database: ${name}`,
   ),
   ...(wayBack?.left ?? []).map((line) => `The way back leaves: ${line}`),
+  ...(wayBack?.added ?? []).map(
+    ({ table, count }) => `The way back leaves: ${rowsText(count)} more in ${table}`,
+  ),
   ...(undoSeconds === undefined ? [] : [`No way back is known but Undo, for ${hours(undoSeconds)}.`]),
 ];
 
@@ -205,7 +218,7 @@ function failureSentence(failed: RehearsedStatement | undefined, exitCode: numbe
 
 const lossSentence = ({ name, kind, count, types }: Loss): string =>
   kind === 'type'
-    ? `Changes values of ${name}: ${types}.`
+    ? `Changes values of ${name}${types === undefined ? '' : `: ${types}`}.`
     : `Loses ${count.toLocaleString('en')} ${count === 1 ? kind.slice(0, -1) : kind} of ${name}.`;
 
 function blockSentence(each: BlockedTable): string {
@@ -214,7 +227,9 @@ function blockSentence(each: BlockedTable): string {
 }
 
 const blockedOf = ({ blocks, rows }: BlockedTable): string =>
-  rows === undefined ? blocks : `${blocks} of ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
+  rows === undefined ? blocks : `${blocks} of ${rowsText(rows)}`;
+
+const rowsText = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`;
 
 function safeSentence(statements: readonly RehearsedStatement[], blocked: readonly BlockedTable[]): string {
   const count = `${statements.length} ${statements.length === 1 ? 'statement' : 'statements'}`;

@@ -71,6 +71,24 @@ describe('possibleLosses', () => {
     assert.deepEqual(counts('10', '10', '6'), [0, 0, 0]);
     assert.deepEqual(counts('10', '10', '2'), [0, 0, 4]);
     assert.deepEqual(counts('9', '9', '2'), [1, 0, 0]);
-    assert.deepEqual(counts('12', '12', '8'), [0, 0, 0]);
+    assert.deepEqual(counts('12', '12', '8'), [-2, 0, 0]);
+  });
+
+  it('compares the values of the same rows, if asked', () => {
+    const [loss] = possibleLosses(
+      { statements: [], locks: [], before: [table], after: [{ ...table, id: 2 }] },
+      true,
+    );
+    assert.ok(loss);
+    assert.deepEqual(
+      loss.counted.map(({ kind, types }) => [kind, types]),
+      [['rows'], ['values'], ['values'], ['type'], ['type']].map(([kind]) => [kind, undefined]),
+    );
+    const counts = (...now: string[]) =>
+      lossesOf(loss, ['10', '10', '6', '123', '456'], now).map(({ count }) => count);
+    assert.deepEqual(counts('10', '10', '6', '123', '456'), [0, 0, 0, 0, 0]);
+    assert.deepEqual(counts('10', '10', '6', '123', '9'), [0, 0, 0, 0, 1]);
+    assert.deepEqual(counts('9', '9', '6', '7', '9'), [1, 0, 0, 0, 0]);
+    assert.deepEqual(counts('11', '11', '6', '7', '9'), [-1, 0, 0, 0, 0]);
   });
 });

@@ -38,6 +38,9 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     ...(wayBack === undefined || wayBack.left.length === 0
       ? []
       : [l10n.t('It leaves in the schema:'), ...wayBack.left.map((line) => `    ${line.toWellFormed()}`)]),
+    ...(wayBack?.added ?? []).map(({ table, count }) =>
+      escapeMarkdown(l10n.t('Rows that it leaves in {0}: {1}', table, numberText(count))),
+    ),
     ...(undoSeconds === undefined ? [] : [escapeMarkdown(undoText(undoSeconds))]),
     ...(rewritten.length === 0
       ? []
@@ -141,9 +144,12 @@ function brokenSentence({ does, name, error }: Broken): string {
   }
 }
 
-function lossSentence({ name, kind, count, types = '' }: Loss): string {
+function lossSentence({ name, kind, count, types }: Loss): string {
   const number = numberText(count);
-  if (kind === 'type') return l10n.t('Changes values of {0}: {1}.', name, types);
+  if (kind === 'type')
+    return types === undefined
+      ? l10n.t('Changes values of {0}.', name)
+      : l10n.t('Changes values of {0}: {1}.', name, types);
   if (kind === 'rows')
     return count === 1 ? l10n.t('Loses 1 row of {0}.', name) : l10n.t('Loses {0} rows of {1}.', number, name);
   return count === 1
