@@ -25,6 +25,7 @@ import { followOperations, operationsText } from './browse/ui/operationsDocument
 import { forgetClosedRows, rowsDocumentText } from './database/ui/rowsDocuments.ts';
 import { followSchemas, schemaText } from './database/ui/schemaDocuments.ts';
 import { provideRehearsals } from './rehearsals/ui/provideRehearsals.ts';
+import { rehearseOnSave } from './rehearsals/ui/rehearseOnSave.ts';
 import { SettingsDocuments } from './computes/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
 import { lastAccount, rememberAccount } from './account/ui/lastAccount.ts';
@@ -148,6 +149,11 @@ function registerListeners(
     followOperations(tracker, documents.operationsChanged),
     forgetClosedRows(deps.rows),
     provideRehearsals(deps.rehearsals),
+    rehearseOnSave({
+      ...deps,
+      // A chunk of its own would split those that activation loads.
+      findProblems: async (...saved) => (await import('./commandHandlers.ts')).findProblems(...saved),
+    }),
     showBranchItem(deps),
     renewUsedBranches(deps),
     new FirstOffer(deps, context.globalState),

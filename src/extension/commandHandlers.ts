@@ -73,6 +73,8 @@ import { runSqlFile } from './database/commands/runSqlFile.ts';
 import type { CommandId } from './commandTable/commandTable.ts';
 import type { SelectedRow } from './commandTable/menus.ts';
 
+export { findProblems } from './rehearsals/ui/rehearsalProblems.ts';
+
 export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.account.connect': connectAccount,
   'hostedPostgres.account.switch': switchAccount,

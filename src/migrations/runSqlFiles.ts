@@ -1,6 +1,6 @@
 /** Runs the files of a folder as its tool does, or as psql does if there is no tool. */
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../base/sql/pgClient.ts';
+import { withPgClient } from '../base/sql/pgClient.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { adviseOnExtension } from '../base/sql/missingExtension.ts';
 import { readStatements } from '../base/sql/readStatements.ts';
@@ -9,22 +9,31 @@ import { PsqlCommandError, ScriptError } from '../base/sql/sqlScript.ts';
 import type { Transaction } from './migrationTools.ts';
 import { createPublicRoles, skipForOwners } from './publicService.ts';
 import type { Refuse } from './refusal.ts';
-import { loadSqlFiles, type SqlFile } from './sqlFiles.ts';
+import { loadSqlFiles, type SqlFile, type SqlFiles } from './sqlFiles.ts';
 
 const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`;
 
 /** @throws {Error} with file and line of what failed, or if a file would not run as its tool runs it */
 export async function runSqlFiles(name: string, url: string): Promise<void> {
-  const { files, rules, refuse } = await loadSqlFiles(name);
+  if ((await runFiles(await loadSqlFiles(name), url)) === 0) throw new Error(`${name} has no SQL statements`);
+}
+
+/** @param signal closes the connection @returns how many statements there were @throws {Error} as `runSqlFiles` does */
+export async function runFiles(
+  { files, rules, refuse }: SqlFiles,
+  url: string,
+  signal?: AbortSignal,
+): Promise<number> {
   let count = 0;
+  const run = async (client: Client, session: readonly SqlFile[]) => {
+    await createPublicRoles(client, session.map(({ text }) => text).join('\n'));
+    if (rules.transaction === 'all') await client.query('begin');
+    for (const file of session) count += await runFile(client, file, refuse);
+    if (rules.transaction === 'all') await client.query('commit');
+  };
   for (const session of rules.isOneSession ? [files] : files.map((file) => [file]))
-    await withClient(url, async (client) => {
-      await createPublicRoles(client, session.map(({ text }) => text).join('\n'));
-      if (rules.transaction === 'all') await client.query('begin');
-      for (const file of session) count += await runFile(client, file, refuse);
-      if (rules.transaction === 'all') await client.query('commit');
-    });
-  if (count === 0) throw new Error(`${name} has no SQL statements`);
+    await withClient(url, async (client) => run(client, session), signal);
+  return count;
 }
 
 /** @returns how many statements there were */
@@ -89,12 +98,8 @@ function hasSeveralStatements(text: string): boolean {
   return first?.kind === 'command' || second !== undefined;
 }
 
-export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = createPgClient({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
+export const withClient = async <T>(
+  url: string,
+  work: (client: Client) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> => withPgClient({ connectionString: url }, work, signal);

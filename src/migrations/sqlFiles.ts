@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readChosenFile } from '../base/files.ts';
 import { sortFiles } from './fileOrder.ts';
-import type { FolderRules, Transaction } from './migrationTools.ts';
+import type { FolderRules, MigrationTool, Transaction } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
 import { refusal, type Refuse } from './refusal.ts';
 import { shownTools } from './shownTools.ts';
@@ -17,6 +17,8 @@ export interface SqlFile {
 }
 
 export interface SqlFiles {
+  /** Undefined if it isn't known. */
+  readonly tool: MigrationTool | undefined;
   readonly files: readonly SqlFile[];
   readonly rules: FolderRules;
   /** Makes the error for what is noticed later. */
@@ -61,7 +63,7 @@ export async function loadSqlFiles(name: string): Promise<SqlFiles> {
   const files = ordered.map((each) =>
     readPart(path.join(folder, each), texts.get(each), rules, refuseNamingTool),
   );
-  return { files, rules, refuse: refuseNamingTool };
+  return { tool, files, rules, refuse: refuseNamingTool };
 }
 
 /** All files in and below a folder, or the file itself. A link to a folder isn't followed, because it can lead back. */

@@ -1,6 +1,6 @@
 /** Copies of a branch, and connections to them. */
 import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../base/sql/pgClient.ts';
+import { withPgClient } from '../base/sql/pgClient.ts';
 
 /** Contains a secret: `url` has the password of the owner. */
 export interface BranchCopy {
@@ -23,17 +23,7 @@ export async function onCopy<T>(
   signal: AbortSignal | undefined,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  signal?.throwIfAborted();
   const url = new URL(copy.url);
   url.pathname = `/${encodeURIComponent(database)}`;
-  const client = createPgClient({ connectionString: url.href, options });
-  const onAbort = () => client.connection.stream.destroy(new Error('Canceled.'));
-  signal?.addEventListener('abort', onAbort);
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-    await client.end().catch(() => undefined);
-  }
+  return await withPgClient({ connectionString: url.href, options }, work, signal);
 }

@@ -1,5 +1,10 @@
 /** What a rehearsal says: its verdict first, then each statement. */
-import { relationKey, type Rehearsal, type RehearsedStatement } from '../api/records/rehearsal.ts';
+import {
+  relationKey,
+  type HeldLock,
+  type Rehearsal,
+  type RehearsedStatement,
+} from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { foundLosses, type Loss } from './losses.ts';
 import { NOTHING_TRIED, type Broken, type Tried } from './trials.ts';
@@ -39,6 +44,7 @@ export interface Report {
   readonly losses: readonly Loss[];
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
   readonly statements: readonly RehearsedStatement[];
+  readonly locks: readonly HeldLock[];
   readonly tried: Tried;
   /** Missing if no down step is known. */
   readonly wayBack?: Pick<Report, 'blocked' | 'statements'> & {
@@ -96,6 +102,7 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
     losses: lost,
     rewritten: rewrittenTables(rehearsal),
     statements,
+    locks: rehearsal.locks,
     tried,
     ...(wayBack && {
       wayBack: {

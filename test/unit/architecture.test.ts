@@ -132,7 +132,10 @@ describe('The extension', () => {
     assert.deepEqual(filesWith(/\bview\.(?:message|description|title) = /), [
       'src/extension/window/ui/window.ts',
     ]);
-    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/extension/computes/ui/settingsDiagnostics.ts']);
+    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), [
+      'src/extension/computes/ui/settingsDiagnostics.ts',
+      'src/extension/rehearsals/ui/rehearsalProblems.ts',
+    ]);
     assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), [
       'src/extension/connection/ui/hostCompletion.ts',
     ]);

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { Dialog } from './dialog.ts';
 import { Editor } from './editor.ts';
@@ -139,7 +140,7 @@ export class Workbench {
     // Until VS Code has listed the files again, it searches a name in its list of the time before, without new files.
     const folder = new URL(this.page.url()).searchParams.get('folder') ?? '';
     await this.quickInput.type('Search files by name', `${folder}/${name}`);
-    await this.quickInput.choose('Search files by name', name);
+    await this.quickInput.choose('Search files by name', path.basename(name));
     await new Editor(this.page).waitForFile(name);
   }
 

@@ -25,6 +25,25 @@ export function createPgClient(config: ClientConfig): Client {
   }
 }
 
+/** Connects a client for the work. @param signal closes its connection */
+export async function withPgClient<T>(
+  config: ClientConfig,
+  work: (client: Client) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const client = createPgClient(config);
+  const onAbort = () => client.connection.stream.destroy(new Error('Canceled.'));
+  signal?.addEventListener('abort', onAbort);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** What a server reports without being asked, when a session begins, and when it changes (manual, "Asynchronous Operations"). */
 export interface ParameterStatus {
   readonly parameterName: string;

@@ -11,6 +11,8 @@ interface DocumentUri {
 }
 
 export class RehearsalDocuments {
+  /** The files that the user has rehearsed. */
+  readonly files = new Set<string>();
   readonly #texts = new Map<string, string>();
   #created = 0;
 

@@ -52,6 +52,7 @@ export const rehearseMigration: Command = async (context, argument, run) => {
     !(await approveRehearsal(context, run, { migration, projectId, name, fullName }))
   )
     return;
+  if (migration.kind === 'file') context.rehearsals.files.add(migration.uri.fsPath);
   const seen = { text: '' };
   const parent = { projectId, branchId };
   const report = await withCancel(

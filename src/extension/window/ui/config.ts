@@ -78,6 +78,11 @@ export class Config {
     return workspace.getConfiguration(SECTION).get<unknown>('undo.offerAfterCheckout') === true;
   }
 
+  /** Whether a migration is rehearsed when it is saved. */
+  get rehearsesOnSave(): boolean {
+    return workspace.getConfiguration(SECTION).get<unknown>('rehearse.onSave') === true;
+  }
+
   connectionString(scope?: ConfigurationScope): { readonly role: string; readonly database: string } {
     return {
       role: this.#text('connectionString.role', scope) ?? '',

@@ -1,0 +1,99 @@
+/** Rehearses a migration that was saved, on a copy of the branch of its folder's env file, if that is local and nothing protects it. */
+import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
+import { runFiles } from '../../migrations/runSqlFiles.ts';
+import { reasonStatement } from '../../rehearsal/reasonStatement.ts';
+import type { Report } from '../../rehearsal/report.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { BranchRef } from '../account/refs.ts';
+import type { Session } from '../account/session.ts';
+import { readerOf } from '../connection/branchLogin.ts';
+import type { WorkFolder } from '../gitBranch/workFolder.ts';
+import { readApplied } from '../history/appliedMigrations.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { Guards } from '../operations/guards.ts';
+import { rehearseOnCopy } from './rehearseOnCopy.ts';
+import { loadMigrations, pendingFiles, statementRanges, type Place } from './savedMigration.ts';
+
+type CopyDependencies = Parameters<typeof rehearseOnCopy>[0];
+
+export interface SavingDependencies extends CopyDependencies {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly guards: Guards;
+}
+
+export interface SavedRehearsal {
+  readonly report: Report;
+  /** Where the statement of each reason is in the file, if it is known. */
+  readonly places: readonly (readonly [start: Place, end: Place] | undefined)[];
+  /** Why it has failed, if Postgres hasn't said so. */
+  readonly failure: string | undefined;
+}
+
+export interface SavedFile {
+  readonly work: WorkFolder;
+  readonly file: string;
+  /** Whether the user has rehearsed it. */
+  readonly isKnown: boolean;
+}
+
+/** @returns undefined if it isn't a migration that could be applied there. @throws {Error} */
+export async function rehearseSaved(
+  deps: SavingDependencies,
+  { work, file, isKnown }: SavedFile,
+  signal: AbortSignal,
+): Promise<SavedRehearsal | undefined> {
+  const found = await loadMigrations(file, isKnown);
+  const target = found && (await findTarget(deps, work));
+  if (found === undefined || target === undefined) return undefined;
+  const { connection, branch, login } = target;
+  const reader = await readerOf(connection, branch, login, signal);
+  const tables = reader && (await readApplied(reader, signal));
+  const files = pendingFiles(found.files, file, tables ?? []);
+  const saved = files?.at(-1);
+  if (files === undefined || saved === undefined) return undefined;
+  let failure: string | undefined;
+  const run = async ({ url }: { readonly url: string }) => {
+    try {
+      await runFiles({ ...found, files }, url, signal);
+      return 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error instanceof Error ? error.message : String(error);
+      return 1;
+    }
+  };
+  const historySeconds = deps.inventory.project(branch.projectId)?.history_retention_seconds ?? undefined;
+  const rehearsal = { parent: branch, database: login.database, historySeconds, run };
+  const report = await rehearseOnCopy(deps, connection, rehearsal, signal);
+  const ranges = statementRanges(saved, report.statements);
+  const places = report.reasons.map((reason) => {
+    const statement = reasonStatement(report, reason);
+    return statement && ranges.get(statement);
+  });
+  const isKnownToPostgres = report.statements.some(({ error }) => error !== undefined);
+  return { report, places, failure: isKnownToPostgres ? undefined : failure };
+}
+
+interface Target {
+  readonly connection: AccountConnection;
+  readonly branch: BranchRef;
+  readonly login: { readonly host: string; readonly role: string; readonly database: string };
+}
+
+/** The branch of the env file. Nothing is asked, so one that is protected, marked or not local is left alone. */
+async function findTarget(
+  { session: { connection }, inventory, guards }: SavingDependencies,
+  work: WorkFolder,
+): Promise<Target | undefined> {
+  await work.refresh();
+  const { current: branch, host } = work.state;
+  if (connection?.isLocal !== true || branch === undefined || branch.isDeleted) return undefined;
+  const login = parseDatabaseUrl((await work.env.read()).value ?? '');
+  if (branch.account !== connection.accountId || login === undefined || login.host !== host) return undefined;
+  await guards.refreshProtection(branch);
+  if (!guards.isProtectionCached(branch) || guards.cachedMark(branch) !== undefined) return undefined;
+  // A branch that expires has no copies.
+  const record = inventory.branches.get(branch.projectId, branch.branchId);
+  return record === undefined || record.expires_at ? undefined : { connection, branch, login };
+}

@@ -1,0 +1,81 @@
+/** What is rehearsed when a migration is saved: its file, as its tool runs it, after those before it that aren't applied either. */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
+import { readStatements } from '../../base/sql/readStatements.ts';
+import { exists } from '../../migrations/shownTools.ts';
+import { loadSqlFiles, type SqlFile, type SqlFiles } from '../../migrations/sqlFiles.ts';
+import type { AppliedMigrations } from '../history/appliedMigrations.ts';
+import { filesOf } from '../history/migrationFiles.ts';
+
+/**
+ * @param isKnown whether the user has rehearsed the file, so that it may be in any folder
+ * @returns the files of its folder. @throws {Error} if only its tool can run it
+ */
+export async function loadMigrations(file: string, isKnown: boolean): Promise<SqlFiles | undefined> {
+  const folders = [path.dirname(file), path.dirname(path.dirname(file))];
+  for (const folder of folders) {
+    // The folder of a project may have many other files.
+    if ((await exists(path.join(folder, 'package.json'))) || (await exists(path.join(folder, '.git')))) break;
+    // A folder that isn't for one tool is refused.
+    const found = await loadSqlFiles(folder).catch(() => undefined);
+    if (found?.tool !== undefined && found.files.some((each) => each.file === file)) return found;
+  }
+  return isKnown ? await loadSqlFiles(file) : undefined;
+}
+
+/**
+ * Without a note about any of them, only the file itself is run: what was applied isn't known.
+ * @returns undefined if the file is applied
+ */
+export function pendingFiles(
+  files: readonly SqlFile[],
+  file: string,
+  tables: readonly AppliedMigrations[],
+): readonly SqlFile[] | undefined {
+  const names = new Map(files.map((each) => [each.file.replaceAll(path.sep, '/'), each]));
+  const hashes = Map.groupBy(names.keys(), (name) => sha256(names.get(name)?.text ?? ''));
+  const notes = tables.flatMap(({ rows }) => rows.filter(({ isApplied }) => isApplied));
+  const applied = new Set(
+    notes.flatMap((note) => filesOf(note.name, [...names.keys()], hashes).map((name) => names.get(name))),
+  );
+  const index = files.findIndex((each) => each.file === file);
+  const pending = files.slice(applied.size === 0 ? index : 0, index + 1).filter((each) => !applied.has(each));
+  return pending.at(-1)?.file === file ? pending : undefined;
+}
+
+/** @param text with a character for each byte */
+const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('hex');
+
+export interface Place {
+  readonly line: number;
+  readonly character: number;
+}
+
+/** Where the statements of a file that were run are in it. */
+export function statementRanges(
+  { text }: SqlFile,
+  statements: readonly RehearsedStatement[],
+): ReadonlyMap<RehearsedStatement, readonly [start: Place, end: Place]> {
+  const script = Buffer.from(text, 'latin1').toString();
+  const ranges = new Map<RehearsedStatement, readonly [Place, Place]>();
+  let next = 0;
+  for (const part of readStatements(script)) {
+    if (part.kind === 'command') continue;
+    const index = statements.findIndex((each, at) => at >= next && isText(each.text, part.text));
+    const statement = statements[index];
+    if (statement === undefined) continue;
+    ranges.set(statement, [placeOf(script, part.start), placeOf(script, part.end)]);
+    next = index + 1;
+  }
+  return ranges;
+}
+
+/** The service keeps only the beginning of a long one. */
+const isText = (seen: string, text: string): boolean =>
+  seen === text || (seen.length > 10_000 && text.startsWith(seen));
+
+function placeOf(text: string, position: number): Place {
+  const lines = text.slice(0, position).split('\n');
+  return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
+}
