@@ -19,8 +19,8 @@ interface Report {
 }
 
 /** Milliseconds. A test, or a suite, that takes longer hangs: some start hundreds of sessions, each of which is a process. */
-const TEST_LIMIT = 10 * 60_000;
-const SUITE_LIMIT = 20 * 60_000;
+const TEST_LIMIT = 20 * 60_000;
+const SUITE_LIMIT = 60 * 60_000;
 /** Paths in the chroot. A copy of the first one, named by the variable, lets two runs share the chroot. */
 const prefix = process.env['WINEPREFIX'] ?? '/wine';
 const reportFile = `${prefix}/report.json`;

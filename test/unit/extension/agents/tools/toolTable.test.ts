@@ -30,22 +30,23 @@ describe('The table of tools', () => {
     }
   });
 
-  it('offers more than reading to Codex without a user, who would have to approve the rest', () => {
-    const isAllowed = ({ annotations }: (typeof tools)[number]) =>
-      annotations.readOnlyHint || !(annotations.destructiveHint || annotations.openWorldHint);
-    assert.deepEqual(
-      tools.filter(isAllowed).map(({ name }) => name),
-      [
-        'listComputes',
-        'getCompute',
-        'startCompute',
-        'listBranches',
-        'createBranch',
-        'compareSchema',
-        'readSql',
-        'rehearse',
-      ],
+  it('offers without a user what docs/agents.md says', () => {
+    const text = readText('docs/agents.md');
+    const row = (client: string) => new RegExp(`^\\| ${client} .*\\| (\\d+) `, 'm').exec(text)?.[1];
+    const reading = tools.filter(({ annotations }) => annotations.readOnlyHint);
+    const harmless = tools.filter(
+      ({ annotations }) =>
+        !annotations.readOnlyHint && !annotations.destructiveHint && !annotations.openWorldHint,
     );
+    const codex = [...reading, ...harmless];
+    for (const [client, count] of [
+      ['Copilot CLI', reading.length],
+      ['Codex', codex.length],
+      ['opencode', tools.length],
+    ] as const)
+      assert.equal(row(client), String(count), client);
+    assert.match(text, new RegExp(`calls all ${tools.length} tools`));
+    for (const { name } of codex) assert.ok(text.includes(`\`${name}\``), name);
   });
 
   it('lets a branch exist for an hour to a month', () => {
