@@ -1,7 +1,13 @@
 /** The handler of each command of the table, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../api/transport/errors.ts';
-import { asApiKeyNode, asBranchNode, asComputeNode, asProjectNode } from './inventory/nodes.ts';
+import {
+  asApiKeyNode,
+  asBranchNode,
+  asComputeNode,
+  asProjectNode,
+  asSnapshotNode,
+} from './inventory/nodes.ts';
 import { SqlError } from './window/sqlError.ts';
 import { showFailure } from './account/ui/notify.ts';
 import {
@@ -67,6 +73,12 @@ import { createBranchFromTime } from './history/commands/createFromTime.ts';
 import { createSnapshot } from './history/commands/createSnapshot.ts';
 import { comparePastRows, comparePastSchema, openPastPsql } from './history/commands/lookAtTime.ts';
 import { markMoment } from './history/commands/markMoment.ts';
+import {
+  createBranchFromSnapshot,
+  deleteSnapshotRow,
+  renameSnapshot,
+  restoreSnapshotRow,
+} from './history/commands/snapshotRow.ts';
 import { undo } from './history/commands/undo.ts';
 import { rehearseMigration } from './rehearsals/commands/rehearseMigration.ts';
 import { runSqlFile } from './database/commands/runSqlFile.ts';
@@ -131,13 +143,19 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.project.recover': recoverProject,
   'hostedPostgres.project.rename': renameProject,
   'hostedPostgres.role.resetPassword': resetPassword,
-  'hostedPostgres.row.copy': byKind({ compute: copyHost, branch: copyId, project: copyId }),
+  'hostedPostgres.row.copy': byKind({ compute: copyHost, branch: copyId, project: copyId, snapshot: copyId }),
   'hostedPostgres.row.delete': byKind({
     compute: deleteCompute,
     branch: deleteBranch,
     project: deleteProject,
+    snapshot: deleteSnapshotRow,
   }),
-  'hostedPostgres.row.edit': byKind({ compute: editCompute, branch: renameBranch, project: renameProject }),
+  'hostedPostgres.row.edit': byKind({
+    compute: editCompute,
+    branch: renameBranch,
+    project: renameProject,
+    snapshot: renameSnapshot,
+  }),
   'hostedPostgres.rows.compare': compareBranchRows,
   'hostedPostgres.rows.peek': peekRows,
   'hostedPostgres.rows.refresh': refreshRows,
@@ -147,6 +165,10 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.history.mark': markMoment,
   'hostedPostgres.history.compareRows': comparePastRows,
   'hostedPostgres.snapshot.create': createSnapshot,
+  'hostedPostgres.snapshot.createBranch': createBranchFromSnapshot,
+  'hostedPostgres.snapshot.delete': deleteSnapshotRow,
+  'hostedPostgres.snapshot.rename': renameSnapshot,
+  'hostedPostgres.snapshot.restore': restoreSnapshotRow,
   'hostedPostgres.history.openPsql': openPastPsql,
   'hostedPostgres.history.compareSchema': comparePastSchema,
   'hostedPostgres.migration.rehearse': rehearseMigration,
@@ -200,7 +222,7 @@ export async function handleCommand(
 function selectionFor({ computesView, apiKeysView }: CommandContext, argument: unknown): unknown {
   if (argument === ('selectedInComputes' satisfies SelectedRow)) {
     const [row] = computesView.view.selection;
-    return asComputeNode(row) ?? asBranchNode(row) ?? asProjectNode(row);
+    return asComputeNode(row) ?? asBranchNode(row) ?? asProjectNode(row) ?? asSnapshotNode(row);
   }
   return argument === ('selectedInApiKeys' satisfies SelectedRow)
     ? asApiKeyNode(apiKeysView.view.selection[0])
@@ -208,10 +230,11 @@ function selectionFor({ computesView, apiKeysView }: CommandContext, argument: u
 }
 
 /** What a key does depends on the kind of the row, for which VS Code has no condition. */
-function byKind(commands: Readonly<Record<'compute' | 'branch' | 'project', Command>>): Command {
+function byKind(commands: Readonly<Record<'compute' | 'branch' | 'project' | 'snapshot', Command>>): Command {
   return (context, argument, run) => {
     if (asComputeNode(argument) !== undefined) return commands.compute(context, argument, run);
     if (asBranchNode(argument) !== undefined) return commands.branch(context, argument, run);
     if (asProjectNode(argument) !== undefined) return commands.project(context, argument, run);
+    if (asSnapshotNode(argument) !== undefined) return commands.snapshot(context, argument, run);
   };
 }

@@ -5,15 +5,25 @@ import { isPublicService } from './account/publicService.ts';
 import type { Session } from './account/session.ts';
 import type { BranchLists } from './inventory/branchLists.ts';
 import type { Inventory } from './inventory/inventory.ts';
+import type { SnapshotLists } from './inventory/snapshotLists.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
-import { setBranchesOffered, setHasConsole, setViewState, showAll } from './window/ui/contextKey.ts';
+import {
+  hideNotOffered,
+  setBranchesOffered,
+  setHasConsole,
+  setViewState,
+  showAll,
+} from './window/ui/contextKey.ts';
 import type { ViewState } from './commandTable/when.ts';
 
 /** Updates the context keys when the session or the inventory changes. */
 export function updateContextKeys(
   session: Pick<Session, 'onDidChange' | 'connection'>,
-  inventory: Pick<Inventory, 'state' | 'onDidChange'> & { readonly branches: Pick<BranchLists, 'isOffered'> },
+  inventory: Pick<Inventory, 'state' | 'onDidChange'> & {
+    readonly branches: Pick<BranchLists, 'isOffered'>;
+    readonly snapshots: Pick<SnapshotLists, 'isOffered'>;
+  },
 ): Disposable {
   const update = () => {
     const { state } = inventory;
@@ -24,6 +34,7 @@ export function updateContextKeys(
     else setViewState(state.kind);
     setHasConsole(account !== undefined && isPublicService(account.baseUrl));
     setBranchesOffered(inventory.branches.isOffered);
+    if (!inventory.snapshots.isOffered) hideNotOffered('snapshots');
   };
   update();
   const disposables = new DisposableStore();

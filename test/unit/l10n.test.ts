@@ -15,6 +15,8 @@ const [manifest, germanManifest] = [readTexts(manifestTextsFile()), readTexts(ma
 const SAME = new Set(
   ['Branch', 'Branch {0}', 'Compute', 'Compute {0}', 'Computes', 'Host', 'Hosted Postgres', 'Name…'].concat([
     'Region',
+    'Snapshot {0}',
+    'Snapshots',
     'max_connections {0}',
     '{0} GB RAM',
     '{0} vCPU',

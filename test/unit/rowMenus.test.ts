@@ -24,6 +24,8 @@ const rows = [
   'databases',
   'database',
   'table',
+  'snapshots',
+  'snapshot',
 ];
 
 interface Entry extends MenuEntry {

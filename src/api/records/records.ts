@@ -21,11 +21,9 @@ const id = z.custom<string>(isId);
 const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
 const open = <Known extends string>(): z.ZodMiniType<Open<Known>> => text;
+const toNull = z.transform(() => null);
 /** Null for a value of another type, which must not make the whole record unreadable. */
-const unknownValue = z.pipe(
-  z.unknown(),
-  z.transform(() => null),
-);
+const unknownValue = z.pipe(z.unknown(), toNull);
 const setting = z.union([z.string(), number, flag, unknownValue]);
 
 /** The text is only shown to the user, so a value of another type costs this field only. */
@@ -104,20 +102,22 @@ export const Branch = z.object({
   history_size: shownNumber,
   created_at: z.nullish(text),
   last_reset_at: z.nullish(text),
-  /** The branch that it has replaced with the data of a snapshot. */
+  /** The branch that it replaces with the data of a snapshot, or has replaced if that is `finalized`. */
   restored_as: z.nullish(id),
+  restore_status: z.nullish(open<'restored' | 'finalized'>()),
   init_source: z.nullish(text),
 });
 export type Branch = z.infer<typeof Branch>;
 
-/** A copy of a branch's data (public service). */
+/** A copy of a branch's data, as of `timestamp` if the request named one, or else of its creation. `full_size` is in bytes. */
 export const Snapshot = z.object({
   id,
   name: text,
   source_branch_id: z.nullish(id),
-  /** The moment whose data it has, if the request named one. Otherwise, it has the data from its creation. */
   timestamp: z.nullish(text),
   created_at: z.nullish(text),
+  expires_at: z.nullish(text),
+  full_size: shownNumber,
 });
 export type Snapshot = z.infer<typeof Snapshot>;
 

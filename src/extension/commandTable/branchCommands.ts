@@ -23,6 +23,8 @@ import {
   PROTECTED,
   ROWS_DOCUMENT,
   SCHEMA_DOCUMENT,
+  SNAPSHOT,
+  SNAPSHOTS,
   TRUSTED,
   UNPROTECTED,
 } from './when.ts';
@@ -31,6 +33,12 @@ import {
 const ofBranch = (menu: MenuOf, group: string, row: string = LISTED_BRANCH): CommandRow => ({
   palette: HAS_BRANCHES,
   menus: [menu(group, row)],
+});
+
+/** A command for the row of a snapshot. The palette has Undo… and Create Branch from a Time…, whose lists do the same. */
+const ofSnapshot = (group: string): CommandRow => ({
+  palette: false,
+  menus: [computesRow(group, SNAPSHOT)],
 });
 
 export const BRANCH_COMMANDS = {
@@ -60,9 +68,18 @@ export const BRANCH_COMMANDS = {
   },
   'hostedPostgres.history.mark': ofBranch(branchData, '2_time@5'),
   'hostedPostgres.snapshot.create': {
+    icon: 'add',
     palette: HAS_SNAPSHOTS,
-    menus: [branchData('2_time@6', LISTED_BRANCH, HAS_SNAPSHOTS)],
+    menus: [
+      branchData('2_time@6', LISTED_BRANCH, HAS_SNAPSHOTS),
+      computesRow('inline@2', SNAPSHOTS),
+      computesRow('2_branch@1', SNAPSHOTS),
+    ],
   },
+  'hostedPostgres.snapshot.restore': ofSnapshot('2_change@1'),
+  'hostedPostgres.snapshot.createBranch': ofSnapshot('2_change@2'),
+  'hostedPostgres.snapshot.rename': ofSnapshot('3_change@1'),
+  'hostedPostgres.snapshot.delete': ofSnapshot('8_delete@1'),
   'hostedPostgres.schema.compare': ofBranch(computesRow, '2_branch@2'),
   'hostedPostgres.schema.open': ofBranch(branchData, '1_now@1'),
   'hostedPostgres.schema.refresh': {

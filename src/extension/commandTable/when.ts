@@ -65,7 +65,7 @@ export const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
 // `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
 export const PROJECT = 'viewItem =~ /^project\\b/';
 export const BRANCH = 'viewItem =~ /^branch\\b/';
-export const PROJECT_OR_BRANCH = 'viewItem =~ /^(project|branch)\\b/';
+export const PROJECT_BRANCH_OR_SNAPSHOT = 'viewItem =~ /^(project|branch|snapshot)\\b/';
 /** A project of a service that lists branches. */
 export const LISTED_PROJECT = 'viewItem =~ /^project branches/';
 export const LISTED_BRANCH = 'viewItem =~ /^branch listed/';
@@ -87,7 +87,10 @@ export const LOGGED = 'viewItem =~ /^compute .* local/';
 export const FAILED_COMPUTE = 'viewItem =~ /^compute .* failed/';
 export const RUNNING = 'viewItem =~ /^compute (active|unknown)/';
 /** Rows that load what is below them. */
-export const LOADED_ROWS = 'viewItem =~ /^(databases?|table)$/';
+export const LOADED_ROWS = 'viewItem =~ /^(databases?|table|snapshots)$/';
+/** All snapshots of a branch. */
+export const SNAPSHOTS = 'viewItem =~ /^snapshots$/';
+export const SNAPSHOT = 'viewItem =~ /^snapshot$/';
 /** All databases of a branch, or one of them. */
 export const DATABASES = 'viewItem =~ /^databases?$/';
 export const NAMED = 'viewItem =~ /^(database|table|column|function)$/';

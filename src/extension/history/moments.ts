@@ -3,6 +3,7 @@ import type { RestoreSource } from '../account/refs.ts';
 import type { SchemaChange, Snapshot } from '../../api/records/records.ts';
 import { pointInTime, type PointInTime } from '../../api/records/pointInTime.ts';
 import type { BranchRef } from '../account/refs.ts';
+import { snapshotTime } from '../inventory/snapshotLists.ts';
 import type { GitEvent } from './headLog.ts';
 import type { Marker } from './markers.ts';
 
@@ -173,17 +174,16 @@ function snapshotMoments(
   const isOwn = (source: string) => own.includes(source) || startOf(source) === undefined;
   return snapshots
     .filter(({ source_branch_id: source }) => !source || isOwn(source))
-    .map(({ id, name, timestamp, created_at }): Moment => {
-      const source = { branchId: ref.branchId, snapshotId: id };
-      return {
-        kind: 'snapshot',
-        id,
-        text: name,
-        time: Date.parse(timestamp ?? created_at ?? '') || 0,
-        source,
-      };
-    });
+    .map((snapshot) => snapshotMoment(ref.branchId, snapshot));
 }
+
+export const snapshotMoment = (branchId: string, snapshot: Snapshot): SnapshotMoment => ({
+  kind: 'snapshot',
+  id: snapshot.id,
+  text: snapshot.name,
+  time: snapshotTime(snapshot),
+  source: { branchId, snapshotId: snapshot.id },
+});
 
 function undoMoment({ time, text, preserved }: Marker, { startOf }: BranchHistory): readonly Moment[] {
   if (preserved === undefined || startOf(preserved) === undefined) return [];

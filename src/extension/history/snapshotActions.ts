@@ -1,7 +1,6 @@
 /** The calls that change and restore snapshots, which keep a branch's data beyond its history. */
 import type { SnapshotPatch, SnapshotRestoreBody } from '../../api/records/requests.ts';
 import type { Operation } from '../../api/records/records.ts';
-import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ChangeSender, SendOptions, SendResult } from '../operations/changeSender.ts';
@@ -9,12 +8,6 @@ import { finishChange } from '../operations/finishChange.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
 import type { Markers } from './markers.ts';
 import type { SnapshotMoment } from './moments.ts';
-
-/** @returns undefined if the service doesn't offer snapshots. @throws {ApiError} */
-export async function listSnapshots(connection: AccountConnection, projectId: string) {
-  const client = await connection.client();
-  return (await client.snapshots.list(projectId, { signal: connection.signal }))?.items;
-}
 
 interface SnapshotDependencies {
   readonly inventory: Inventory;
@@ -31,7 +24,7 @@ export async function createSnapshot(
   options: SendOptions,
 ): Promise<SendResult> {
   let operations: readonly Operation[] = [];
-  const result = await sender.send(
+  const sending = sender.send(
     {
       verb: 'create',
       feature: 'snapshots',
@@ -46,30 +39,46 @@ export async function createSnapshot(
     },
     options,
   );
+  const result = await thenRefresh(inventory, projectId, sending);
   const isPending = tracker.follow('create', { projectId, branchId, snapshot: name }, operations);
   return { ...result, isPending };
 }
 
 /** @throws {ApiError} */
 export const updateSnapshot = async (
-  { sender }: SnapshotDependencies,
+  { sender, inventory }: SnapshotDependencies,
   projectId: string,
   { id }: SnapshotMoment,
   change: SnapshotPatch,
   options: SendOptions,
 ): Promise<object> => {
-  await sender.call(({ snapshots }, call) => snapshots.update(projectId, id, change, call), options);
+  const sending = sender.call(
+    ({ snapshots }, call) => snapshots.update(projectId, id, change, call),
+    options,
+  );
+  await thenRefresh(inventory, projectId, sending);
   return {};
 };
 
 /** @throws {ApiError} */
 export const deleteSnapshot = async (
-  { sender }: SnapshotDependencies,
+  { sender, inventory }: SnapshotDependencies,
   projectId: string,
   { id }: SnapshotMoment,
   options: SendOptions,
-): Promise<object> =>
-  await sender.call(({ snapshots }, call) => snapshots.delete(projectId, id, call), options);
+): Promise<object> => {
+  const sending = sender.call(({ snapshots }, call) => snapshots.delete(projectId, id, call), options);
+  return await thenRefresh(inventory, projectId, sending);
+};
+
+/** The rows then show what the service has, also if the reply was lost. */
+async function thenRefresh<T>(inventory: Inventory, projectId: string, change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } finally {
+    await inventory.snapshots.refreshChanged(projectId);
+  }
+}
 
 /** A new branch with the data of a snapshot. Roles have the passwords of the other branch. @throws {ApiError} */
 export async function branchOfSnapshot(
@@ -96,7 +105,11 @@ export async function restoreInPlace(
   const { projectId } = ref;
   const time = Date.now();
   const result = await restore(deps, ref, { snapshotId, body: { finalize_restore: true } }, options);
-  await Promise.all([inventory.branches.refresh(projectId), inventory.refreshComputes(projectId)]);
+  await Promise.all([
+    inventory.branches.refresh(projectId),
+    inventory.refreshComputes(projectId),
+    inventory.snapshots.refreshChanged(projectId),
+  ]);
   const branchId = result.branch?.id ?? ref.branchId;
   const preserved = branchId === ref.branchId ? undefined : inventory.branches.get(projectId, ref.branchId);
   const restored = { ...ref, branchId };

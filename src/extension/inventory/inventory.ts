@@ -14,6 +14,7 @@ import { BranchLists } from './branchLists.ts';
 import { ComputeList } from './computeList.ts';
 import type { InventoryEvent } from './nodes.ts';
 import { ProjectList } from './projectList.ts';
+import { SnapshotLists } from './snapshotLists.ts';
 import { RetryStatus, type OnRetry } from './retryStatus.ts';
 
 /** The state of the view as a whole. */
@@ -46,23 +47,29 @@ export class Inventory implements Disposable {
   /** The names and marks of branches, if the service offers them. */
   readonly branches: BranchLists;
 
+  /** The snapshots of branches, if the service offers them. */
+  readonly snapshots: SnapshotLists;
+
   readonly retryStatus = new RetryStatus();
 
   constructor(session: Session, organizationId: () => string | undefined) {
     this.#session = session;
     this.#organizationId = organizationId;
+    const onChange = (changes: readonly InventoryEvent[]) => this.#changed.fire(changes);
+    const isReadable = (projectId: string) =>
+      this.refreshComputes(projectId).then(
+        () => true,
+        () => false,
+      );
     this.branches = new BranchLists(session, {
-      onChange: (changes) => this.#changed.fire(changes),
+      onChange,
       onNotOffered: () => {
         const ids = [...(this.#projects?.entries.keys() ?? [])];
         this.#changed.fire(ids.map((projectId) => ({ kind: 'project', projectId })));
       },
-      isReadable: (projectId) =>
-        this.refreshComputes(projectId).then(
-          () => true,
-          () => false,
-        ),
+      isReadable,
     });
+    this.snapshots = new SnapshotLists(session, this.branches, { onChange, isReadable });
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.retryStatus);
     this.#disposables.add(session.onDidChange(() => this.#changeConnection()));
@@ -151,6 +158,13 @@ export class Inventory implements Disposable {
     await this.#forEach(projectIds, (id) => this.branches.refresh(id), this.#branchLimit);
   }
 
+  /** Refreshes those that were requested. Never rejects. */
+  async refreshSnapshotsOf(projectIds: Iterable<string>): Promise<void> {
+    const ids = [...projectIds].filter((id) => this.snapshots.wasRequested(id));
+    const refresh = (id: string) => this.snapshots.refresh(id).catch(() => undefined);
+    await this.#forEach(ids, refresh, this.#branchLimit);
+  }
+
   /** Stores a record from the reply to a change. */
   put(compute: Compute): void {
     this.#computes.get(compute.project_id)?.put(compute);
@@ -170,7 +184,12 @@ export class Inventory implements Disposable {
       for (const id of others) this.#forget(id);
       this.#changed.fire(others.map((projectId) => ({ kind: 'project', projectId })));
     });
-    await Promise.all([projects, this.refreshComputesOf(shownIds), this.refreshBranchesOf(shownIds)]);
+    await Promise.all([
+      projects,
+      this.refreshComputesOf(shownIds),
+      this.refreshBranchesOf(shownIds),
+      this.refreshSnapshotsOf(shownIds),
+    ]);
   }
 
   /** @throws {ApiError} */
@@ -205,6 +224,7 @@ export class Inventory implements Disposable {
     const isKept = connection?.isSameAccount(previous) === true && this.#projects?.isLoaded === true;
     this.#connection = connection;
     this.branches.reset({ keepItems: isKept });
+    this.snapshots.reset({ keepItems: isKept });
     if (isKept) {
       this.#projects?.reset({ keepItems: true });
       for (const list of this.#computes.values()) list.reset({ keepItems: true });
@@ -247,6 +267,7 @@ export class Inventory implements Disposable {
   /** @returns whether its computes were requested before */
   #forget(projectId: string): boolean {
     this.branches.forget(projectId);
+    this.snapshots.forget(projectId);
     return this.#computes.delete(projectId);
   }
 

@@ -20,6 +20,16 @@ export interface ComputeNode extends BranchIds, ComputeIds {
   readonly kind: 'compute';
 }
 
+/** The row of all snapshots of a branch. */
+export interface SnapshotsNode extends BranchIds {
+  readonly kind: 'snapshots';
+}
+
+export interface SnapshotNode extends BranchIds {
+  readonly kind: 'snapshot';
+  readonly snapshotId: string;
+}
+
 /** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh the lists. */
 export type InventoryEvent =
   | { readonly kind: 'all' }
@@ -61,6 +71,19 @@ export function asComputeNode(value: unknown): ComputeNode | undefined {
   const { kind, projectId, branchId, computeId } = fieldsOf(value);
   return kind === 'compute' && isId(projectId) && isId(branchId) && isComputeId(computeId)
     ? { kind, projectId, branchId, computeId }
+    : undefined;
+}
+
+/** The row of a branch's snapshots, as its branch. */
+export function asBranchOfSnapshots(value: unknown): BranchNode | undefined {
+  const { kind, ...ids } = fieldsOf(value);
+  return kind === 'snapshots' ? asBranchNode({ ...ids, kind: 'branch' }) : undefined;
+}
+
+export function asSnapshotNode(value: unknown): SnapshotNode | undefined {
+  const { kind, projectId, branchId, snapshotId } = fieldsOf(value);
+  return kind === 'snapshot' && isId(projectId) && isBranchId(branchId) && isId(snapshotId)
+    ? { kind, projectId, branchId, snapshotId }
     : undefined;
 }
 

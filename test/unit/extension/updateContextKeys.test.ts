@@ -11,11 +11,21 @@ const { updateContextKeys } = await import('../../../src/extension/updateContext
 describe('updateContextKeys', () => {
   const sessionChanged = new Emitter<never>();
   const changed = new Emitter<never>();
-  let inventory: { onDidChange: Event<never>; state: InventoryState; branches: { isOffered: boolean } };
+  let inventory: {
+    onDidChange: Event<never>;
+    state: InventoryState;
+    branches: { isOffered: boolean };
+    snapshots: { isOffered: boolean };
+  };
   let listener: Disposable;
 
   beforeEach(() => {
-    inventory = { onDidChange: changed.event, state: { kind: 'signedOut' }, branches: { isOffered: true } };
+    inventory = {
+      onDidChange: changed.event,
+      state: { kind: 'signedOut' },
+      branches: { isOffered: true },
+      snapshots: { isOffered: true },
+    };
     executed.length = 0;
     listener = updateContextKeys({ onDidChange: sessionChanged.event, connection: undefined }, inventory);
   });
@@ -37,6 +47,14 @@ describe('updateContextKeys', () => {
       changed.fire(undefined as never);
     }
     assert.deepEqual(valuesOf('branchesNotOffered'), [true, false]);
+  });
+
+  it('hides the commands for snapshots where they are not offered, until the account changes', () => {
+    inventory.snapshots.isOffered = false;
+    changed.fire(undefined as never);
+    inventory.snapshots.isOffered = true;
+    sessionChanged.fire(undefined as never);
+    assert.deepEqual(valuesOf('snapshotsNotOffered'), [true, false]);
   });
 
   it('sets the context key when the state changes, and only then', () => {

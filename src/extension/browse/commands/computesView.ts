@@ -3,7 +3,7 @@ import { refreshAll } from '../../commandSupport/refreshAll.ts';
 import { env, l10n, ThemeIcon, Uri } from 'vscode';
 import { consolePage, isPublicService } from '../../account/publicService.ts';
 import { asDatabaseRow, databaseRowName } from '../../inventory/databaseNodes.ts';
-import { asBranchNode, asComputeNode, asProjectNode } from '../../inventory/nodes.ts';
+import { asBranchNode, asComputeNode, asProjectNode, asSnapshotNode } from '../../inventory/nodes.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command } from '../../commandSupport/context.ts';
@@ -29,11 +29,14 @@ export const refreshView: Command = async (context, argument, run) => {
   });
 };
 
-/** Copies the id of a project, branch or compute. The Command Palette asks for a compute. */
+/** Copies the id of a project, branch, snapshot or compute. The Command Palette asks for a compute. */
 export const copyId: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the id");
-  const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
-  const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
+  const other =
+    asBranchNode(argument)?.branchId ??
+    asProjectNode(argument)?.projectId ??
+    asSnapshotNode(argument)?.snapshotId;
+  const id = other ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
   if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
 };
 

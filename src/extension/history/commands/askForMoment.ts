@@ -6,10 +6,9 @@ import type { SchemaChange } from '../../../api/records/records.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
-import { asBranchNode } from '../../inventory/nodes.ts';
+import { asBranchNode, asBranchOfSnapshots } from '../../inventory/nodes.ts';
 import { isInMap, nameInMap } from '../../gitBranch/branchMap.ts';
 import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
-import { hideNotOffered } from '../../window/ui/contextKey.ts';
 import type { Ask, Following } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../knownHistory.ts';
@@ -27,7 +26,6 @@ import {
 } from '../moments.ts';
 import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment, type MomentLimits } from '../parseMoment.ts';
-import { listSnapshots } from '../snapshotActions.ts';
 import { momentItem, momentProblem, momentText, typedMomentItem } from '../ui/momentText.ts';
 import { pointText } from '../../window/ui/timeText.ts';
 
@@ -40,9 +38,9 @@ function branchOfFile({ session, workFolders }: CommandContext): BranchNode | un
   return { kind: 'branch', projectId, branchId };
 }
 
-/** The branch of the row, or else of the env file. */
+/** The branch of the row, also of the row of its snapshots, or else of the env file. */
 export const branchArgument = (context: CommandContext, argument: unknown): unknown =>
-  asBranchNode(argument) ?? argument ?? branchOfFile(context);
+  asBranchNode(argument) ?? asBranchOfSnapshots(argument) ?? argument ?? branchOfFile(context);
 
 export const refOf = ({ session }: CommandContext, { projectId, branchId }: BranchNode): BranchRef => ({
   account: session.requireConnection().accountId,
@@ -72,11 +70,9 @@ export async function loadHistory(
 }
 
 /** Empty if they can't be loaded: they are only some of the moments. */
-async function listProjectSnapshots({ session, log }: CommandContext, projectId: string) {
+async function listProjectSnapshots({ inventory, log }: CommandContext, projectId: string) {
   try {
-    const snapshots = await listSnapshots(session.requireConnection(), projectId);
-    if (snapshots === undefined) hideNotOffered('snapshots');
-    return snapshots ?? [];
+    return await inventory.snapshots.refresh(projectId);
   } catch (error) {
     log.error('Listing snapshots', error);
     return [];

@@ -80,13 +80,13 @@ export const undo: Command = async (context, argument, run) => {
 };
 
 /** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
-async function effectOf(context: CommandContext, ref: BranchRef, preserved: string) {
+async function effectOf(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
   const slots = endedSlotsText(await endingSlots(context.session.requireConnection(), ref), l10n);
   return {
     drops:
       context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],
     detail: (connections: OpenConnections) => {
-      if (areNone(connections) && slots === undefined && isOwn(context, ref)) return undefined;
+      if (!isAsked && areNone(connections) && slots === undefined && isOwn(context, ref)) return undefined;
       const dropped = droppedText(areNone(connections) ? 0 : connections);
       const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
       return [kept, dropped, ...(slots === undefined ? [] : [slots])].join(' ');
@@ -114,20 +114,27 @@ function givenTime(source: unknown): ChosenMoment | undefined {
   return { source: { branchId, at: point }, text: l10n.t('Before the later migrations') };
 }
 
+interface SnapshotToRestore extends ChosenMoment {
+  readonly snapshotId: string;
+  /** Asked in any case; by default, only what an undo asks. */
+  readonly ask?: { readonly question: string; readonly button: string };
+}
+
 /** Its data from before is kept, too, but the branch gets another id. */
-async function restoreSnapshot(
+export async function restoreSnapshot(
   context: CommandContext,
   run: Run,
   picked: PickedBranch,
-  { snapshotId, text }: ChosenMoment & { readonly snapshotId: string },
+  { snapshotId, text, ask }: SnapshotToRestore,
 ): Promise<void> {
   const { name, projectId } = picked;
   const ref = refOf(context, picked);
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0}: {1}?', picked.fullName, text),
-    ...(await effectOf(context, ref, `${picked.branch.name} (old)`)),
     button: l10n.t('Undo'),
+    ...ask,
+    ...(await effectOf(context, ref, `${picked.branch.name} (old)`, ask !== undefined)),
     progress: l10n.t('Restoring {0}', name),
     send: (options) => {
       const location = ProgressLocation.Notification;

@@ -1,6 +1,6 @@
 /**
  * Refreshes what is on screen while the view is visible. At each interval, it requests the computes and then the branches of
- * the expanded projects; the list of projects less often. If the budget doesn't allow all requests at once, they are sent in
+ * the expanded projects; the list of projects, and shown snapshots, less often. If the budget doesn't allow all requests at once, they are sent in
  * slices. A project with a pending change, by any client, is refreshed every two seconds until it has settled, for at most
  * two minutes. So is every expanded project of a local service, without a time limit.
  */
@@ -31,7 +31,7 @@ interface BackgroundRefreshDependencies {
   readonly random?: () => number;
 }
 
-/** The list of projects is part of every fifth refresh. */
+/** The list of projects, and those of snapshots, are part of every fifth refresh. */
 const REFRESHES_PER_PROJECT_LIST = 5;
 const MAX_REFRESH_DELAY = 10 * 60_000;
 /** Requests per slice. */
@@ -41,7 +41,7 @@ const QUICK_INTERVAL = 2000;
 const MAX_QUICK_TIME = 2 * 60_000;
 
 interface RefreshRequest {
-  readonly kind: 'computes' | 'branches';
+  readonly kind: 'computes' | 'branches' | 'snapshots';
   readonly projectId: string;
 }
 
@@ -167,6 +167,7 @@ export class BackgroundRefresh implements Disposable {
       projectList,
       this.#refreshComputesOf(ids('computes')),
       inventory.refreshBranchesOf(ids('branches')),
+      inventory.refreshSnapshotsOf(ids('snapshots')),
     ]);
     this.#deps.onRefreshed?.();
   }
@@ -189,10 +190,12 @@ export class BackgroundRefresh implements Disposable {
     this.#lastRefresh = this.#clock.now();
     this.#refreshCount += 1;
     this.#queue = this.#requests([...expanded()], true);
-    const { projects } = inventory;
-    if (this.#refreshCount % REFRESHES_PER_PROJECT_LIST !== 0 && projects?.failure === undefined)
-      return undefined;
-    return this.#refreshProjects();
+    const { projects, snapshots } = inventory;
+    const isFifth = this.#refreshCount % REFRESHES_PER_PROJECT_LIST === 0;
+    if (isFifth)
+      for (const projectId of expanded())
+        if (snapshots.wasRequested(projectId)) this.#queue.push({ kind: 'snapshots', projectId });
+    return isFifth || projects?.failure !== undefined ? this.#refreshProjects() : undefined;
   }
 
   #refreshProjects(): Promise<void> {

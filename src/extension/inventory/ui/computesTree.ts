@@ -1,4 +1,4 @@
-/** The Computes view: projects, their branches (by id), and the computes and databases of each branch. */
+/** The Computes view: projects, their branches (by id), and the computes, databases and snapshots of each branch. */
 import { EventEmitter, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { ExpandedProjects } from '../expandedProjects.ts';
@@ -105,6 +105,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       void this.#inventory.branches.ensureLoaded(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
+    // Nor are these, of which most branches have none.
+    if (node.kind === 'branch') void this.#inventory.snapshots.ensureLoaded(node.projectId);
     const rows =
       node.kind === 'databases' || node.kind === 'database' || node.kind === 'table'
         ? await this.#databaseRows.below(nodeId(node), node)
@@ -125,8 +127,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const compute = node.kind === 'compute' && this.#inventory.compute(node.projectId, node.computeId);
     const activity = compute ? await this.#deps.whyActiveSentences.forTooltip(compute) : undefined;
     const text = tooltip(this.#inventory, node, { ...this.#factsOf(node), activity });
-    if (text !== undefined) item.tooltip = text;
-    return item;
+    return text === undefined ? item : Object.assign(item, { tooltip: text });
   }
 
   getParent(node: TreeNode): TreeNode | undefined {
@@ -145,9 +146,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const position = [...(this.#inventory.projects?.entries.keys() ?? [])].indexOf(projectId);
     if (position >= this.#shownRoots) this.#showRoots(Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE);
     if (branchId !== undefined || computeId !== undefined) {
-      // If a parent is redrawn while it expands, for example when branch names arrive, VS Code silently gives up.
+      // If a parent is redrawn while it expands, for example when names or snapshots arrive, VS Code silently gives up.
       const names = this.#inventory.branches.ensureLoaded(projectId);
-      await Promise.all([this.#inventory.loadComputes(projectId), names]);
+      const snapshots = names.then(() => this.#inventory.snapshots.ensureLoaded(projectId));
+      await Promise.all([this.#inventory.loadComputes(projectId), snapshots]);
     }
     const node = findNode(this.#inventory, resource);
     if (node !== undefined) await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
@@ -238,6 +240,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind !== 'project' || !this.#expanded.add(node.projectId)) return;
     // VS Code shows the children that it knows, which were not refreshed while the project was collapsed.
     void this.#inventory.branches.refresh(node.projectId);
+    void this.#inventory.refreshSnapshotsOf([node.projectId]);
     this.#logFailure(this.#inventory.refreshComputes(node.projectId));
   }
 

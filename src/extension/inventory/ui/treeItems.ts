@@ -16,6 +16,7 @@ import { primaryOf } from '../branchStatus.ts';
 import { branchTitle, nameUnlessId } from '../names.ts';
 import { isPrimary, computeStatus } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
+import type { BranchIds } from '../../account/refs.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
 import { usageOf, usageStep } from '../usage.ts';
 import { branchIcon, branchRow, branchTable, bytesText } from './branchText.ts';
@@ -28,6 +29,7 @@ import { markdownTable } from '../../window/ui/markdown.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { databaseItem } from './databaseItems.ts';
+import { snapshotItem, snapshotsItem, snapshotTable } from './snapshotItems.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './treeNodes.ts';
 import { MARKS, type Mark } from '../../window/marks.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
@@ -65,10 +67,11 @@ function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem
     case 'column':
     case 'function':
     case 'databaseHint':
-      return databaseItem(
-        node,
-        branchTitle(node.branchId, inventory.branches.get(node.projectId, node.branchId)),
-      );
+      return databaseItem(node, branchName(inventory, node));
+    case 'snapshots':
+      return snapshotsItem(inventory.snapshots.of(node).length, branchName(inventory, node));
+    case 'snapshot':
+      return snapshotItem(node, inventory.snapshots.get(node.projectId, node.snapshotId));
     case 'unreadable':
       return unreadableRecordItem(
         node.recordId ?? (node.projectId === undefined ? l10n.t('Project') : l10n.t('Compute')),
@@ -86,6 +89,9 @@ function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem
       return node satisfies never;
   }
 }
+
+const branchName = (inventory: Inventory, { projectId, branchId }: BranchIds): string =>
+  branchTitle(branchId, inventory.branches.get(projectId, branchId));
 
 function projectItem(inventory: Inventory, node: ProjectNode, facts: RowFacts): TreeItem {
   const { projectId } = node;
@@ -122,8 +128,10 @@ export function visibleFields(inventory: Inventory, projectId: string): string {
 
 function branchItem(inventory: Inventory, node: BranchNode, facts: RowFacts): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  const isEmpty = childrenOf(inventory, node).length === 0;
-  const { label, parts, spoken } = branchRow(node.branchId, branch, { ...facts, hasNoComputes: isEmpty });
+  const children = childrenOf(inventory, node);
+  const isEmpty = children.length === 0;
+  const hasNoComputes = !children.some(({ kind }) => kind === 'compute');
+  const { label, parts, spoken } = branchRow(node.branchId, branch, { ...facts, hasNoComputes });
   const { Expanded, None } = TreeItemCollapsibleState;
   const item = new TreeItem(label, isEmpty ? None : Expanded);
   // Otherwise, VS Code wouldn't expand the row when it gets its first compute.
@@ -233,6 +241,10 @@ export function tooltip(
     const branch = inventory.branches.get(node.projectId, node.branchId);
     const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
     return branch && branchTable(branch, parent, facts);
+  }
+  if (node.kind === 'snapshot') {
+    const snapshot = inventory.snapshots.get(node.projectId, node.snapshotId);
+    return snapshot && snapshotTable(snapshot);
   }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);

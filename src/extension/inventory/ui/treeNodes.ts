@@ -3,7 +3,14 @@ import { isRejected } from '../../../api/transport/errors.ts';
 import type { UnreadableRecord } from '../../../api/transport/parseResponse.ts';
 import { branchIdsOf } from '../branchStatus.ts';
 import type { Inventory } from '../inventory.ts';
-import { computeNodeOf, type BranchNode, type ComputeNode, type ProjectNode } from '../nodes.ts';
+import {
+  computeNodeOf,
+  type BranchNode,
+  type ComputeNode,
+  type ProjectNode,
+  type SnapshotNode,
+  type SnapshotsNode,
+} from '../nodes.ts';
 import type { ColumnNode, DatabaseTreeNode, TableNode } from '../databaseNodes.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 
@@ -31,6 +38,8 @@ export type TreeNode =
   | UnreadableNode
   | HintNode
   | DatabaseTreeNode
+  | SnapshotsNode
+  | SnapshotNode
   | { readonly kind: 'more'; readonly shown: number }
   | { readonly kind: 'setUpPostgres' };
 
@@ -44,7 +53,10 @@ export function nodeId(node: TreeNode): string {
     case 'compute':
       return `${node.projectId}/${node.branchId}/${node.computeId}`;
     case 'databases':
-      return `${node.projectId}/${node.branchId}!databases`;
+    case 'snapshots':
+      return `${node.projectId}/${node.branchId}!${node.kind}`;
+    case 'snapshot':
+      return `${node.projectId}/${node.branchId}!snapshots/${node.snapshotId}`;
     case 'database':
       return `${node.projectId}/${node.branchId}!databases/${node.database}`;
     case 'table':
@@ -91,7 +103,10 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
   switch (node.kind) {
     case 'compute':
     case 'databases':
+    case 'snapshots':
       return { kind: 'branch', projectId, branchId: node.branchId };
+    case 'snapshot':
+      return { kind: 'snapshots', projectId, branchId: node.branchId };
     case 'database':
       return { kind: 'databases', projectId, branchId: node.branchId };
     case 'column':
@@ -144,14 +159,22 @@ export function roots(inventory: Inventory, shown: number): readonly TreeNode[] 
 
 export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeNode[] {
   if (node.kind === 'project') return childrenOfProject(inventory, node.projectId);
+  if (node.kind === 'snapshots') return snapshotsOf(inventory, node);
   if (node.kind !== 'branch') return [];
   const { projectId, branchId } = node;
   const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
   const rows = computes.map(({ id }): TreeNode => ({ kind: 'compute', projectId, branchId, computeId: id }));
   // A compute reads the databases, and only branches that the service lists have these rows.
   const hasDatabases = rows.length > 0 && inventory.branches.get(projectId, branchId) !== undefined;
-  return hasDatabases ? [...rows, { kind: 'databases', projectId, branchId }] : rows;
+  if (hasDatabases) rows.push({ kind: 'databases', projectId, branchId });
+  if (inventory.snapshots.of(node).length > 0) rows.push({ kind: 'snapshots', projectId, branchId });
+  return rows;
 }
+
+const snapshotsOf = (inventory: Inventory, { projectId, branchId }: SnapshotsNode): readonly TreeNode[] =>
+  inventory.snapshots
+    .of({ projectId, branchId })
+    .map(({ id }) => ({ kind: 'snapshot', projectId, branchId, snapshotId: id }));
 
 function childrenOfProject(inventory: Inventory, projectId: string): readonly TreeNode[] {
   const list = inventory.computesOf(projectId);

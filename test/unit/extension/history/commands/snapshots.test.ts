@@ -11,6 +11,7 @@ import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
 import { CodedError, scriptService, type Script } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
+const { updateContextKeys } = await import('../../../../../src/extension/updateContextKeys.ts');
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
 
 interface Record {
@@ -269,6 +270,7 @@ describe('Snapshots of a branch', () => {
 
   it('are hidden where they are not offered', async () => {
     snapshots = undefined;
+    updateContextKeys(model.session, model.inventory);
     const end = undo();
     assert.ok(!(await opened()).items.some(({ label }) => label.startsWith('Snapshot')));
     quickPicks[0]?.cancel();

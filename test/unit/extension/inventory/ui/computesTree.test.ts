@@ -201,6 +201,7 @@ describe('ComputesTree', () => {
     const [branch] = await tree.getChildren(project);
     const databases = (await tree.getChildren(branch)).at(-1);
     assert.equal(databases?.kind, 'databases');
+    await model.inventory.snapshots.ensureLoaded('shop');
     const count = model.service.requests.length;
     assert.ok(databases);
     const { accessibilityInformation, iconPath } = tree.getTreeItem(databases);

@@ -1,0 +1,197 @@
+/**
+ * The snapshots of each project whose branches were shown. Not every service offers them, so only `refresh` rejects, and a connection
+ * whose service has said so doesn't request them again.
+ */
+import type { Branch, Snapshot } from '../../api/records/records.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { BranchIds } from '../account/refs.ts';
+import type { Session } from '../account/session.ts';
+import { RemoteList, type FetchedList, type ListDiff } from '../window/remoteList.ts';
+import type { BranchLists } from './branchLists.ts';
+import type { InventoryEvent } from './nodes.ts';
+
+type Branches = ReadonlyMap<string, Branch>;
+
+interface SnapshotListOptions {
+  readonly fetch: () => Promise<FetchedList<string, Snapshot>>;
+  readonly onChange: (changed: readonly Snapshot[]) => void;
+}
+
+interface Grouped {
+  readonly items: ReadonlyMap<string, Snapshot>;
+  readonly branches: Branches;
+  readonly byOwner: ReadonlyMap<string | undefined, readonly Snapshot[]>;
+}
+
+class SnapshotList extends RemoteList<string, Snapshot> {
+  readonly #options: SnapshotListOptions;
+  #grouped: Grouped | undefined;
+
+  constructor(options: SnapshotListOptions) {
+    super();
+    this.#options = options;
+  }
+
+  /** Branch ids, and each branch's snapshots, the newest first. */
+  byOwner(branches: Branches): Grouped['byOwner'] {
+    const { items } = this;
+    // Called for each row, so the result is cached. Each change replaces the items.
+    if (this.#grouped?.items !== items || this.#grouped.branches !== branches) {
+      const newestFirst = [...items.values()].toSorted((a, b) => snapshotTime(b) - snapshotTime(a));
+      const byOwner = Map.groupBy(newestFirst, (snapshot) => ownerOf(snapshot, branches));
+      this.#grouped = { items, branches, byOwner };
+    }
+    return this.#grouped.byOwner;
+  }
+
+  protected override fetch(): Promise<FetchedList<string, Snapshot>> {
+    return this.#options.fetch();
+  }
+
+  protected override notify({ before }: ListDiff<string, Snapshot>): void {
+    const { items } = this;
+    const isOther = (snapshot: Snapshot) => before.get(snapshot.id) !== items.get(snapshot.id);
+    const changed = [...before.values(), ...items.values()].filter(isOther);
+    if (changed.length > 0) this.#options.onChange(changed);
+  }
+}
+
+interface SnapshotListeners {
+  readonly onChange: (changes: readonly InventoryEvent[]) => void;
+  /** Whether the key can read the project now. Never rejects. */
+  readonly isReadable: (projectId: string) => Promise<boolean>;
+}
+
+export class SnapshotLists {
+  readonly #session: Session;
+  readonly #branches: BranchLists;
+  readonly #listeners: SnapshotListeners;
+  readonly #lists = new Map<string, SnapshotList>();
+  #isOffered: boolean | undefined;
+
+  constructor(session: Session, branches: BranchLists, listeners: SnapshotListeners) {
+    this.#session = session;
+    this.#branches = branches;
+    this.#listeners = listeners;
+  }
+
+  /** Call this when the connection has changed. @param keepItems for the same account */
+  reset({ keepItems }: { readonly keepItems: boolean }): void {
+    this.#isOffered = undefined;
+    if (!keepItems) this.#lists.clear();
+    for (const list of this.#lists.values()) list.reset({ keepItems: true });
+  }
+
+  /** False once the service has rejected the list of snapshots, at all or for this key. */
+  get isOffered(): boolean {
+    return this.#isOffered !== false;
+  }
+
+  get(projectId: string, snapshotId: string): Snapshot | undefined {
+    return this.#lists.get(projectId)?.items.get(snapshotId);
+  }
+
+  /** The loaded snapshots of a branch, the newest first. */
+  of({ projectId, branchId }: BranchIds): readonly Snapshot[] {
+    const branches = this.#branches.forProject(projectId)?.branches;
+    if (branches === undefined) return [];
+    return this.#lists.get(projectId)?.byOwner(branches).get(branchId) ?? [];
+  }
+
+  wasRequested(projectId: string): boolean {
+    return this.isOffered && this.#lists.has(projectId);
+  }
+
+  /** Loads them once, and not again after a failure. Only a service that lists branches may have snapshots. */
+  async ensureLoaded(projectId: string): Promise<void> {
+    if (this.isOffered && this.#branches.forProject(projectId) !== undefined)
+      await this.#listFor(projectId).ensureLoaded();
+  }
+
+  /** @returns all of the project, or none if they aren't offered. @throws {ApiError} */
+  async refresh(projectId: string): Promise<readonly Snapshot[]> {
+    if (!this.isOffered) return [];
+    const list = this.#listFor(projectId);
+    await list.refresh();
+    return [...list.items.values()];
+  }
+
+  /** Call this after a change. Requests them only if they are shown. */
+  async refreshChanged(projectId: string): Promise<void> {
+    const list = this.wasRequested(projectId) ? this.#lists.get(projectId) : undefined;
+    // A reply to an earlier request may be older than the change.
+    list?.edit();
+    await list?.refresh().catch(() => undefined);
+  }
+
+  forget(projectId: string): void {
+    this.#lists.delete(projectId);
+  }
+
+  #listFor(projectId: string): SnapshotList {
+    const existing = this.#lists.get(projectId);
+    if (existing !== undefined) return existing;
+    const list: SnapshotList = new SnapshotList({
+      fetch: () => this.#fetch(projectId),
+      onChange: (changed) => {
+        if (list === this.#lists.get(projectId)) this.#report(projectId, changed);
+      },
+    });
+    this.#lists.set(projectId, list);
+    return list;
+  }
+
+  #report(projectId: string, changed: readonly Snapshot[]): void {
+    const branches = this.#branches.forProject(projectId)?.branches ?? new Map();
+    const owners = new Set(changed.flatMap((snapshot) => ownerOf(snapshot, branches) ?? []));
+    this.#listeners.onChange([...owners].map((branchId) => ({ kind: 'branch', projectId, branchId })));
+  }
+
+  async #fetch(projectId: string): Promise<FetchedList<string, Snapshot>> {
+    const connection = this.#session.requireConnection();
+    const client = await connection.client();
+    const list = await client.snapshots.list(projectId, { signal: connection.signal });
+    await this.#learn(projectId, connection, list !== undefined);
+    const { items, unreadable } = list ?? { items: [], unreadable: [] };
+    return { items: new Map(items.map((item) => [item.id, item])), unreadable };
+  }
+
+  /** A rejection may also mean that the project was deleted, or that the key has no access to it. */
+  async #learn(projectId: string, connection: AccountConnection, isOffered: boolean): Promise<void> {
+    if (this.#isOffered === true || (!isOffered && !(await this.#listeners.isReadable(projectId)))) return;
+    if (connection !== this.#session.connection) return;
+    this.#isOffered = isOffered;
+    // What is offered has changed, and no row.
+    if (!isOffered) this.#listeners.onChange([]);
+  }
+}
+
+/** The moment whose data it has, in milliseconds since 1970; 0 if it isn't known. */
+export const snapshotTime = ({ timestamp, created_at }: Snapshot): number =>
+  Date.parse(timestamp ?? created_at ?? '') || 0;
+
+/**
+ * The listed branch that a snapshot belongs to: the one that it was made of, or the one that has replaced it since. A branch that goes
+ * back to a snapshot gets another id, and the snapshots of the past stay its own.
+ */
+function ownerOf({ source_branch_id: source }: Snapshot, branches: Branches): string | undefined {
+  let id = source ?? undefined;
+  let next = id;
+  while (next !== undefined) {
+    id = next;
+    next = successorOf(next, branches);
+  }
+  return id !== undefined && branches.has(id) ? id : undefined;
+}
+
+/** Each is later than the one before it, so that the search ends. A service may keep the new id with the branch that was replaced. */
+function successorOf(id: string, branches: Branches): string | undefined {
+  const replaced = branches.get(id);
+  const isSuccessor = (branch: Branch) =>
+    branch.restore_status === 'finalized' &&
+    createdAt(branch) > createdAt(replaced) &&
+    (branch.restored_as === id || branch.id === replaced?.restored_as);
+  return [...branches.values()].find(isSuccessor)?.id;
+}
+
+const createdAt = (branch: Branch | undefined): number => Date.parse(branch?.created_at ?? '') || 0;

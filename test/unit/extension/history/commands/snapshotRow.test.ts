@@ -1,0 +1,105 @@
+import { answers, dialogs, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
+
+const CREATED = '2026-01-31T10:00:00Z';
+const SNAPSHOTS = '/projects/shop/snapshots';
+
+describe('The row of a snapshot', () => {
+  let model: ScriptedModel;
+  let name: string | undefined;
+  const sent: string[] = [];
+
+  beforeEach(async () => {
+    for (const list of [answers, questions, dialogs, quickPicks, sent]) list.length = 0;
+    name = 'before';
+    const branch = { id: 'br-main', name: 'main', default: true, created_at: CREATED };
+    const lists: Readonly<Record<string, unknown>> = {
+      '/projects': { projects: [{ id: 'shop', name: 'shop' }] },
+      '/projects/shop/branches': { branches: [branch] },
+      '/projects/shop/endpoints': { endpoints: [computeRecord('ep-main')] },
+    };
+    model = await connectScripted((call, _query, body) => {
+      const [method, path = ''] = call.split(' ');
+      const snapshot = { id: 'snap-1', name, source_branch_id: 'br-main', created_at: CREATED };
+      if (call === `GET ${SNAPSHOTS}`) return { snapshots: name === undefined ? [] : [snapshot] };
+      if (method === 'GET') return lists[path] ?? 404;
+      sent.push(`${call} ${JSON.stringify(body ?? {})}`);
+      if (method === 'DELETE') name = undefined;
+      else name = Object(body).snapshot?.name ?? name;
+      return { snapshot: { ...snapshot, name }, branch: { ...branch, id: 'br-new' }, operations: [] };
+    });
+    await model.inventory.ensureProjects();
+    await model.inventory.branches.ensureLoaded('shop');
+    await model.inventory.snapshots.ensureLoaded('shop');
+    // Undo… wouldn't ask on the local service.
+    Object.defineProperty(model.session.connection, 'isLocal', { value: true });
+  });
+
+  const row = { kind: 'snapshot', projectId: 'shop', branchId: 'br-main', snapshotId: 'snap-1' };
+  const run = async (command: Parameters<typeof handleCommand>[1], argument: object = row) => {
+    const view = { view: { selection: [row] }, reveal: async () => undefined };
+    const context = {
+      ...model,
+      computesView: view,
+      apiKeysView: view,
+      workFolders: { states: [], shown: undefined, refresh: () => undefined },
+      log: { error: () => undefined },
+    };
+    await handleCommand(context as unknown as CommandContext, command, argument);
+  };
+
+  it('restores after a question', async () => {
+    await run('hostedPostgres.snapshot.restore');
+    assert.match(
+      String(questions[0]),
+      /^Restore main \(shop\) to the snapshot before\? Its current data is kept as the branch main \(old\)/,
+    );
+    assert.deepEqual(sent, []);
+    answers.push('Restore');
+    await run('hostedPostgres.snapshot.restore');
+    assert.deepEqual(sent, [
+      `POST ${SNAPSHOTS}/snap-1/restore {"finalize_restore":true,"target_branch_id":"br-main"}`,
+    ]);
+    await until('the message', async () =>
+      questions.some((text) => String(text).startsWith('Restored main (Snapshot “before”)')),
+    );
+  });
+
+  it('creates a branch, after its name and lifetime', async () => {
+    await enterInInputBoxes('look');
+    const end = run('hostedPostgres.snapshot.createBranch');
+    await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
+    quickPicks[0]?.accept();
+    await end;
+    assert.equal(sent[0], `POST ${SNAPSHOTS}/snap-1/restore {"name":"look","target_branch_id":"br-main"}`);
+  });
+
+  it('renames and deletes by its menu and keys, and then shows what the service has', async () => {
+    const { snapshots } = model.inventory;
+    await enterInInputBoxes('better');
+    await run('hostedPostgres.row.edit', 'selectedInComputes' as never);
+    assert.equal(sent[0], `PATCH ${SNAPSHOTS}/snap-1 {"snapshot":{"name":"better"}}`);
+    assert.equal(snapshots.get('shop', 'snap-1')?.name, 'better');
+    answers.push('Delete');
+    await run('hostedPostgres.snapshot.delete');
+    assert.match(String(dialogs[0] ?? questions[0]), /^Delete the snapshot better of main \(shop\)\?/);
+    assert.equal(sent[1], `DELETE ${SNAPSHOTS}/snap-1 {}`);
+    assert.equal(snapshots.get('shop', 'snap-1'), undefined);
+    // Its row was not removed yet.
+    await run('hostedPostgres.snapshot.delete');
+    assert.equal(sent.length, 2);
+  });
+
+  it('of all snapshots creates one', async () => {
+    await enterInInputBoxes('another');
+    await run('hostedPostgres.snapshot.create', { ...row, kind: 'snapshots' });
+    assert.match(String(sent[0]), /^POST \/projects\/shop\/branches\/br-main\/snapshot /);
+  });
+});
