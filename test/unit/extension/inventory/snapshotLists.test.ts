@@ -77,6 +77,23 @@ describe('SnapshotLists', () => {
       assert.ok(text.includes(part), `${part}: ${text}`);
   });
 
+  it('shows a hostile name as harmless text, and one without a name by its id', async () => {
+    const hostile = { source_branch_id: 'br-main', name: `\u202E[x](command:y)\n${'a'.repeat(500)}` };
+    snapshots = [
+      { id: 'snap-1', ...hostile },
+      { id: 'snap-2', ...hostile, name: '' },
+    ];
+    await lists().ensureLoaded('shop');
+    const nodes = childrenOf(model.inventory, { ...MAIN, kind: 'snapshots' });
+    const [label = '', other] = labels({ ...MAIN, kind: 'snapshots' }).map(String);
+    assert.doesNotMatch(label, /[\u202E\n]/);
+    assert.ok(label.length <= 81, label);
+    assert.equal(other, 'snap-2');
+    const [node] = nodes;
+    assert.ok(node);
+    assert.doesNotMatch(tooltip(model.inventory, node)?.value ?? '', /[^\\]\]\(command/);
+  });
+
   it('has computes for a branch with nothing but snapshots to be missed', async () => {
     computes = [];
     await model.inventory.refreshComputes('shop');
