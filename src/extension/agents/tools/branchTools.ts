@@ -166,8 +166,10 @@ async function changeApproved(
   if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
   const [child] = list.childrenOf(branchId);
   if (child !== undefined) throw new Error(`${name} has child branches, such as ${displayName(child)}.`);
-  if (!isOwn) await deps.approve({ ...what, projectId, branchId, name, agent }, connection, signal);
   const slots = what.kind === 'reset' ? await endingSlots(connection, ref, signal) : [];
+  const target = { projectId, branchId, name, agent };
+  const asked = what.kind === 'reset' ? { ...what, ...target, slots } : { ...what, ...target };
+  if (!isOwn) await deps.approve(asked, connection, signal);
   const { isPending } = await changeBranch(call, send);
   const notes = [isPending ? undefined : await updateEnv(call, ref), endedSlotsText(slots)];
   const note = notes.filter((text) => text !== undefined).join(' ') || undefined;

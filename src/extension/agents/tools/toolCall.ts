@@ -38,10 +38,18 @@ export type AgentChange = GuardTarget & {
     /** A statement that only reads, with the rights of the database's owner. It is allowed in what is marked as read-only. */
     | { readonly kind: 'read'; readonly sql: string }
     | { readonly kind: 'delete' }
-    /** @property parent its name */
-    | { readonly kind: 'reset'; readonly parent: string }
-    /** @property to what it goes back to, such as `2026-11-26T14:32:00.000Z`. @property preserved the name of what keeps its data */
-    | { readonly kind: 'undo'; readonly to: string; readonly preserved: string }
+    /** @property parent its name @property slots the replication slots that end */
+    | { readonly kind: 'reset'; readonly parent: string; readonly slots: readonly string[] }
+    /**
+     * @property to what it goes back to, such as `2026-11-26T14:32:00.000Z` @property preserved the name of what keeps its data
+     * @property slots the replication slots that end
+     */
+    | {
+        readonly kind: 'undo';
+        readonly to: string;
+        readonly preserved: string;
+        readonly slots: readonly string[];
+      }
     /**
      * @property limit if agents have so many branches in the project that the user is asked
      */

@@ -195,10 +195,10 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
   if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
   const preserved = preservedName(found.list);
   const to = nameOf(source);
-  const change = { kind: 'undo', to, preserved, projectId, branchId, name, agent } as const;
+  const slots = await endingSlots(connection, found, signal);
+  const change = { kind: 'undo', to, preserved, slots, projectId, branchId, name, agent } as const;
   if (!found.isOwn) await deps.approve(change, connection, signal);
   const made = deps.agentBranches.find(found);
-  const slots = await endingSlots(connection, found, signal);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]);
   const options = { signal, initialConnection: connection };
   const { isPending } = await undoBranch(deps, found, { source, name: preserved }, options, stop);

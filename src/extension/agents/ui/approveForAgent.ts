@@ -3,6 +3,7 @@
  * while the user does something else, so it is a notification: a dialog would take the next key as its answer.
  */
 import { l10n } from 'vscode';
+import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { Guards } from '../../operations/guards.ts';
@@ -106,8 +107,11 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
           project,
           change.parent,
         ),
-        detail: l10n.t(
-          'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
+        detail: withSlots(
+          l10n.t(
+            'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
+          ),
+          change.slots,
         ),
         isLoss: true,
         button: l10n.t('Reset'),
@@ -122,7 +126,7 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
           project,
           change.to,
         ),
-        detail: keptText(change.preserved),
+        detail: withSlots(keptText(change.preserved), change.slots),
         button: l10n.t('Undo'),
       };
     case 'delete':
@@ -142,6 +146,9 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
     }
   }
 }
+
+const withSlots = (detail: string, slots: readonly string[]): string =>
+  [detail, endedSlotsText(slots, l10n) ?? ''].join(' ').trim();
 
 function creationQuestion(agent: string, project: string, existing: number | undefined) {
   return {

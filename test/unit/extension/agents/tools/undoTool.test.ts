@@ -133,8 +133,12 @@ describe('The tool undo', () => {
   });
 
   it('asks the user on other branches, and never changes a protected one', async () => {
+    slots = ['zero_0'];
     await assert.rejects(call({ branchId: 'br-main', to: '20 min ago' }), /did not approve/);
-    assert.match(String(questions[0]), /^Let claude take the branch main \(br-main\) of .* back to .*Z\?/);
+    assert.match(
+      String(questions[0]),
+      /^Let claude take the branch main \(br-main\) of .* back to .*Z\?.*These replication slots end: zero_0\./,
+    );
     assert.deepEqual(sent, []);
     answers.push('Undo');
     await call({ branchId: 'br-main', to: '20 min ago' });
