@@ -29,6 +29,8 @@ const [QUERY, READY] = ['Q'.charCodeAt(0), 'Z'.charCodeAt(0)];
 const STREAMED = 'dcf';
 /** The first byte of a confirmation. Others would act on the sender's slot and on old rows. */
 const CONFIRMATION = 'r'.charCodeAt(0);
+/** Command completed: a copy of no rows. */
+const STREAM_END = Buffer.from('C\0\0\0\x0bCOPY 0\0', 'latin1');
 const IN_TRANSACTION = 'T'.charCodeAt(0);
 
 export class ReplicationConnection {
@@ -66,12 +68,15 @@ export class ReplicationConnection {
     void this.#serve();
   }
 
-  /** What was held back is how the session ended. */
+  /**
+   * What was held back is how the session ended. A stream of changes ends as when a server stops (`WalSndShutdown`): consumers take the
+   * error of the session for the end of their slot's use by an administrator, and zero-cache doesn't connect again.
+   */
   #end(): void {
     this.#sender?.socket.destroy();
     // A client that doesn't read would keep its connection forever.
     if (!this.#isBetweenMessages || this.#client.writableNeedDrain) return void this.#client.destroy();
-    for (const chunk of this.#held) this.#client.write(chunk);
+    for (const chunk of this.#isStreaming ? [STREAM_END] : this.#held) this.#client.write(chunk);
     this.#client.destroySoon();
   }
 

@@ -30,10 +30,18 @@ describe('A replication slot', () => {
     await add('first');
     await eventually(() => received.text.includes('first'));
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
+    const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+    const ends: unknown[] = [];
+    for (const event of ['commandComplete', 'errorMessage'])
+      connection.on(event, (message: { readonly text?: string; readonly code?: string }) =>
+        ends.push(message.text ?? message.code),
+      );
     const begun = performance.now();
     await branch.service.engine.suspend(branch.compute.id);
     assert.ok(performance.now() - begun < SENDER_TIMEOUT / 4);
     await ended;
+    // As plain Postgres ends it.
+    assert.deepEqual(ends, ['COPY 0']);
     await add('second');
     const again = await replicate(branch.uri);
     const next = await receive(again, 'kept');
