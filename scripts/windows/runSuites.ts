@@ -8,7 +8,8 @@ import path from 'node:path';
 import { withoutUnix } from '../../test/windowsSuites.ts';
 
 interface TestResult {
-  readonly file: string;
+  /** Hooks of all suites have none. */
+  readonly file?: string;
   readonly fullTitle: string;
   readonly err: { readonly message?: string };
 }
@@ -58,7 +59,12 @@ function run(name: string): void {
   inside(log, 'wine', ...node, ...mocha, ...options, ...suites);
   const report = readReport();
   if (report === undefined) console.log(`${name}: no result, see ${log}`);
-  else for (const suite of suites) print(suite, report);
+  else {
+    for (const suite of suites)
+      print(suite, report, (file) => file?.replaceAll('\\', '/').endsWith(`/project/${suite}`) === true);
+    const isOfAll = (file?: string) => file === undefined;
+    if (report.failures.some(({ file }) => isOfAll(file))) print(`${name}, hooks`, report, isOfAll);
+  }
 }
 
 /** Runs a program in the chroot. It writes to a file, because Node under Wine can't write to a pipe from outside. */
@@ -85,11 +91,15 @@ function readReport(): Report | undefined {
   }
 }
 
-function print(suite: string, { passes, failures, pending }: Report): void {
+function print(
+  name: string,
+  { passes, failures, pending }: Report,
+  isOfIt: (file: string | undefined) => boolean,
+): void {
   const [passed, failed, skipped] = [passes, failures, pending].map((results) =>
-    results.filter(({ file }) => file.replaceAll('\\', '/').endsWith(`/project/${suite}`)),
+    results.filter(({ file }) => isOfIt(file)),
   );
-  console.log(`${suite}: ${passed?.length} passed, ${failed?.length} failed, ${skipped?.length} skipped`);
+  console.log(`${name}: ${passed?.length} passed, ${failed?.length} failed, ${skipped?.length} skipped`);
   for (const { fullTitle, err } of failed ?? [])
     console.log(`    ${fullTitle}\n        ${err.message?.replaceAll('\n', '\n        ')}`);
 }

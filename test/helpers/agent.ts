@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
+import { TEST_LIMIT } from '../limits.ts';
 
 export interface Agent {
   readonly client: Client;
@@ -29,10 +30,11 @@ export async function startAgent({ name, isLegacy, ...server }: AgentOptions): P
   return {
     client,
     async call(tool, input = {}) {
-      const { content, structuredContent, isError } = await client.callTool({
-        name: tool,
-        arguments: { ...input },
-      });
+      const { content, structuredContent, isError } = await client.callTool(
+        { name: tool, arguments: { ...input } },
+        // The limit of the SDK, a minute, is one of a fast machine.
+        { timeout: TEST_LIMIT },
+      );
       const text = content.map((part) => (part.type === 'text' ? part.text : part.type)).join('\n');
       if (isError === true) throw new Error(text);
       assert.deepEqual(JSON.parse(text), structuredContent);
