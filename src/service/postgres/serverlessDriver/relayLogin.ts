@@ -50,7 +50,8 @@ export async function relayLogin(
   // The client's own packet, with all its parameters.
   Object.assign(session.connection, { startup: () => server.write(packet) });
   const received: Buffer[] = [];
-  server.on('data', (chunk: Buffer) => received.push(chunk));
+  // As copies: with the rest of a message, `pg` writes into the chunk that has its beginning.
+  server.on('data', (chunk: Buffer) => received.push(Buffer.from(chunk)));
   const isLoggedIn = await session.connect().then(
     () => true,
     () => false,

@@ -1,6 +1,7 @@
 /** The statements that a rehearsal lists, by clients that send the messages of a statement in their own way. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Client, neonConfig } from '@neondatabase/serverless';
 import pg from 'pg';
 import postgres from 'postgres';
 import type { RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
@@ -70,6 +71,20 @@ describe('The statements of a rehearsal', () => {
       );
       assert.equal(new Set(all.map(({ transaction }) => transaction)).size, 1);
     });
+
+  it('have those of the serverless driver on a WebSocket', async () => {
+    neonConfig.wsProxy = (host, port) => `${host}:${port}/v2`;
+    neonConfig.useSecureWebSocket = false;
+    const client = new Client(url);
+    const from = (await listed()).length;
+    await client.connect();
+    assert.deepEqual((await client.query('select 6 * 7 as answer')).rows, [{ answer: 42 }]);
+    await client.end();
+    assert.deepEqual(
+      (await listed()).slice(from).map(({ text, tags }) => [text, ...tags]),
+      [['select 6 * 7 as answer', 'SELECT 1']],
+    );
+  });
 
   it('have each with its own result after the data of a COPY that was prepared', async () => {
     const client = await connectTo(url);
