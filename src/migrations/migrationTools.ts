@@ -43,7 +43,10 @@ export interface MigrationTool {
   readonly command: string;
   /** Takes back what `command` has applied. */
   readonly down?: DownCommand;
-  /** A project that has one of these packages in `package.json` uses the tool. */
+  /**
+   * A project that has one of these packages in `package.json` uses the tool. If it is a library without a program, `command` is
+   * a script of the project, and the tool's program is in the list before it.
+   */
   readonly packages?: readonly string[];
   /** Files that only this tool has, in the folder or relative to it. */
   readonly files?: readonly string[];
@@ -248,7 +251,8 @@ export const TOOLS: readonly MigrationTool[] = [
     runsNumbered: true,
     rules: { names: /^\d+-[^/]*\.sql$/, order: 'number', transaction: 'file', isOneSession: true },
   },
-  { name: 'Postgrator', command: 'npx postgrator', packages: ['postgrator', 'postgrator-cli'] },
+  { name: 'Postgrator', command: 'npx postgrator', packages: ['postgrator-cli'] },
+  { name: 'Postgrator', command: 'node migrate.js', packages: ['postgrator'] },
   {
     name: 'Marv',
     command: 'node migrate.js',
@@ -274,11 +278,8 @@ export const TOOLS: readonly MigrationTool[] = [
     down: { command: 'npx typeorm migration:revert -d data-source.js', isOneFile: true },
     packages: ['typeorm'],
   },
-  {
-    name: 'MikroORM',
-    command: 'npx mikro-orm migration:up',
-    packages: ['@mikro-orm/cli', '@mikro-orm/migrations'],
-  },
+  { name: 'MikroORM', command: 'npx mikro-orm migration:up', packages: ['@mikro-orm/cli'] },
+  { name: 'MikroORM', command: 'node migrate.js', packages: ['@mikro-orm/migrations'] },
   {
     name: 'Sequelize',
     command: 'npx sequelize-cli db:migrate',

@@ -10,7 +10,8 @@ const DEPENDENCIES = ['dependencies', 'devDependencies'] as const;
 export async function shownTools(folder: string): Promise<readonly MigrationTool[]> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const names = await dependencies(path.join(at, 'package.json'));
-    const tools = TOOLS.filter(({ packages = [] }) => packages.some((each) => names.has(each)));
+    const named = TOOLS.filter(({ packages = [] }) => packages.some((each) => names.has(each)));
+    const tools = named.filter(({ name }, index) => named.findIndex((tool) => tool.name === name) === index);
     if (tools.length > 0 || at === path.dirname(at) || (await exists(path.join(at, '.git')))) return tools;
   }
 }
