@@ -11,6 +11,7 @@ export function reasonStatement(report: Report, reason: Reason): RehearsedStatem
     case 'failed':
       return reason.statement;
     case 'incomplete':
+    case 'unused':
     case 'forgotten':
     case 'wayBack':
       return undefined;

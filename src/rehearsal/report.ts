@@ -27,12 +27,17 @@ export type Verdict = 'safe' | 'dangerous' | 'failed';
 export type Reason =
   | { readonly kind: 'failed'; readonly exitCode: number; readonly statement: RehearsedStatement | undefined }
   | { readonly kind: 'incomplete'; readonly problem: string }
+  /** Nothing reached the copy: the command may have used another database. */
+  | { readonly kind: 'unused' }
   | { readonly kind: 'loss'; readonly loss: Loss }
   | { readonly kind: 'broken'; readonly broken: Broken }
   | { readonly kind: 'blocked'; readonly blocked: BlockedTable }
   /** What the way back doesn't restore of the schema. */
   | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
   | { readonly kind: 'wayBack'; readonly reason: Reason };
+
+/** What wasn't seen to the end can't be called safe or dangerous. */
+const FAILURES: ReadonlySet<Reason['kind']> = new Set(['failed', 'incomplete', 'unused']);
 
 export interface Report {
   readonly verdict: Verdict;
@@ -82,7 +87,8 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
   const { rehearsal, losses, tried, exitCode, wayBack } = run;
   const { statements } = rehearsal;
   const lost = foundLosses(losses);
-  const found = reasonsOf(run, longestLock);
+  const isUnused = statements.length === 0 && exitCode === 0;
+  const found = [...(isUnused ? [{ kind: 'unused' } as const] : []), ...reasonsOf(run, longestLock)];
   const back = wayBack && reasonsOf({ ...wayBack, tried: NOTHING_TRIED }, longestLock);
   const forgotten = wayBack?.schema.forgotten ?? [];
   const reasons: Reason[] = [
@@ -92,7 +98,7 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
       ? []
       : [{ kind: 'wayBack', reason: { kind: 'forgotten', lines: forgotten } } as const]),
   ];
-  const isFailed = found.some(({ kind }) => kind === 'failed' || kind === 'incomplete');
+  const isFailed = found.some(({ kind }) => FAILURES.has(kind));
   const blocked = blockedTables(rehearsal);
   return {
     verdict: isFailed ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe',
@@ -128,7 +134,6 @@ function reasonsOf({ rehearsal, losses, tried, exitCode }: RehearsedRun, longest
   );
   return [
     ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, statement } as const]),
-    // What wasn't seen can't be called safe.
     ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
     ...foundLosses(losses).map((loss) => ({ kind: 'loss', loss }) as const),
     ...tried.broken.map((broken) => ({ kind: 'broken', broken }) as const),
@@ -204,6 +209,8 @@ function sentenceOf(reason: Reason): string {
       return failureSentence(reason.statement, reason.exitCode);
     case 'incomplete':
       return `Incomplete: ${reason.problem}`;
+    case 'unused':
+      return 'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.';
     case 'loss':
       return lossSentence(reason.loss);
     case 'broken':

@@ -34,6 +34,15 @@ describe('The report of a rehearsal', () => {
     assert.deepEqual(sentences, ['Incomplete: Commits were not held.']);
   });
 
+  it('calls a command failed that has sent nothing to the copy, unless its own failure says why', () => {
+    const unused = report({ statements: [] });
+    assert.equal(unused.verdict, 'failed');
+    assert.deepEqual(unused.sentences, [
+      'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.',
+    ]);
+    assert.deepEqual(report({ statements: [] }, 7).sentences, ['Fails: the command ended with code 7.']);
+  });
+
   it('says for how many rows others wait, if not for all', () => {
     const table = { database: 'app', id: 1, name: 'orders', kind: 'r', file: 1, bytes: 0, columns: {} };
     const lock = {

@@ -118,6 +118,10 @@ function sentenceOf(reason: Reason): string {
     }
     case 'incomplete':
       return l10n.t('Incomplete: {0}', reason.problem);
+    case 'unused':
+      return l10n.t(
+        'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.',
+      );
     case 'loss':
       return lossSentence(reason.loss);
     case 'broken':
