@@ -7,7 +7,12 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import path from 'node:path';
 import { temporaryFolder } from '../test/helpers/localService.ts';
 import { TOOL_CASES, type ToolCase } from '../test/real/rehearsal/cases/toolCases.ts';
-import { startSeeded, withoutDurations, type Rehearsals } from '../test/real/rehearsal/rehearsals.ts';
+import {
+  startSeeded,
+  withoutDurations,
+  saferForms,
+  type Rehearsals,
+} from '../test/real/rehearsal/rehearsals.ts';
 
 const PACKAGES = [
   'drizzle-kit@0.31.11',
@@ -47,8 +52,14 @@ async function record(from: Rehearsals, tool: string, { title, up, says = [] }: 
   const sql = report.statements
     .map(({ text }) => text.trim())
     .filter((text) => text !== '' && !OWN.test(text));
-  console.log(tool, title, dangers);
-  return { title: `${tool} ${title}`, sql, ...(says.length > 0 && { says }) };
+  const safer = saferForms(report);
+  console.log(tool, title, dangers, safer);
+  return {
+    title: `${tool} ${title}`,
+    sql,
+    ...(says.length > 0 && { says }),
+    ...(safer.length > 0 && { safer }),
+  };
 }
 
 /** @returns the command */

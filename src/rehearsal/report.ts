@@ -7,6 +7,7 @@ import {
 } from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { foundLosses, type Loss } from './losses.ts';
+import { SAFER_FORMS, saferStatements, type SaferStatement } from './saferForms.ts';
 import { NOTHING_TRIED, type Broken, type Tried } from './trials.ts';
 import type { SchemaLines } from './wayBack.ts';
 
@@ -50,9 +51,11 @@ export interface Report {
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
   readonly statements: readonly RehearsedStatement[];
   readonly locks: readonly HeldLock[];
+  /** For what was seen to be dangerous. */
+  readonly safer: readonly SaferStatement[];
   readonly tried: Tried;
   /** Missing if no down step is known. */
-  readonly wayBack?: Pick<Report, 'blocked' | 'statements'> & {
+  readonly wayBack?: Pick<Report, 'blocked' | 'statements' | 'safer'> & {
     readonly left: readonly string[];
     /** Rows that weren't there before. */
     readonly added: readonly AddedRows[];
@@ -109,11 +112,13 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
     rewritten: rewrittenTables(rehearsal),
     statements,
     locks: rehearsal.locks,
+    safer: saferStatements(found, rehearsal),
     tried,
     ...(wayBack && {
       wayBack: {
         blocked: blockedTables(wayBack.rehearsal),
         statements: wayBack.rehearsal.statements,
+        safer: saferStatements(back ?? [], wayBack.rehearsal),
         left: wayBack.schema.left,
         added: wayBack.losses.flatMap(({ name, count }) => (count < 0 ? { table: name, count: -count } : [])),
       },
@@ -157,7 +162,11 @@ export function textOf(report: Report): string {
   ].join('\n');
 }
 
-function statementRows({ statements, blocked }: Pick<Report, 'statements' | 'blocked'>): string[] {
+function statementRows({
+  statements,
+  blocked,
+  safer,
+}: Pick<Report, 'statements' | 'blocked' | 'safer'>): string[] {
   return statements.map((statement, index) => {
     const own = blocked.filter((each) => each.statements.includes(index));
     const locks = own.map(
@@ -169,11 +178,15 @@ function statementRows({ statements, blocked }: Pick<Report, 'statements' | 'blo
       `  ${duration(statement.milliseconds).padStart(8)}  ${firstLine(statement.text)}`,
       ended,
       ...locks,
+      ...saferTexts(safer, index).map((text) => `Safer: ${text}`),
     ]
       .filter((part) => part !== '')
       .join('\n            ');
   });
 }
+
+export const saferTexts = (safer: readonly SaferStatement[], index: number): string[] =>
+  safer.filter(({ statement }) => statement === index).map(({ form }) => SAFER_FORMS[form]);
 
 /** What else is worth knowing. */
 export const furtherNotes = ({

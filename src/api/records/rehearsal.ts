@@ -69,7 +69,26 @@ export interface Relation {
   readonly file: number;
   readonly bytes: number;
   /** By the numbers of the columns. */
-  readonly columns: Readonly<Record<string, { readonly name: string; readonly type: string }>>;
+  readonly columns: Readonly<Record<string, RelationColumn>>;
+  /** By their names. Missing if there are none. */
+  readonly constraints?: Readonly<Record<string, Constraint>>;
+}
+
+interface RelationColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Its type is a domain with a constraint. */
+  readonly isChecked?: boolean;
+}
+
+export interface Constraint {
+  /** As Postgres names it in `pg_constraint.contype`, such as `f` for a foreign key. */
+  readonly kind: string;
+  readonly isValidated: boolean;
+  /** The numbers of its columns. */
+  readonly columns: readonly number[];
+  /** The id of the table that a foreign key refers to; 0 for other constraints. */
+  readonly refersTo: number;
 }
 
 export interface Rehearsal {

@@ -73,6 +73,8 @@ describe('The tool rehearse', () => {
     const sql = 'alter table users add column age int';
     assert.equal((await rehearse(sql))['verdict'], 'safe');
     const { verdict, sentences } = await rehearse(sql, { maxLockMs: 0 });
+    const index = await rehearse('create index on users (nick)', { maxLockMs: 0 });
+    assert.match(JSON.stringify(index['statements']), /"safer":\["Use CREATE INDEX CONCURRENTLY/);
     assert.equal(verdict, 'dangerous');
     assert.match(String(sentences), /^Blocks all reads and writes of public\.users for \d+ ms\.$/);
   });

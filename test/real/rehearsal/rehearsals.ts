@@ -80,3 +80,7 @@ export async function migrate(url: string, statements: readonly string[]): Promi
 /** Why a migration is dangerous or fails. How long others wait depends on the machine. */
 export const withoutDurations = ({ sentences }: Report): string[] =>
   sentences.map((sentence) => sentence.replace(/ for [\d.]+ m?s\.$/, '.')).toSorted();
+
+/** Such as `public.orders: notValid`. */
+export const saferForms = ({ safer }: Report): string[] =>
+  safer.map(({ table, form }) => `${table}: ${form}`).toSorted();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { runStatements } from '../service/postgres/clients.ts';
 import { superuserUri } from '../service/postgres/controlPlane.ts';
-import { migrate, startRehearsals, withoutDurations, type Rehearsals } from './rehearsals.ts';
+import { migrate, startRehearsals, saferForms, withoutDurations, type Rehearsals } from './rehearsals.ts';
 
 const SCHEMA = [
   'create table users (id int generated always as identity primary key, nick text, size int)',
@@ -38,11 +38,13 @@ describe('What a migration leaves, tried', () => {
 
   const rehearse = async (...sql: string[]) => {
     const report = await rehearsals.rehearse(async ({ url }) => migrate(url, sql));
-    return { verdict: report.verdict, says: withoutDurations(report), tried: report.tried };
+    const { verdict, tried } = report;
+    return { verdict, tried, says: withoutDurations(report), safer: saferForms(report) };
   };
 
   it('names a trigger whose function needs a column that was renamed', async () => {
-    const { verdict, says } = await rehearse('alter table users rename nick to nickname');
+    const { verdict, says, safer } = await rehearse('alter table users rename nick to nickname');
+    assert.deepEqual(safer, ['public.users: renameInSteps']);
     assert.deepEqual(says, [`Breaks updates of public.users: ${COLUMN}`]);
     assert.equal(verdict, 'dangerous');
   });

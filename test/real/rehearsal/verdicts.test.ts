@@ -11,7 +11,7 @@ import { randomNumbers } from '../../helpers/randomNumbers.ts';
 import { DANGEROUS } from './cases/dangerous.ts';
 import { HARMLESS } from './cases/harmless.ts';
 import type { MigrationCase } from './cases/case.ts';
-import { migrate, startSeeded, withoutDurations, type Rehearsals } from './rehearsals.ts';
+import { migrate, saferForms, startSeeded, withoutDurations, type Rehearsals } from './rehearsals.ts';
 
 /** Most of them wait for a part of their time. */
 const AT_A_TIME = 4;
@@ -42,15 +42,17 @@ describe('The verdict of a rehearsal', () => {
 
   const verdictOn = async ({ title, sql }: MigrationCase) => {
     const report = await atATime(async () => rehearsals.rehearse(async ({ url }) => migrate(url, sql)));
-    return { title, isSafe: report.verdict === 'safe', says: withoutDurations(report) };
+    const isSafe = report.verdict === 'safe';
+    return { title, isSafe, says: withoutDurations(report), safer: saferForms(report) };
   };
 
   it('names each danger, and nothing else', async () => {
     const dangerous = chosen(true);
-    const expected = dangerous.map(({ title, says = [] }) => ({
+    const expected = dangerous.map(({ title, says = [], safer = [] }) => ({
       title,
       isSafe: false,
       says: says.toSorted(),
+      safer,
     }));
     assert.deepEqual(await Promise.all(dangerous.map(verdictOn)), expected);
   });

@@ -6,6 +6,7 @@ import type { Loss } from '../../../rehearsal/losses.ts';
 import type { Reason, Report } from '../../../rehearsal/report.ts';
 import type { Broken } from '../../../rehearsal/trials.ts';
 import { bytesText } from '../../inventory/ui/branchText.ts';
+import { saferText } from './saferText.ts';
 
 interface RehearsalPlace {
   /** The name of the file, or the command. */
@@ -73,9 +74,16 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     .replaceAll(/^( {4}.*)\n\n(?= {4})/gm, '$1\n');
 }
 
-function statementTable({ statements, blocked }: Pick<Report, 'statements' | 'blocked'>): string {
+function statementTable({
+  statements,
+  blocked,
+  safer,
+}: Pick<Report, 'statements' | 'blocked' | 'safer'>): string {
   const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
   const head = [l10n.t('Statement'), l10n.t('Time'), l10n.t('Who waits'), l10n.t('Result')];
+  if (safer.length > 0) head.push(l10n.t('Safer form'));
+  const saferCell = (index: number) =>
+    safer.filter(({ statement }) => statement === index).map(({ form }) => saferText(form));
   return [
     row(head),
     `|${' --- |'.repeat(head.length)}`,
@@ -88,6 +96,7 @@ function statementTable({ statements, blocked }: Pick<Report, 'statements' | 'bl
           .map(waitingText)
           .join(', '),
         error?.message ?? tags.join(', '),
+        ...(safer.length > 0 ? [saferCell(index).join(' ')] : []),
       ]),
     ),
   ].join('\n');

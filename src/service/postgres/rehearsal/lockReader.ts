@@ -61,11 +61,19 @@ select c.oid::pg_catalog.int8::pg_catalog.float8 as id, c.relkind as kind,
   pg_catalog.pg_relation_filepath(c.oid) as path,
   coalesce((
     select pg_catalog.jsonb_object_agg(a.attnum, pg_catalog.jsonb_build_object(
-      'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod)))
+      'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
+      'isChecked', exists (
+        select from pg_catalog.pg_constraint d where d.contypid operator(pg_catalog.=) a.atttypid)))
     from pg_catalog.pg_attribute a
     where a.attrelid operator(pg_catalog.=) c.oid and a.attnum operator(pg_catalog.>) 0 and not a.attisdropped
     and a.attgenerated operator(pg_catalog.=) ''
-  ), '{}') as columns
+  ), '{}') as columns,
+  coalesce((
+    select pg_catalog.jsonb_object_agg(o.conname, pg_catalog.jsonb_build_object(
+      'kind', o.contype, 'isValidated', o.convalidated, 'columns', coalesce(o.conkey, '{}'),
+      'refersTo', o.confrelid::pg_catalog.int8))
+    from pg_catalog.pg_constraint o where o.conrelid operator(pg_catalog.=) c.oid
+  ), '{}') as constraints
 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
 where c.oid operator(pg_catalog.>=) ${FIRST_ID}::pg_catalog.oid and c.relkind operator(pg_catalog.=) any('{r,p,m,i,S}')
 and n.nspname operator(pg_catalog.<>) 'pg_toast' and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;

@@ -5,6 +5,8 @@ export interface MigrationCase {
   readonly sql: readonly string[];
   /** What the report says without durations, if it is dangerous. */
   readonly says?: readonly string[];
+  /** Which forms it names as safer, such as `public.orders: notValid`. */
+  readonly safer?: readonly string[];
 }
 
-export type Dangerous = Required<MigrationCase>;
+export type Dangerous = MigrationCase & Required<Pick<MigrationCase, 'says'>>;

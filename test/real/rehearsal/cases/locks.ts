@@ -9,16 +9,19 @@ export const LOCKS: readonly Dangerous[] = [
     title: 'a wider type writes all rows again',
     sql: ['alter table orders alter column id type bigint'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: typeInSteps'],
   },
   {
     title: 'a default that differs for each row writes all rows again',
     sql: ['alter table orders add column made timestamptz default clock_timestamp()'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: filledColumn'],
   },
   {
     title: 'an identity column numbers all rows',
     sql: ['alter table orders add column number int generated always as identity'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: filledColumn'],
   },
   {
     title: 'a stored generated column writes all rows again',
@@ -29,11 +32,13 @@ export const LOCKS: readonly Dangerous[] = [
     title: 'a domain with a condition writes all rows again, although its default is constant',
     sql: ['alter table orders add column rating score default 1'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: domainColumn'],
   },
   {
     title: 'a shorter length writes all rows again',
     sql: ['alter table orders alter column note type varchar(40)'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: typeInSteps'],
   },
   {
     title: 'a table without a log is written again',
@@ -50,21 +55,25 @@ export const LOCKS: readonly Dangerous[] = [
     title: 'an index is built while writes wait',
     sql: ['create index on orders (pause(person))'],
     says: [WRITES_OF_ORDERS],
+    safer: ['public.orders: concurrentIndex'],
   },
   {
     title: 'indexes are built again, and queries of their table need their locks',
     sql: ['reindex table orders'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: concurrentReindex'],
   },
   {
     title: 'one index is built again, and queries of its table need its lock',
     sql: ['reindex index orders_total'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: concurrentReindex'],
   },
   {
     title: 'a condition is checked for all rows',
     sql: ['alter table orders add check (pause(total) > 0)'],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: notValid'],
   },
   {
     title: 'a condition is checked in the transaction that adds it, which defeats its two steps',
@@ -75,6 +84,7 @@ export const LOCKS: readonly Dangerous[] = [
       'commit',
     ],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: notValid'],
   },
   {
     title: 'a lock is taken first, and the work comes later',
@@ -85,6 +95,7 @@ export const LOCKS: readonly Dangerous[] = [
       'commit',
     ],
     says: ['Blocks all reads and writes of public.people.', 'Blocks writes of 400 rows of public.orders.'],
+    safer: ['public.orders: batches', 'public.people: ownTransaction'],
   },
   {
     title: 'a column is added, filled and made required in one transaction',
@@ -96,36 +107,43 @@ export const LOCKS: readonly Dangerous[] = [
       'commit',
     ],
     says: [READS_OF_ORDERS],
+    safer: ['public.orders: ownTransaction'],
   },
   {
     title: 'one update changes all rows, so that no other session can change one',
     sql: ['update orders set total = total + 1'],
     says: ['Blocks writes of 400 rows of public.orders.'],
+    safer: ['public.orders: batches'],
   },
   {
     title: 'a materialized view is refreshed',
     sql: ['refresh materialized view totals'],
     says: ['Blocks all reads and writes of public.totals.'],
+    safer: ['public.totals: concurrentRefresh'],
   },
   {
     title: 'an index for a large table is built while writes wait',
     sql: ['create index ledger_account on ledger (account)'],
     says: ['Blocks all writes of public.ledger.'],
+    safer: ['public.ledger: concurrentIndex'],
   },
   {
     title: 'a unique constraint builds an index while reads wait',
     sql: ['alter table ledger add unique (account)'],
     says: ['Blocks all reads and writes of public.ledger.'],
+    safer: ['public.ledger: uniqueIndex'],
   },
   {
     title: 'a primary key builds an index while reads wait',
     sql: ['alter table ledger add primary key (account)'],
     says: ['Blocks all reads and writes of public.ledger.'],
+    safer: ['public.ledger: uniqueIndex'],
   },
   {
     title: 'a foreign key keeps others from writing both tables',
     sql: ['alter table entries add foreign key (account) references accounts'],
     says: ['Blocks all writes of public.accounts.', 'Blocks all writes of public.entries.'],
+    safer: ['public.accounts: notValid', 'public.entries: notValid'],
   },
   {
     title: 'a new partition makes Postgres read the default one',
@@ -144,6 +162,7 @@ export const LOCKS: readonly Dangerous[] = [
       'commit',
     ],
     says: ['Blocks all reads and writes of public.totals.', 'Blocks all writes of public.people.'],
+    safer: ['public.people: ownTransaction', 'public.totals: concurrentRefresh'],
   },
   {
     title: 'a foreign key goes before long work: the table that it refers to is locked as well',
@@ -158,10 +177,16 @@ export const LOCKS: readonly Dangerous[] = [
       'Blocks all reads and writes of public.pets.',
       'Blocks all reads and writes of public.totals.',
     ],
+    safer: [
+      'public.owners: ownTransaction',
+      'public.pets: ownTransaction',
+      'public.totals: concurrentRefresh',
+    ],
   },
   {
     title: 'a table is locked for as long as the work takes',
     sql: ['begin', 'lock table people in exclusive mode', 'refresh materialized view totals', 'commit'],
     says: ['Blocks all reads and writes of public.totals.', 'Blocks all writes of public.people.'],
+    safer: ['public.totals: concurrentRefresh'],
   },
 ];

@@ -1,7 +1,7 @@
 /** Rehearses SQL for agents, on a copy of a branch that goes with the call. Needs the local service, which sees every statement. */
 import * as z from 'zod/mini';
 import { sanitize } from '../../../../base/sanitize.ts';
-import { furtherNotes, type Report } from '../../../../rehearsal/report.ts';
+import { furtherNotes, saferTexts, type Report } from '../../../../rehearsal/report.ts';
 import { projectName } from '../../../inventory/names.ts';
 import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
 import { requireLoginRole } from '../../agentLogin.ts';
@@ -38,7 +38,14 @@ const output = z.object({
   blocked: z.array(z.object({ table: z.string(), blocks: z.string(), ms: z.number() })),
   lost: z.array(z.object({ name: z.string(), kind: z.string(), count: z.number() })),
   rewritten: z.array(z.string()),
-  statements: z.array(z.object({ sql: z.string(), ms: z.number(), error: z.optional(z.string()) })),
+  statements: z.array(
+    z.object({
+      sql: z.string(),
+      ms: z.number(),
+      error: z.optional(z.string()),
+      safer: z.optional(z.array(z.string())),
+    }),
+  ),
   ...truncationFields,
 });
 
@@ -111,11 +118,15 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
     lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),
     rewritten: rewritten.map(({ table }) => table),
   };
-  const shown = report.statements.map(({ text, milliseconds, error }) => ({
-    sql: sanitize(text, MAX_TEXT),
-    ms: rounded(milliseconds),
-    error: error?.message,
-  }));
+  const shown = report.statements.map(({ text, milliseconds, error }, index) => {
+    const safer = saferTexts(report.safer, index);
+    return {
+      sql: sanitize(text, MAX_TEXT),
+      ms: rounded(milliseconds),
+      error: error?.message,
+      safer: safer.length === 0 ? undefined : safer,
+    };
+  });
   const statements = [...fittingItems(shown, MAX_OUTPUT - sizeOf(result) - OTHER_FIELDS)];
   return { ...result, statements, truncated: statements.length < shown.length || undefined };
 }

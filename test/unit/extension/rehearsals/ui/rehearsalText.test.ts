@@ -53,6 +53,29 @@ describe('The document about a rehearsal', () => {
     assert.match(text, /^- public\\\.orders \\\(212 MB\\\)$/m);
   });
 
+  it('has a safer form only for what was dangerous', () => {
+    const built = {
+      ...statement,
+      text: 'create index on orders (id)',
+      milliseconds: 4000,
+      tags: ['CREATE INDEX'],
+    };
+    const seen = (to: number) =>
+      report({
+        statements: [built, statement],
+        locks: [{ ...lock, mode: 'ShareLock', from: 0, to, statement: 0 }],
+      });
+    assert.match(
+      rehearsalText(seen(4000), place),
+      /^\| create index .* \| CREATE INDEX \| Use CREATE INDEX CONCURRENTLY outside of a transaction\\: others can write\\\. \|$/m,
+    );
+    assert.match(
+      rehearsalText(seen(4000), place),
+      /^\| Statement \| Time \| Who waits \| Result \| Safer form \|$/m,
+    );
+    assert.doesNotMatch(rehearsalText(seen(20), place), /Safer form|CONCURRENTLY/);
+  });
+
   it('counts the rows that only others who write the same ones wait for', () => {
     const changed = { ...lock, mode: 'RowExclusiveLock', from: 0, to: 2000, statement: 0 } as const;
     const sentences = (rows: number) => verdictSentences(report({ locks: [{ ...changed, rows }] }));

@@ -1,0 +1,146 @@
+/**
+ * Safer forms of what was dangerous in a rehearsal, by what was seen there: the tags of Postgres for statements, and what has become of
+ * columns, constraints and files of tables.
+ */
+import {
+  relationKey,
+  type Constraint,
+  type Rehearsal,
+  type RehearsedStatement,
+  type Relation,
+} from '../api/records/rehearsal.ts';
+import type { BlockedTable } from './blockedTables.ts';
+import type { Reason } from './report.ts';
+
+/** What to do instead, and why. */
+export const SAFER_FORMS = {
+  concurrentIndex: 'Use CREATE INDEX CONCURRENTLY outside of a transaction: others can write.',
+  partitionIndexes:
+    'Use CREATE INDEX ON ONLY, then CREATE INDEX CONCURRENTLY and ATTACH PARTITION for each partition: others can write.',
+  concurrentReindex: 'Use REINDEX CONCURRENTLY outside of a transaction: others can read and write.',
+  concurrentRefresh:
+    'Use REFRESH MATERIALIZED VIEW CONCURRENTLY, which needs a unique index: others can read.',
+  notValid:
+    'Add the constraint as NOT VALID, and use VALIDATE CONSTRAINT in the next transaction: others can write while rows are checked.',
+  uniqueIndex:
+    'Use CREATE UNIQUE INDEX CONCURRENTLY, then ADD CONSTRAINT USING INDEX: others can write while the index is built.',
+  checkedNotNull:
+    'Add CHECK (… IS NOT NULL) as NOT VALID, use VALIDATE CONSTRAINT in the next transaction, then SET NOT NULL, which reads no rows.',
+  domainColumn:
+    'Add the column with the base type, and its check as NOT VALID: a domain with a check rewrites all rows.',
+  filledColumn:
+    "Add the column without a default, set the default, then fill rows in batches: a default that isn't constant rewrites all rows.",
+  typeInSteps:
+    'Add a column of the new type, fill it in batches, then swap the names: another type rewrites all rows.',
+  batches: 'Change rows in batches, each in its own transaction: others wait until its end.',
+  ownTransaction: 'Commit after this statement: others wait until the end of its transaction.',
+  renameInSteps:
+    'Add the new name next to the old one, and drop that when nothing needs it: a function still uses it.',
+} as const;
+export type SaferForm = keyof typeof SAFER_FORMS;
+
+export interface SaferStatement {
+  /** The index of the statement. */
+  readonly statement: number;
+  readonly table: string;
+  readonly form: SaferForm;
+}
+
+/** @param reasons why the migration isn't safe */
+export function saferStatements(reasons: readonly Reason[], rehearsal: Rehearsal): SaferStatement[] {
+  return [
+    ...reasons.flatMap((reason) => (reason.kind === 'blocked' ? insteadOf(reason.blocked, rehearsal) : [])),
+    ...(reasons.some(({ kind }) => kind === 'broken') ? renames(rehearsal) : []),
+  ];
+}
+
+/** What the statement could be instead that took longest of the transaction since it has locked the table. */
+function insteadOf(blocked: BlockedTable, rehearsal: Rehearsal): SaferStatement[] {
+  const { table, milliseconds } = blocked;
+  const [taking = 0] = blocked.statements;
+  const { statements } = rehearsal;
+  const [longest] = statements
+    .flatMap((statement, index) => {
+      const isOfTransaction = statement.transaction === statements[taking]?.transaction;
+      return isOfTransaction && index >= taking ? [{ statement, index }] : [];
+    })
+    .toSorted((a, b) => b.statement.milliseconds - a.statement.milliseconds);
+  // Who locks a table for the whole transaction wants that.
+  if (longest === undefined || statements[taking]?.tags.includes('LOCK TABLE') === true) return [];
+  const isCause = longest.statement.milliseconds > milliseconds / 2;
+  const forms = isCause ? formsOf(longest, blocked, rehearsal) : [];
+  if (forms.length > 0) return forms.map((form) => ({ statement: longest.index, table, form }));
+  // What came later took longer.
+  const isLater = !isCause || !blocked.statements.includes(longest.index);
+  return isLater ? [{ statement: taking, table, form: 'ownTransaction' }] : [];
+}
+
+interface IndexedStatement {
+  readonly statement: RehearsedStatement;
+  readonly index: number;
+}
+
+function formsOf(
+  { statement: { tags }, index }: IndexedStatement,
+  { blocks, database, table, rows, statements }: BlockedTable,
+  { before, after, locks }: Rehearsal,
+): SaferForm[] {
+  if (rows !== undefined) return statements.includes(index) ? ['batches'] : [];
+  const old = before.find((each) => each.database === database && each.name === table);
+  if (old === undefined) return [];
+  const isOfTable = locks.some((each) => each.statement === index && relationKey(each) === relationKey(old));
+  const forms = tags.flatMap((tag): SaferForm[] => {
+    if (tag === 'ALTER TABLE' || tag === 'DO') return [...rewrites(old, after), ...checks(old, after)];
+    if (!isOfTable) return [];
+    if (tag === 'CREATE INDEX') return [old.kind === 'p' ? 'partitionIndexes' : 'concurrentIndex'];
+    if (tag === 'REINDEX') return ['concurrentReindex'];
+    return tag === 'REFRESH MATERIALIZED VIEW' && blocks === 'reads' ? ['concurrentRefresh'] : [];
+  });
+  return [...new Set(forms)];
+}
+
+/** Why all rows of a table were written again. */
+function rewrites(old: Relation, after: readonly Relation[]): SaferForm[] {
+  const now = after.find((each) => relationKey(each) === relationKey(old));
+  if (now === undefined || now.file === old.file) return [];
+  return Object.entries(now.columns).flatMap(([number, { type, isChecked }]): SaferForm[] => {
+    const former = old.columns[number];
+    if (former === undefined) return [isChecked === true ? 'domainColumn' : 'filledColumn'];
+    return former.type === type ? [] : ['typeInSteps'];
+  });
+}
+
+/** How rows that are there could be checked. A foreign key also locks the table that it refers to. */
+function checks(old: Relation, after: readonly Relation[]): SaferForm[] {
+  const added = after.flatMap(({ database, id, constraints = {} }) =>
+    Object.entries(constraints).flatMap(([name, constraint]) => {
+      const isOwn = id === old.id && old.constraints?.[name] === undefined;
+      const isTarget = constraint.refersTo === old.id && id !== old.id;
+      return database === old.database && constraint.isValidated && (isOwn || isTarget) ? [constraint] : [];
+    }),
+  );
+  const isOfRows = ({ columns }: Constraint) => columns.some((number) => old.columns[number] !== undefined);
+  const kinds = added.filter((each) => each.refersTo === old.id || isOfRows(each)).map(({ kind }) => kind);
+  return kinds.flatMap((kind): SaferForm[] => {
+    if (kind === 'f' || kind === 'c') return ['notValid'];
+    if (kind === 'u' || kind === 'p') return ['uniqueIndex'];
+    // A primary key has them, too.
+    return kind === 'n' && !kinds.includes('p') ? ['checkedNotNull'] : [];
+  });
+}
+
+/** Columns and tables with another name, by the last statement that has locked them. */
+function renames({ before, after, locks }: Rehearsal): SaferStatement[] {
+  const now = new Map(after.map((each) => [relationKey(each), each]));
+  return before.flatMap((old) => {
+    const same = now.get(relationKey(old));
+    const lock = locks.findLast(
+      (each) => relationKey(each) === relationKey(old) && each.mode === 'AccessExclusiveLock',
+    );
+    if (same === undefined || lock === undefined) return [];
+    const isRenamed =
+      same.name !== old.name ||
+      Object.entries(old.columns).some(([number, { name }]) => (same.columns[number]?.name ?? name) !== name);
+    return isRenamed ? [{ statement: lock.statement, table: old.name, form: 'renameInSteps' as const }] : [];
+  });
+}
