@@ -202,7 +202,7 @@ export const furtherNotes = ({
   ...(wayBack?.added ?? []).map(
     ({ table, count }) => `The way back leaves: ${rowsText(count)} more in ${table}`,
   ),
-  ...(undoSeconds === undefined ? [] : [`No way back is known but Undo, for ${hours(undoSeconds)}.`]),
+  ...(undoSeconds === undefined ? [] : [`The only known way back is Undo, for ${hours(undoSeconds)}.`]),
 ];
 
 /** Postgres has given them another file. One that was truncated is empty, and not in the list. */

@@ -38,7 +38,7 @@ describe('The database branch of the default Git branch', () => {
     repository.git('switch', '--quiet', '--create', 'feature');
     await ui().run('Write DATABASE_URL to .env');
     await ui().quickInput.choose('Select a compute', 'primary');
-    await ui().notifications.waitFor('Wrote DATABASE_URL to .env');
+    await ui().notifications.waitFor('Wrote DATABASE_URL of main (shop) to .env');
     const before = await url();
     await ui().run('Create Branch for This Git Branch');
     await ui().notifications.waitFor('.env points to feature');

@@ -37,7 +37,7 @@ const { readFileSync, readdirSync } = require('node:fs');
 })();
 `;
 
-const QUESTION = 'What main goes back to';
+const QUESTION = 'What main (shop) goes back to';
 
 describe('A checkout before migrations', () => {
   const ui = useWorkbench({ settings: {} });
@@ -107,7 +107,7 @@ describe('A checkout before migrations', () => {
     await write('.vscode/settings.json', JSON.stringify(settings));
     await until('the setting', async () => (await ui().page.title()).includes('The setting is on'));
     repository.git('checkout', '--quiet', 'main~1');
-    await ui().notifications.waitFor("main has a migration that this commit doesn't have.");
+    await ui().notifications.waitFor("main (shop) has a migration that this commit doesn't have.");
     assert.deepEqual(
       (await messages()).filter((message) => message.includes('2 migrations')),
       [],
@@ -118,10 +118,10 @@ describe('A checkout before migrations', () => {
     repository.git('checkout', '--quiet', 'main');
     await ui().statusBar.waitUntilGone('(paused');
     repository.git('reset', '--quiet', '--hard', 'HEAD~1');
-    const question = "main has a migration that this commit doesn't have. Go back to just before it";
+    const question = "main (shop) has a migration that this commit doesn't have. Go back to just before it";
     await ui().notifications.press(question, 'Go Back');
     await ui().notifications.waitFor(
-      /^Restored main \(Before the later migrations\)\. Its previous data is kept as/,
+      /^Restored main \(shop\): Before the later migrations\. Its previous data is kept as/,
     );
     await until('the earlier database', async () => (await applied()).join() === '1.sql');
     assert.deepEqual(await query(uri, 'select * from users'), [1]);
@@ -130,9 +130,9 @@ describe('A checkout before migrations', () => {
 
   it('offers it again before the first one', async () => {
     repository.git('checkout', '--quiet', 'HEAD~1');
-    const question = "main has a migration that this commit doesn't have.";
+    const question = "main (shop) has a migration that this commit doesn't have.";
     await ui().notifications.press(question, 'Go Back');
-    await ui().notifications.waitFor('Restored main (Before the later migrations).');
+    await ui().notifications.waitFor('Restored main (shop): Before the later migrations.');
     await until(
       'the empty database',
       async () => (await query(uri, "select to_regclass('users')").catch(() => ['']))[0] === null,

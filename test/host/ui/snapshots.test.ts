@@ -43,7 +43,7 @@ describe('Rows of snapshots', () => {
     await computes.contextMenu(/^Snapshot first, /, 'Restore Snapshot…');
     assert.equal((await ui().dialog.read()).message, 'Restore work (shop) to the snapshot first?');
     await ui().dialog.press('Restore');
-    await ui().notifications.waitFor(/^Restored work \(Snapshot “first”\)/);
+    await ui().notifications.waitFor(/^Restored work \(shop\): Snapshot “first”/);
     await ui().notifications.clear();
     // The branch has another id, and the snapshots stay its own.
     await computes.waitFor(/^Branch work \(old\), /);

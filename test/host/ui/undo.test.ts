@@ -12,7 +12,7 @@ import { useWorkbench } from './useWorkbench.ts';
 
 /** Milliseconds. */
 const DAY = 86_400_000;
-const QUESTION = 'What work goes back to';
+const QUESTION = 'What work (shop) goes back to';
 
 describe('Undo…', () => {
   const ui = useWorkbench({ settings: READABLE_TERMINALS });
@@ -51,7 +51,7 @@ describe('Undo…', () => {
   };
   const names = async () => (await branchCalls(service).branches(PROJECT)).map(({ name }) => name);
 
-  const moment = 'Which data of work. Select a moment, or type a time';
+  const moment = 'Which data of work (shop). Select a moment, or type a time';
   const shown = () => ui().page.locator('.tabs-container .tab.active');
   const waitForTitle = (title: RegExp) =>
     until(String(title), async () => title.test((await shown().getAttribute('aria-label')) ?? ''));
@@ -82,7 +82,9 @@ describe('Undo…', () => {
       /^Its current data is kept as the branch before-undo-.* 1 open connection is dropped\.$/,
     );
     await ui().dialog.press('Undo');
-    await ui().notifications.waitFor(/^Restored work .* Its previous data is kept as before-undo-.* until /);
+    await ui().notifications.waitFor(
+      /^Restored work \(shop\): .* Its previous data is kept as before-undo-.* until /,
+    );
     await waitForColumns('id email');
     assert.deepEqual(await query(uri, 'select email from users order by id'), [
       '1@example.com',
@@ -101,11 +103,11 @@ describe('Undo…', () => {
     const { items } = await ui().quickInput.waitFor(QUESTION);
     assert.match(items[0] ?? '', /^Undo the undo of \d+:\d\d:\d\d/);
     await ui().quickInput.accept(QUESTION);
-    await ui().notifications.waitFor(/^Restored work \(Undo the undo of/);
+    await ui().notifications.waitFor(/^Restored work \(shop\): Undo the undo of/);
     await waitForColumns('id');
-    await ui().notifications.press('Restored work (Undo the undo of', 'Undo');
+    await ui().notifications.press('Restored work (shop): Undo the undo of', 'Undo');
     // The connections of a query would make it ask.
-    await ui().notifications.waitFor('Restored work (Undo the undo)');
+    await ui().notifications.waitFor('Restored work (shop): Undo the undo');
     await waitForColumns('id email');
     // They are kept for a week, or for ever if the user says so.
     const lifetimes = async () =>
@@ -113,7 +115,7 @@ describe('Undo…', () => {
         .filter(({ name }) => name.startsWith('before-undo-'))
         .map(({ expires_at }) => expires_at && Math.round((Date.parse(expires_at) - Date.now()) / DAY));
     assert.deepEqual(await lifetimes(), [7, 7, 7]);
-    await ui().notifications.press('Restored work (Undo the undo)', 'Keep');
+    await ui().notifications.press('Restored work (shop): Undo the undo', 'Keep');
     await until('one that is kept', async () => (await lifetimes()).includes(undefined));
   });
 
@@ -127,7 +129,7 @@ describe('Undo…', () => {
     });
     assert.match(items.at(-2) ?? '', /^As it was created/);
     await ui().quickInput.choose(QUESTION, 'Before 3 rows were deleted');
-    await ui().notifications.waitFor(/^Restored work \(Before 3 rows were deleted\)/);
+    await ui().notifications.waitFor(/^Restored work \(shop\): Before 3 rows were deleted/);
     await until(
       'the rows',
       async () => (await query(uri, 'select count(*)::int from users').catch(() => []))[0] === 3,
@@ -147,7 +149,7 @@ describe('Undo…', () => {
 
   it('says what has changed since each moment', async () => {
     await ui().computes.contextMenu(row, 'Data and History', 'Mark This Moment…');
-    await ui().quickInput.answer('Name of this moment of work', 'before the import');
+    await ui().quickInput.answer('Name of this moment of work (shop)', 'before the import');
     await query(uri, 'create table imports (id int)');
     await query(uri, "insert into users values (10, '10@example.com'), (11, '11@example.com')");
     await query(uri, "update users set email = 'new' where id = 10");
@@ -213,12 +215,12 @@ describe('Undo…', () => {
 
   it('offers a moment by the name that was given to it', async () => {
     await ui().computes.contextMenu(row, 'Data and History', 'Mark This Moment…');
-    await ui().quickInput.answer('Name of this moment of work', 'clean start');
+    await ui().quickInput.answer('Name of this moment of work (shop)', 'clean start');
     await query(uri, 'delete from users');
     await waitForNoConnections();
     await ui().computes.contextMenu(row, 'Undo…');
     await ui().quickInput.choose(QUESTION, '“clean start”');
-    await ui().notifications.waitFor(/^Restored work \(“clean start”/);
+    await ui().notifications.waitFor(/^Restored work \(shop\): “clean start”/);
     await until('the row', async () => (await query(uri, 'select id from users').catch(() => []))[0] === 2);
   });
 
@@ -244,9 +246,11 @@ describe('Undo…', () => {
     );
     await ui().quickInput.answer(QUESTION, title);
     await ui().quickInput.answer('This is production', 'work');
-    await ui().notifications.waitFor(`Restored work (${title}). Its previous data is kept as work (old).`);
+    await ui().notifications.waitFor(
+      `Restored work (shop): ${title}. Its previous data is kept as work (old).`,
+    );
     await waitForRows(rows);
-    await ui().notifications.press(`Restored work (${title}`, 'Undo');
+    await ui().notifications.press(`Restored work (shop): ${title}`, 'Undo');
     await ui().quickInput.answer('This is production', 'work');
     await waitForRows(0);
     const branches = await branchCalls(service).branches(PROJECT);

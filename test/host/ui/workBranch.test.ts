@@ -173,7 +173,7 @@ describe('The database branch of a Git branch', () => {
     await ui().quickInput.choose(select, 'dev');
     await until('the task', async () => (await countRuns()) === 1);
     repository.git('switch', '--quiet', 'feature/Log_in');
-    const notice = '.env points to feature/log-in. Running terminals and debug sessions keep the old';
+    const notice = '.env points to feature/log-in (shop). Running terminals and debug sessions keep the old';
     const { buttons } = await ui().notifications.waitFor(notice);
     assert.deepEqual(buttons.toSorted(), ['Restart', 'Undo']);
     await ui().notifications.press(notice, 'Restart');
@@ -185,7 +185,7 @@ describe('The database branch of a Git branch', () => {
   it('is the parent of new branches if the user answers so', async () => {
     const before = await url();
     newBranch('on-main');
-    await ui().notifications.press('on-main has no database branch yet', 'Use main');
+    await ui().notifications.press('on-main has no database branch yet', 'Use main (shop)');
     await written('main', before);
     await ui().statusBar.waitFor(/^main\nDatabase branch main$/);
   });
@@ -211,7 +211,7 @@ describe('The database branch of a Git branch', () => {
     const before = await url();
     newBranch('asked');
     const { buttons } = await ui().notifications.waitFor('asked has no database branch yet');
-    assert.deepEqual(buttons.toSorted(), ['Create Branch', 'Not for This One', 'Use main']);
+    assert.deepEqual(buttons.toSorted(), ['Create Branch', 'Not for This One', 'Use main (shop)']);
     await ui().statusBar.waitFor('(not switched)');
     assert.equal(await url(), before);
     await ui().notifications.press('asked has no database branch yet', 'Create Branch');
@@ -235,7 +235,7 @@ describe('The database branch of a Git branch', () => {
   it('is asked for on the default Git branch while that has the one of another Git branch', async () => {
     const before = await url();
     repository.git('switch', '--quiet', 'main');
-    await ui().notifications.press('main has no database branch yet', 'Use main');
+    await ui().notifications.press('main has no database branch yet', 'Use main (shop)');
     await written('main', before);
     repository.git('switch', '--quiet', 'feature/Log_in');
     await until('the URL before', async () => (await url()) === before);

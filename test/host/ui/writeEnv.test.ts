@@ -14,7 +14,7 @@ import { addBrowserStorage, addFiles, placesWith, type Places } from './secretSe
 import { useWorkbench } from './useWorkbench.ts';
 
 const PASSWORD = 'typed-password-5b20c1';
-const WRITTEN = 'Wrote DATABASE_URL to .env';
+const WRITTEN = 'Wrote DATABASE_URL of main (shop) to .env';
 
 describe('A connection string without a password from the service', () => {
   const ui = useWorkbench();
@@ -40,7 +40,7 @@ describe('A connection string without a password from the service', () => {
   /** Waits for the last step of the command, after it has opened the file, which takes the focus. */
   const isWritten = async (name: string) => {
     await until(`the password in ${name}`, async () => (await text(name)).includes(PASSWORD));
-    await ui().notifications.waitFor(/^Wrote DATABASE_URL to /);
+    await ui().notifications.waitFor(/^Wrote DATABASE_URL of main \(shop\) to /);
   };
 
   before(() => connect(ui(), service()));

@@ -68,12 +68,12 @@ async function pickApproval({ label, target, text, unattended }: ClientFormat): 
     {
       label: l10n.t('{0} asks about nothing, also for unattended work', label),
       description: targetText(unattended.target),
-      detail: l10n.t('A window of VS Code still asks before a change of what the agent did not create.'),
+      detail: l10n.t("VS Code still asks you before an agent changes what it didn't create."),
       value: unattended,
     },
   ];
   return await singleStep(
     l10n.t('Copy MCP Configuration'),
-    pickOne({ placeholder: l10n.t('When is the user asked?'), items }),
+    pickOne({ placeholder: l10n.t('When should the agent ask you?'), items }),
   );
 }

@@ -5,8 +5,8 @@ import type { BranchList } from '../../inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { expiryAfter } from '../expiryTime.ts';
-import { branchTitle, projectName } from '../../inventory/names.ts';
-import { namesText } from '../../inventory/ui/resourceText.ts';
+import { projectName } from '../../inventory/names.ts';
+import { namesText, resourceText } from '../../inventory/ui/resourceText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
@@ -92,7 +92,8 @@ const newNameQuestion =
   (context: CommandContext, projectId: string, parentId: string | undefined): Question<string> =>
   async (position) => {
     const list = await requireBranches(context, projectId);
-    const parent = parentId === undefined ? undefined : branchTitle(parentId, list.branches.get(parentId));
+    const parent =
+      parentId === undefined ? undefined : resourceText(context.inventory, { projectId, branchId: parentId });
     const prompt =
       parent === undefined
         ? l10n.t('Name of the new branch')

@@ -21,7 +21,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   const role = await askForRole(context, title, branch);
   if (role === undefined) return;
   const name = sanitize(role);
-  run.failureMessage = l10n.t("Couldn't reset the password of {0}", name);
+  run.failureMessage = l10n.t("Couldn't reset the password of {0} on {1}", name, branch.fullName);
   run.unknownOutcome = l10n.t('The old password may no longer work.');
   const result = await makeChange(context, run, {
     ...branch,
@@ -30,7 +30,7 @@ export const resetPassword: Command = async (context, argument, run) => {
     isLoss: true,
     detail: l10n.t('Connections to the branch are dropped, and programs need the new password.'),
     button: l10n.t('Reset Password'),
-    progress: l10n.t('Resetting the password of {0}', name),
+    progress: l10n.t('Resetting the password of {0} on {1}', name, branch.fullName),
     send: (options) => context.branchActions.resetPassword(branch, role, options),
   });
   if (result === undefined) return;
@@ -58,7 +58,10 @@ async function showPassword(role: string, { password, operations }: ResetPasswor
   const isApplied = operations.every((operation) => isFinal(operation));
   const detail = isApplied
     ? password
-    : l10n.t('{0}\n\nIt works as soon as the service has applied it, usually within seconds.', password);
+    : l10n.t(
+        '{0}\n\nThe password works as soon as the service has applied it, usually within seconds.',
+        password,
+      );
   const done = l10n.t('Copied the password of {0}', role);
   const copy = { button: l10n.t('Copy Password'), secret: password, done };
   await showOnce(l10n.t('Reset the password of {0}', role), detail, copy);

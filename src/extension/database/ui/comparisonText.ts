@@ -31,7 +31,7 @@ export function comparisonTexts(found: RowComparison): readonly [before: string,
   const notes = [
     l10n.t('Only rows that differ. Nothing was changed.'),
     ...(key.length === 0
-      ? [l10n.t('Without a primary key, a changed row is a deleted and an added one.')]
+      ? [l10n.t('Without a primary key, a changed row is shown as one deleted and one added row.')]
       : []),
     ...(found.onlyBefore.length > 0 ? [l10n.t('Only in the left one: {0}', names(found.onlyBefore))] : []),
     ...(found.onlyAfter.length > 0 ? [l10n.t('Only in the right one: {0}', names(found.onlyAfter))] : []),

@@ -42,20 +42,22 @@ export type WriteEnv = (
 
 /**
  * Asks all questions before the file is written: what to do if git doesn't ignore it, and whether to save it.
+ * @param database what the connection string points to, such as `main (shop)`
  * @param isOwn whether a value was written by this extension. Any other stays in the file as a comment
  * @returns undefined if the user canceled
  * @throws {Error} for example for a link out of the workspace
  */
 export async function prepareEnv(
   { uri, file, name }: Pick<FolderEnv, 'uri' | 'file' | 'name'>,
+  database: string,
   isOwn: (value: string) => boolean,
 ): Promise<WriteEnv | undefined> {
   requireTrust();
   const target = await readEnvFile(uri);
-  const protection = await askForProtection(target, file);
+  const protection = await askForProtection(target, file, database);
   if (protection === undefined) return undefined;
   const ignoreFile = protection === 'ignore' ? target.ignoreFile : undefined;
-  if (!(await saveFirst([uri, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])])))
+  if (!(await saveFirst([uri, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])], database)))
     return undefined;
   return async (value, related = []) => {
     // The file may have been replaced during the questions.
@@ -129,7 +131,11 @@ async function readEnvFile(file: Uri): Promise<EnvFile> {
 }
 
 /** Asks before writing a file that git doesn't ignore. @returns undefined if the user canceled */
-async function askForProtection(target: EnvFile, file: string): Promise<'ignore' | 'none' | undefined> {
+async function askForProtection(
+  target: EnvFile,
+  file: string,
+  database: string,
+): Promise<'ignore' | 'none' | undefined> {
   const { ignored, isLink, ignoreFile } = target;
   if (ignored === 'ignored' || ignored === 'outside') return 'none';
   const anyway = l10n.t('Write Anyway');
@@ -139,33 +145,45 @@ async function askForProtection(target: EnvFile, file: string): Promise<'ignore'
   );
   const detail = isLink ? `${l10n.t('{0} is a link to this file.', file)} ${warning}` : warning;
   const buttons = ignored === 'tracked' || ignoreFile === undefined ? [anyway] : [ignore, anyway];
-  const question = questionOf(ignored, sanitize(displayPath(target.uri)));
+  const question = questionOf(ignored, sanitize(displayPath(target.uri)), database);
   const chosen = await window.ask(question, detail, ...buttons);
   if (chosen === undefined) return undefined;
   return chosen === ignore ? 'ignore' : 'none';
 }
 
-function questionOf(ignored: 'notIgnored' | 'tracked' | 'unknown', name: string): string {
+function questionOf(ignored: 'notIgnored' | 'tracked' | 'unknown', name: string, database: string): string {
   switch (ignored) {
     case 'notIgnored':
-      return l10n.t("Git doesn't ignore {0}. Write the connection string to it?", name);
+      return l10n.t("Git doesn't ignore {0}. Write the connection string of {1} to it?", name, database);
     case 'tracked':
-      return l10n.t('{0} is part of the repository. Write the connection string to it?', name);
+      return l10n.t(
+        '{0} is part of the repository. Write the connection string of {1} to it?',
+        name,
+        database,
+      );
     case 'unknown':
-      return l10n.t("Couldn't check whether Git ignores {0}. Write the connection string to it?", name);
+      return l10n.t(
+        "Couldn't check whether Git ignores {0}. Write the connection string of {1} to it?",
+        name,
+        database,
+      );
     default:
       return ignored satisfies never;
   }
 }
 
 /** Saves unsaved changes, which would conflict with the change on disk. @returns false if the user canceled */
-async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
+async function saveFirst(uris: readonly Uri[], database: string): Promise<boolean> {
   const documents = unsaved(uris);
   const [first] = documents;
   if (first === undefined) return true;
   const name = sanitize(displayPath(first.uri));
   const save = l10n.t('Save and Write');
-  const question = l10n.t('{0} has unsaved changes. Save it and write the connection string?', name);
+  const question = l10n.t(
+    '{0} has unsaved changes. Save it and write the connection string of {1}?',
+    name,
+    database,
+  );
   const detail = l10n.t(
     'The connection string is written directly to disk, so that Local History keeps no copy of the password.',
   );

@@ -9,6 +9,8 @@ import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { expiryAfter, GIT_BRANCH_LIFETIME } from '../../branches/expiryTime.ts';
 import { branchRow } from '../../inventory/ui/branchText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
+import { projectName } from '../../inventory/names.ts';
+import { namesText } from '../../inventory/ui/resourceText.ts';
 import { createBranchIn } from '../../branches/commands/createBranch.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
@@ -41,13 +43,16 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   const choice = await chooseBranch(title, place);
   if (choice === undefined) return;
   // Ask before creating anything, so that canceling leaves nothing behind.
-  const write = await prepareEnv(new FolderEnv(context.config, git.folder), context.knownHosts.isOwn);
+  const name = displayName({ id: choice.name, ...choice.existing });
+  const target = namesText({ project: projectName(context.inventory, projectId), branch: name });
+  const env = new FolderEnv(context.config, git.folder);
+  const write = await prepareEnv(env, target, context.knownHosts.isOwn);
   if (write === undefined) return;
   const branch = choice.existing ?? (await create(context, run, place, choice.name));
   if (branch === undefined) return;
   const ref = refOf(branch);
   if (choice.existing === undefined) await git.writer.addCreated({ ...ref, gitBranch: git.gitBranch });
-  run.failureMessage = l10n.t("Couldn't write the connection string of {0}", displayName(branch));
+  run.failureMessage = l10n.t("Couldn't write the connection string of {0}", target);
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
 

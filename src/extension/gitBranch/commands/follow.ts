@@ -35,9 +35,10 @@ export const chooseBranch: Command = async (context, argument, run) => {
   const title = l10n.t('Choose Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);
   const picked = git && (await pickBranch(context, title, argument));
-  const write =
-    picked && (await prepareEnv(new FolderEnv(context.config, git.folder), context.knownHosts.isOwn));
-  if (git === undefined || picked === undefined || write === undefined) return;
+  if (git === undefined || picked === undefined) return;
+  const env = new FolderEnv(context.config, git.folder);
+  const write = await prepareEnv(env, picked.fullName, context.knownHosts.isOwn);
+  if (write === undefined) return;
   const { projectId, branchId, branch } = picked;
   const ref = { account, projectId, branchId };
   await writeBranchUrl(context, { title, git, ref, branch, write });

@@ -9,7 +9,7 @@ import { isOfOtherGitBranch } from '../envFileDecision.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
-import { decisionText, knownBranchName, noBranchReason, otherGitBranchText } from '../ui/workBranchText.ts';
+import { decisionText, knownBranchText, noBranchReason, otherGitBranchText } from '../ui/workBranchText.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { projectName } from '../../inventory/names.ts';
@@ -61,7 +61,7 @@ function placeholderOf(state: WorkFolderState | undefined, file: string): string
   if (reason !== undefined) return reason;
   const { current } = state;
   if (current === undefined) return none;
-  const name = knownBranchName(current);
+  const name = knownBranchText(current);
   return isOfOtherGitBranch(state)
     ? otherGitBranchText(gitBranch, file, name)
     : l10n.t('{0} points to {1}', file, name);

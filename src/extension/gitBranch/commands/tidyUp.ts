@@ -46,7 +46,7 @@ export const tidyUpBranches: Command = async (context, argument, run) => {
   if (unused.length === 0) {
     const nothing =
       kept.length === 0
-        ? l10n.t('There is nothing to tidy up: no database branch has lost its Git branch.')
+        ? l10n.t('There is nothing to tidy up: the Git branches of all database branches still exist.')
         : l10n.t('There is nothing to tidy up.');
     return void window.showInformationMessage([nothing, ...notes].join(' '));
   }

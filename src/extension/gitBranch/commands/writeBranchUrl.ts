@@ -12,7 +12,7 @@ import type { CommandContext } from '../../commandSupport/context.ts';
 import { requirePrimary } from '../../commandSupport/pickers.ts';
 import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
 import type { BranchRef } from '../../account/refs.ts';
-import { displayName } from '../../../base/sanitize.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 
 interface WrittenBranch {
   readonly title: string;
@@ -25,7 +25,6 @@ interface WrittenBranch {
 /** Writes the URL of a database branch to the env file, with Undo, and maps the git branch to it. */
 export async function writeBranchUrl(context: CommandContext, written: WrittenBranch): Promise<void> {
   const { git, ref, branch, write, title } = written;
-  const name = displayName(branch);
   const compute = await requirePrimary(context, ref);
   const env = new FolderEnv(context.config, git.folder);
   const url = await findUrl(context, title, { ref, compute, env });
@@ -40,7 +39,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
     const changes = await write(url, related);
     if (changes === undefined) return;
     const markUndone = () => work?.setUndone(git.gitBranch);
-    const message = `${l10n.t('{0} points to {1}', env.file, name)}${leftText(left)}`;
+    const message = `${l10n.t('{0} points to {1}', env.file, resourceText(context.inventory, { ...ref, name: branch.name }))}${leftText(left)}`;
     // The notice comes when all is written, so that Undo doesn't meet a write.
     await map().finally(() => void offerUndo(context.log, message, changes, markUndone));
   } else await map();

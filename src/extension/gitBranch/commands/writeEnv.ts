@@ -1,5 +1,6 @@
 /** Write DATABASE_URL to .env. The settings may name another variable and file. */
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { leftText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { findRelated } from '../relatedVariables.ts';
@@ -21,21 +22,26 @@ export const writeEnv: Command = async (context, argument, run) => {
   const title = l10n.t('Write {0} to {1}', name, file);
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
-  const result = await askForUri(context, { title, compute, scope: uri });
-  if (result === undefined) return;
-  const write = await prepareEnv(env, context.knownHosts.isOwn);
-  if (write === undefined) return;
-  context.session.requireSameAccount(run.initialConnection);
-  // So that the status bar shows the branch, with its name.
+  // So that questions and the status bar show the branch with its name.
   await context.inventory.branches.ensureLoaded(compute.project_id);
   const account = context.session.requireConnection().accountId;
-  await context.knownHosts.remember(context.inventory, account, [compute]);
+  const result = await askForUri(context, { title, compute, scope: uri });
+  if (result === undefined) return;
   const ref = { account, projectId: compute.project_id, branchId: compute.branch_id };
+  const target = resourceText(context.inventory, ref);
+  const write = await prepareEnv(env, target, context.knownHosts.isOwn);
+  if (write === undefined) return;
+  context.session.requireSameAccount(run.initialConnection);
+  await context.knownHosts.remember(context.inventory, account, [compute]);
   const { changes: related, left } = await findRelated(context, (await env.read()).text, name, ref);
   const changes = await write(result.uri, related);
   if (changes === undefined) return;
   await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);
-  void offerUndo(context.log, `${l10n.t('Wrote {0} to {1}', name, file)}${leftText(left)}`, changes);
+  void offerUndo(
+    context.log,
+    `${l10n.t('Wrote {0} of {1} to {2}', name, target, file)}${leftText(left)}`,
+    changes,
+  );
   await context.workFolders.of(folder)?.refresh();
 };
 

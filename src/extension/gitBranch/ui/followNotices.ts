@@ -14,7 +14,8 @@ import type { Log } from '../../window/ui/log.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { withRetry } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { knownBranchName, questionText } from './workBranchText.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
+import { knownBranchText, questionText } from './workBranchText.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
@@ -57,7 +58,7 @@ export class FollowNotices {
   /** Announces that the file was changed. Only the first message has buttons, because later ones would be in the way. */
   showSwitch(work: WorkFolder, target: BranchRef, change: EnvChange): void {
     const known = this.#deps.knownHosts.find(target);
-    const branch = known === undefined ? target.branchId : knownBranchName(known);
+    const branch = known === undefined ? target.branchId : knownBranchText(known);
     const message = l10n.t('{0} points to {1}', work.env.file, branch);
     const made = { work, gitBranch: work.state.git.branch, change };
     this.#last = made;
@@ -86,7 +87,7 @@ export class FollowNotices {
   async #ask(work: WorkFolder, gitBranch: string, reason: AskReason): Promise<void> {
     const parent = this.#parentOf(work);
     const create = l10n.t('Create Branch');
-    const use = parent && l10n.t('Use {0}', sanitize(parent.name));
+    const use = parent && l10n.t('Use {0}', parent.name);
     const none = l10n.t('Not for This One');
     const question = questionText(reason, sanitize(gitBranch));
     const buttons = [create, ...(use === undefined ? [] : [use]), none];
@@ -110,7 +111,7 @@ export class FollowNotices {
     const branch = ref && inventory.branches.get(ref.projectId, ref.branchId);
     if (ref === undefined || branch === undefined || branch.protected === true) return undefined;
     const isProduction = [ref.projectId, ref.account].some((id) => config.marks[id] !== undefined);
-    return isProduction ? undefined : { ref, name: branch.name };
+    return isProduction ? undefined : { ref, name: resourceText(inventory, ref) };
   }
 
   async #undo(made: Switch): Promise<void> {

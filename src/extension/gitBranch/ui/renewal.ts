@@ -9,7 +9,7 @@ import { expiryAfter, GIT_BRANCH_LIFETIME, needsRenewal } from '../../branches/e
 import type { Log } from '../../window/ui/log.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { formatDate } from '../../window/ui/timeText.ts';
-import { knownBranchName } from './workBranchText.ts';
+import { knownBranchText } from './workBranchText.ts';
 import type { WorkFolders } from './workFolders.ts';
 import { isSameBranch } from '../../account/refs.ts';
 
@@ -55,7 +55,7 @@ async function renew(
   const expires_at = expiryAfter(GIT_BRANCH_LIFETIME);
   try {
     await branchActions.update(branch, { expires_at }, { initialConnection: session.connection });
-    announce(l10n.t('{0} expires on {1}', knownBranchName(branch), formatDate(expires_at)));
+    announce(l10n.t('{0} expires on {1}', knownBranchText(branch), formatDate(expires_at)));
   } catch (error) {
     log.error('Renewing the expiry of a branch', error);
   }

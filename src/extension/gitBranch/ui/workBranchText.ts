@@ -10,6 +10,10 @@ import { fileProblemTexts } from '../../window/ui/fileProblemText.ts';
 export const knownBranchName = ({ branchName, branchId }: KnownBranch): string =>
   nameOrId(branchName, branchId);
 
+/** Such as `main (shop)`. */
+export const knownBranchText = (known: KnownBranch): string =>
+  `${knownBranchName(known)} (${nameOrId(known.projectName, known.projectId)})`;
+
 export const noBranchReason = (file: string): string =>
   l10n.t('{0} points to no known database branch', file);
 
@@ -72,7 +76,10 @@ export function pauseText(pause: Pause): string {
 export function decisionText(decision: EnvFileDecision, gitBranch: string): string | undefined {
   switch (decision.kind) {
     case 'paused':
-      return l10n.t('Following is paused: {0}.', pauseText(decision.reason));
+      return l10n.t(
+        "The database branch doesn't switch with Git at the moment: {0}.",
+        pauseText(decision.reason),
+      );
     case 'ask':
       return l10n.t('{0} has no database branch yet.', gitBranch);
     case 'keep':

@@ -21,7 +21,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
   const title = l10n.t('Create Branch from a Time');
   const picked = await pickBranch(context, title, branchArgument(context, argument));
   if (picked === undefined || (await explainExpiry(picked))) return;
-  const { name: parent, projectId, list } = picked;
+  const { fullName: parent, projectId, list } = picked;
   const history = await loadHistory(context, picked, true);
   const onlyUndo = history.retention === 0;
   if (onlyUndo && !momentsOf(history).some(needsNoHistory))

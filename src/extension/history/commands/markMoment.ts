@@ -20,9 +20,10 @@ export const markMoment: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   const history = await loadHistory(context, picked);
   const problem = timeProblem(picked.branch, history, context.session.connection?.isLocal === true);
-  if (problem !== undefined) return void (await window.showWarningMessage(problemText(problem, picked.name)));
+  if (problem !== undefined)
+    return void (await window.showWarningMessage(problemText(problem, picked.fullName)));
   const question = enterText({
-    prompt: l10n.t('Name of this moment of {0}', picked.name),
+    prompt: l10n.t('Name of this moment of {0}', picked.fullName),
     placeholder: l10n.t('such as before the clean-up'),
     problem: (text) => nameProblem(text, MAX_TEXT),
   });

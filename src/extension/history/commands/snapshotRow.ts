@@ -33,7 +33,7 @@ const ofRow =
 export const restoreSnapshotRow = ofRow(
   () => l10n.t('Restore Snapshot'),
   async (context, run, picked, snapshot) => {
-    run.failureMessage = l10n.t("Couldn't restore {0}", picked.name);
+    run.failureMessage = l10n.t("Couldn't restore {0}", picked.fullName);
     const { id: snapshotId, source, text: name } = snapshot;
     const question = l10n.t('Restore {0} to the snapshot {1}?', picked.fullName, sanitize(name, 80));
     await restoreSnapshot(context, run, picked, {

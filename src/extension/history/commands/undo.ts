@@ -37,8 +37,8 @@ export const undo: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't undo");
   const picked = await pickBranch(context, l10n.t('Undo'), branchArgument(context, argument));
   if (picked === undefined) return;
-  const { name, projectId, branchId, list } = picked;
-  run.failureMessage = l10n.t("Couldn't undo {0}", name);
+  const { fullName, projectId, branchId, list } = picked;
+  run.failureMessage = l10n.t("Couldn't undo {0}", fullName);
   const preservedId = fieldsOf(argument)['preserved'];
   const earlier = givenTime(fieldsOf(argument)['source']);
   const chosen = isBranchId(preservedId)
@@ -55,15 +55,15 @@ export const undo: Command = async (context, argument, run) => {
   const preserved = preservedName(list);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0}: {1}?', picked.fullName, chosen.text),
+    question: l10n.t('Undo {0}: {1}?', fullName, chosen.text),
     ...(await effectOf(context, ref, preserved)),
     button: l10n.t('Undo'),
-    progress: l10n.t('Restoring {0}', name),
+    progress: l10n.t('Restoring {0}', fullName),
     send: (options) => {
       const location = ProgressLocation.Notification;
       const request = { source: chosen.source, name: preserved };
       return Promise.resolve(
-        window.withProgress({ location, title: l10n.t('Undoing {0}', name) }, () =>
+        window.withProgress({ location, title: l10n.t('Undoing {0}', fullName) }, () =>
           undoBranch(context, ref, request, options),
         ),
       );
@@ -74,7 +74,7 @@ export const undo: Command = async (context, argument, run) => {
   const expiry = kept?.expires_at ?? undefined;
   void showUndone(
     { kind: 'branch', projectId, branchId, preserved: kept?.id },
-    doneText(name, chosen.text, preserved, expiry),
+    doneText(fullName, chosen.text, preserved, expiry),
     expiry !== undefined,
   );
 };
@@ -96,9 +96,9 @@ async function effectOf(context: CommandContext, ref: BranchRef, preserved: stri
 
 const doneText = (name: string, moment: string, preserved: string, expiry?: string): string =>
   expiry === undefined
-    ? l10n.t('Restored {0} ({1}). Its previous data is kept as {2}.', name, moment, preserved)
+    ? l10n.t('Restored {0}: {1}. Its previous data is kept as {2}.', name, moment, preserved)
     : l10n.t(
-        'Restored {0} ({1}). Its previous data is kept as {2} until {3}.',
+        'Restored {0}: {1}. Its previous data is kept as {2} until {3}.',
         name,
         moment,
         preserved,
@@ -127,19 +127,19 @@ export async function restoreSnapshot(
   picked: PickedBranch,
   { snapshotId, text, ask }: SnapshotToRestore,
 ): Promise<void> {
-  const { name, projectId } = picked;
+  const { fullName, projectId } = picked;
   const ref = refOf(context, picked);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0}: {1}?', picked.fullName, text),
+    question: l10n.t('Undo {0}: {1}?', fullName, text),
     button: l10n.t('Undo'),
     ...ask,
     ...(await effectOf(context, ref, `${picked.branch.name} (old)`, ask !== undefined)),
-    progress: l10n.t('Restoring {0}', name),
+    progress: l10n.t('Restoring {0}', fullName),
     send: (options) => {
       const location = ProgressLocation.Notification;
       return Promise.resolve(
-        window.withProgress({ location, title: l10n.t('Undoing {0}', name) }, () =>
+        window.withProgress({ location, title: l10n.t('Undoing {0}', fullName) }, () =>
           restoreInPlace(context, ref, snapshotId, options),
         ),
       );
@@ -150,8 +150,8 @@ export async function restoreSnapshot(
   if (restored.branchId !== ref.branchId) await replaceId(context, ref, restored);
   const message =
     preserved === undefined
-      ? l10n.t('Restored {0} ({1}).', name, text)
-      : doneText(name, text, displayName(preserved));
+      ? l10n.t('Restored {0}: {1}.', fullName, text)
+      : doneText(fullName, text, displayName(preserved));
   void showUndone(
     { kind: 'branch', projectId, branchId: restored.branchId, preserved: preserved?.id },
     message,
@@ -183,11 +183,11 @@ async function chooseMoment(
   const history = await loadHistory(context, picked, true);
   const isLocal = context.session.connection?.isLocal === true;
   const reason = timeProblem(picked.branch, history, isLocal);
-  const problem = reason && problemText(reason, picked.name);
+  const problem = reason && problemText(reason, picked.fullName);
   if (problem !== undefined && !momentsOf(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problem));
   const placeholder =
-    problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.name);
+    problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.fullName);
   const known = momentChanges(context, history.ref);
   const started =
     known && problem === undefined ? startIdle(context, history.ref, run.initialConnection) : undefined;
@@ -200,7 +200,7 @@ async function chooseMoment(
     onlyUndo: problem !== undefined,
     canChange: true,
   };
-  const chosen = await askInSteps(l10n.t('Undo {0}', picked.name), (ask) =>
+  const chosen = await askInSteps(l10n.t('Undo {0}', picked.fullName), (ask) =>
     askForMoment(ask, history, question),
   );
   // The service takes no change of the branch while its compute starts.

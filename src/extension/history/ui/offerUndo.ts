@@ -6,7 +6,7 @@ import type { Session } from '../../account/session.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
 import type { WorkFolder } from '../../gitBranch/workFolder.ts';
-import { branchTitle } from '../../inventory/names.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
@@ -105,7 +105,7 @@ async function show(
   isCurrent: () => Promise<boolean>,
 ): Promise<void> {
   const { projectId, branchId } = ref;
-  const name = branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  const name = resourceText(inventory, { projectId, branchId });
   const clock = clockText(time);
   const question =
     count === 1
@@ -129,6 +129,9 @@ async function show(
       branchId,
       source,
     }));
-  const changed = l10n.t('Another commit or other migrations are there now, so {0} stays as it is.', name);
+  const changed = l10n.t(
+    'Another commit or other migrations have been checked out in the meantime, so {0} was not changed.',
+    name,
+  );
   void window.showInformationMessage(changed);
 }

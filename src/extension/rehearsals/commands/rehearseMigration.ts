@@ -56,7 +56,7 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   const seen = { text: '' };
   const parent = { projectId, branchId };
   const report = await withCancel(
-    l10n.t('Rehearsing {0} on a copy of {1}', migration.name, name),
+    l10n.t('Rehearsing {0} on a copy of {1}', migration.name, fullName),
     ({ signal }) =>
       rehearseOn(context, connection, { migration, parent, database: login.database, seen }, signal),
   );
@@ -81,7 +81,7 @@ async function approveRehearsal(
     name,
     question: l10n.t('Rehearse {0} on a copy of {1}?', migration.name, fullName),
     detail: l10n.t(
-      'The copy is deleted afterwards. But what the migration does outside of the database is done for real, such as requests to other services, and so is what dblink and foreign tables reach.',
+      'The copy is deleted afterwards. But everything that the migration does outside of this database is done for real, such as requests to other services, or changes by dblink and foreign tables.',
     ),
     button: l10n.t('Rehearse'),
     isConfirmed: told.has(session),

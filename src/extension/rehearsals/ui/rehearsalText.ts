@@ -38,7 +38,7 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     ...(wayBack === undefined ? [] : [`## ${l10n.t('Way back')}`, statementTable(wayBack)]),
     ...(wayBack === undefined || wayBack.left.length === 0
       ? []
-      : [l10n.t('It leaves in the schema:'), ...wayBack.left.map((line) => `    ${line.toWellFormed()}`)]),
+      : [l10n.t('This is left in the schema:'), ...wayBack.left.map((line) => `    ${line.toWellFormed()}`)]),
     ...(wayBack?.added ?? []).map(({ table, count }) =>
       escapeMarkdown(l10n.t('Rows that it leaves in {0}: {1}', table, numberText(count))),
     ),
@@ -189,7 +189,7 @@ function safeSentence({ statements, blocked: [longest] }: Report): string {
 }
 
 const undoText = (seconds: number): string =>
-  l10n.t('No way back is known but Undo, for {0}.', inUnit(Math.floor(seconds / 3600), 'hour', 0));
+  l10n.t('The only known way back is Undo, for {0}.', inUnit(Math.floor(seconds / 3600), 'hour', 0));
 
 const numberText = (value: number): string => value.toLocaleString(env.language);
 

@@ -193,7 +193,7 @@ function replyMessage({ reason, detail }: Extract<Fault, { kind: 'unexpectedRepl
   const shown = sanitize(detail ?? '?');
   return {
     html: l10n.t(
-      'Got a web page instead of a response from the service. A proxy or your network may require you to sign in.',
+      'A web page came instead of a response from the service. A proxy or your network may require you to sign in.',
     ),
     json: l10n.t("The response of the service was cut off or isn't JSON."),
     shape: l10n.t('The response of the service has no valid “{0}”.', shown),

@@ -19,9 +19,12 @@ describe('prepareEnv', () => {
 
   it('asks before it writes to a virtual file system, where Git cannot be asked', async () => {
     const uri = { scheme: 'vscode-vfs', fsPath: '/shop/.env' } as Uri;
-    assert.equal(await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, () => true), undefined);
+    assert.equal(
+      await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, 'main (shop)', () => true),
+      undefined,
+    );
     assert.deepEqual(questions, [
-      "Couldn't check whether Git ignores .env. Write the connection string to it? " +
+      "Couldn't check whether Git ignores .env. Write the connection string of main (shop) to it? " +
         'If you commit this file, everyone with access to the repository can read the password.',
     ]);
   });
@@ -32,7 +35,7 @@ describe('prepareEnv', () => {
       writeFileSync(file, text);
       const uri = { scheme: 'file', fsPath: file, path: file, toString: () => file } as unknown as Uri;
       const changes = await (
-        await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, () => true)
+        await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, 'main (shop)', () => true)
       )?.(URL);
       return changes && readFileSync(file, 'utf8');
     };

@@ -68,7 +68,7 @@ describe('The row of a snapshot', () => {
       `POST ${SNAPSHOTS}/snap-1/restore {"finalize_restore":true,"target_branch_id":"br-main"}`,
     ]);
     await until('the message', async () =>
-      questions.some((text) => String(text).startsWith('Restored main (Snapshot “before”)')),
+      questions.some((text) => String(text).startsWith('Restored main (shop): Snapshot “before”')),
     );
   });
 

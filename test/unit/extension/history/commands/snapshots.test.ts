@@ -154,7 +154,10 @@ describe('Snapshots of a branch', () => {
       `POST ${SNAPSHOTS}/snap-1/restore {"finalize_restore":true,"target_branch_id":"br-main"}`,
     ]);
     await until('the message', async () => questions.length === 1);
-    assert.equal(questions[0], 'Restored main (Snapshot “before”). Its previous data is kept as main (old).');
+    assert.equal(
+      questions[0],
+      'Restored main (shop): Snapshot “before”. Its previous data is kept as main (old).',
+    );
     const [marker] = model.markers.of(ref('br-new'));
     assert.deepEqual([marker?.kind, marker?.preserved], ['undo', 'br-main']);
     assert.equal(model.agentBranches.find(ref('br-new'))?.agent, 'claude');

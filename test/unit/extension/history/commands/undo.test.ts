@@ -118,7 +118,7 @@ describe('Undo…', () => {
     );
     assert.match(
       String(questions[1]),
-      /^Restored main \(Before prisma migrate dev\)\. Its previous data is kept as before-undo/,
+      /^Restored main \(shop\): Before prisma migrate dev\. Its previous data is kept as before-undo/,
     );
   });
 
@@ -219,12 +219,18 @@ describe('Undo…', () => {
   it('says why, instead of a list, on a branch that the service does not take back', async () => {
     branches = [{ id: 'br-main', name: 'work', parent_id: 'br-root', created_at: YESTERDAY }];
     await run();
-    assert.match(String(questions[0]), /^work has a parent, and this service restores only root branches to/);
+    assert.match(
+      String(questions[0]),
+      /^work \(shop\) has a parent, and this service restores only root branches to/,
+    );
     project = { history_retention_seconds: 0 };
     branches = [{ id: 'br-main', name: 'main', created_at: YESTERDAY }];
     await model.inventory.refreshProjects();
     await run();
-    assert.match(String(questions[1]), /^main can't go back in time, because its project keeps no history/);
+    assert.match(
+      String(questions[1]),
+      /^main \(Shop\) can't go back in time, because its project keeps no history/,
+    );
     assert.deepEqual([sent, quickPicks], [[], []]);
   });
 
@@ -236,12 +242,12 @@ describe('Undo…', () => {
     await until('the message', async () => questions.length === 2);
     assert.match(
       String(questions[1]),
-      /^Couldn't undo main: This service can't restore branches to an earlier time, .* Nothing was changed\.$/,
+      /^Couldn't undo main \(shop\): This service can't restore branches to an earlier time, .* Nothing was changed\.$/,
     );
     answers.push('Undo');
     await run({ preserved: 'br-gone' });
     await until('the message', async () => questions.length === 4);
-    assert.match(String(questions[3]), /^Couldn't undo main: not found/);
+    assert.match(String(questions[3]), /^Couldn't undo main \(Shop\): not found/);
   });
 
   it("shows the service's reason if the moment is too early", async () => {
@@ -249,7 +255,7 @@ describe('Undo…', () => {
     answers.push('Undo');
     await undoFirst();
     await until('the message', async () => questions.length === 2);
-    assert.match(String(questions[1]), /^Couldn't undo main: history begins at 14:00/);
+    assert.match(String(questions[1]), /^Couldn't undo main \(shop\): history begins at 14:00/);
     assert.deepEqual(model.markers.of(ref()), []);
   });
 });

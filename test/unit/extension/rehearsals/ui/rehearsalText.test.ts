@@ -147,11 +147,11 @@ describe('The document about a rehearsal', () => {
     ]);
     const text = rehearsalText(found, place);
     assert.match(text, /^## Way back\n\n\| Statement/m);
-    assert.match(text, /^It leaves in the schema:\n\n {4}CREATE TABLE own \($/m);
+    assert.match(text, /^This is left in the schema:\n\n {4}CREATE TABLE own \($/m);
     const lost = reportOf(
       { ...run, losses: [loss('values', 2)] },
       { longestLock: 1000, historySeconds: 86_400 },
     );
-    assert.match(rehearsalText(lost, place), /^No way back is known but Undo, for 24 hr\\\.$/m);
+    assert.match(rehearsalText(lost, place), /^The only known way back is Undo, for 24 hr\\\.$/m);
   });
 });
