@@ -58,13 +58,20 @@ export interface LoginQuery {
   readonly host: string;
 }
 
+interface ClientOptions extends HttpOptions {
+  /** The only project of a key that can't list projects. */
+  readonly projectId?: string | undefined;
+}
+
 export class Client {
   readonly #http: Http;
+  readonly #projectId: string | undefined;
   readonly branches: BranchCalls;
   readonly snapshots: SnapshotCalls;
 
-  constructor(options: HttpOptions) {
+  constructor({ projectId, ...options }: ClientOptions) {
     this.#http = new Http(options);
+    this.#projectId = projectId;
     this.branches = new BranchCalls(this.#http);
     this.snapshots = new SnapshotCalls(this.#http);
   }
@@ -97,10 +104,17 @@ export class Client {
     options?: CallOptions,
     recoverable?: true,
   ): AsyncGenerator<ProjectPage, void> {
+    if (this.#projectId !== undefined && recoverable === undefined)
+      return this.#onlyProject(this.#projectId, options);
     return projectPages((cursor) => {
       const query = { limit: PROJECTS_PER_PAGE, cursor, recoverable, org_id: organizationId };
       return this.#http.call('GET', '/projects', { query }, options);
     });
+  }
+
+  async *#onlyProject(id: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
+    const reply = await this.#http.call('GET', projectPath(id), {}, options);
+    yield { items: [parseRecord(reply, 'project', records.Project)], unreadable: [], unavailable: [] };
   }
 
   /** Lists the computes of a project. */

@@ -104,6 +104,6 @@ function clientOpener(localService: LocalService, log: Log): OpenClient {
     log.addSecret(key);
     const { Client } = await import('../api/client.ts');
     const fetch = isLocal ? localService.whileRunning(account, globalThis.fetch) : globalThis.fetch;
-    return new Client({ baseUrl: account.baseUrl, key, fetch, retries });
+    return new Client({ baseUrl: account.baseUrl, key, fetch, retries, projectId: account.projectId });
   };
 }

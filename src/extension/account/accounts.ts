@@ -34,6 +34,8 @@ export interface Account {
   readonly organizationId?: string;
   /** Its name at that time, if the service listed it. */
   readonly organizationName?: string | undefined;
+  /** The only project of a key that can't list projects. */
+  readonly projectId?: string;
 }
 
 interface AccountList {
@@ -154,11 +156,13 @@ function parseList(text: string | undefined): AccountList {
 }
 
 function readAccount(value: unknown): Account[] {
-  const { baseUrl, name, local, keyId, organizationId, organizationName } = fieldsOf(value);
+  const { baseUrl, name, local, keyId, organizationId, organizationName, projectId } = fieldsOf(value);
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];
   const id = isApiKeyId(keyId) ? { keyId } : {};
   const named = typeof organizationName === 'string' ? { organizationName } : {};
   const organization = isId(organizationId) ? { organizationId, ...named } : {};
-  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...id, ...organization }];
+  const project = isId(projectId) ? { projectId } : {};
+  const known = { ...id, ...organization, ...project };
+  return [{ baseUrl: address, name, ...(local === true ? { local } : {}), ...known }];
 }

@@ -40,6 +40,7 @@ describe('Connecting as a member of an organization', () => {
   const ui = useWorkbench();
   let service: FaultProxy;
   const requested: (string | null)[] = [];
+  let isLimited = false;
   let names: Readonly<Record<string, string>> | undefined;
 
   /** As the public service does for a personal key. */
@@ -50,6 +51,9 @@ describe('Connecting as a member of an organization', () => {
       if (names === undefined) return notFound;
       return { json: { organizations: Object.entries(names).map(([id, name]) => ({ id, name })) } };
     }
+    if (url.pathname === '/projects/p-mine') return { json: { project: { id: 'p-mine', name: 'mine' } } };
+    // As the public service does for a key of one project.
+    if (isLimited) return { status: 404, json: { code: '', message: 'outside the project of this key' } };
     if (url.pathname !== '/projects') return notFound;
     const organization = url.searchParams.get('org_id');
     requested.push(organization);
@@ -145,6 +149,27 @@ describe('Connecting as a member of an organization', () => {
     await ui().page.keyboard.press('Enter');
     await ui().quickInput.waitFor('Select an account');
     await ui().quickInput.cancel('Select an account');
+  });
+
+  it('asks for the project of a key that cannot list projects', async () => {
+    isLimited = true;
+    await ui().run('Connect…');
+    await ui().quickInput.answer('Select a service', service.baseUrl);
+    await ui().quickInput.choose('Select an account', 'Add another account…');
+    await ui().quickInput.answer('Name of the account', 'limited');
+    await ui().quickInput.answer('API key for', 'a-project-key');
+    const wrong = await ui().quickInput.validationMessage("This key can't list projects", 'p-other');
+    assert.match(wrong, /^outside the project/);
+    await ui().quickInput.answer(/./, 'p-mine');
+    await ui().computes.waitFor('Project mine');
+    isLimited = false;
+    await ui().run('Remove Account…');
+    const address = service.baseUrl.replace('http://', '');
+    await ui().quickInput.choose('Select an account to remove', `limited (${address})`);
+    await ui().dialog.press('Remove');
+    await ui().run('Switch Account…');
+    await ui().quickInput.choose('Select an account', `second (${address})`);
+    await ui().computes.waitUntilGone('Project mine');
   });
 
   it('names an organization without projects and offers another one', async () => {

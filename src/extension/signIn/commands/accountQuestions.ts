@@ -6,7 +6,7 @@ import {
   type BaseUrl,
   type BaseUrlProblem,
 } from '../../../api/transport/baseUrl.ts';
-import { isCancelled } from '../../../api/transport/errors.ts';
+import { faultOf, isCancelled, isRejected } from '../../../api/transport/errors.ts';
 import { isId, isSendableKey } from '../../../api/records/ids.ts';
 import type { Organization } from '../../../api/records/records.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -44,7 +44,11 @@ export async function askForAccount(
     const { name, organizationId, organizationName } = account ?? (await askForName(ask, stored));
     const organization = organizationId === undefined ? {} : { organizationId, organizationName };
     const chosen = { baseUrl: address, name, ...organization };
-    const { key, organizations } = await ask(keyQuestion(context, chosen, pasted));
+    const { key, organizations, isLimited } = await ask(keyQuestion(context, chosen, pasted));
+    if (isLimited) {
+      const projectId = await ask(projectIdQuestion(context, chosen, key, account?.projectId));
+      return { account: { ...chosen, projectId }, key };
+    }
     const [first, another] = organizations;
     if (first === undefined) return { account: chosen, key };
     const id = another === undefined ? first.id : await ask(organizationQuestion(organizations));
@@ -84,16 +88,23 @@ const accountNameQuestion = (accounts: readonly Account[]): Question<string> =>
         : undefined,
   });
 
-interface AcceptedKey {
-  readonly key: string;
+interface KeyScope {
   /** The choices if the service needs to know the organization. */
   readonly organizations: readonly Organization[];
+  /** Whether the key can't list projects, as one of the public service for a single project. */
+  readonly isLimited: boolean;
 }
+
+interface AcceptedKey extends KeyScope {
+  readonly key: string;
+}
+
+const UNLIMITED: KeyScope = { organizations: [], isLimited: false };
 
 function keyQuestion(context: CommandContext, account: Account, pasted = ''): Question<AcceptedKey> {
   const { baseUrl } = account;
   const isPublic = isPublicService(baseUrl);
-  let organizations: readonly Organization[] = [];
+  let scope = UNLIMITED;
   const question: TextOptions = {
     prompt: l10n.t('API key for {0}', isPublic ? `Neon (${baseUrl})` : baseUrl),
     placeholder: isPublic ? 'napi_…' : '',
@@ -106,7 +117,7 @@ function keyQuestion(context: CommandContext, account: Account, pasted = ''): Qu
     check: async (text, signal) => {
       const checked = await checkKey(context, account, text, signal);
       if (typeof checked === 'string') return checked;
-      organizations = checked;
+      scope = checked;
       return undefined;
     },
   };
@@ -118,31 +129,35 @@ function keyQuestion(context: CommandContext, account: Account, pasted = ''): Qu
   const enterKey = enterText(isPublic ? { ...question, button } : question);
   return async (position) => {
     const answer = await enterKey(position);
-    return typeof answer === 'string' ? { key: answer, organizations } : answer;
+    return typeof answer === 'string' ? { key: answer, ...scope } : answer;
   };
 }
 
-/** Lists projects, which every kind of key may do. @returns why the key can't be used, or else the organizations to choose from */
+/** Lists projects, which nearly every kind of key may do. @returns why the key can't be used, or else for what it can */
 async function checkKey(
   context: CommandContext,
   account: Account,
   key: string,
   signal: AbortSignal,
-): Promise<string | readonly Organization[]> {
+): Promise<string | KeyScope> {
   context.log.addSecret(key);
   try {
     const client = await context.openClient(account, key, 1);
     try {
       await client.projectPages(context.config.organizationOf(account), { signal }).next();
-      return [];
+      return UNLIMITED;
     } catch (error) {
+      // Not a page of another server: the service itself says so.
+      const fault = faultOf(error);
+      if (isRejected(error, 403, 404) && fault?.kind === 'rejected' && fault.isSilent !== true)
+        return { ...UNLIMITED, isLimited: true };
       if (explainError(error).action !== 'organization') throw error;
       const organizations = (await client.findOrganizations({ signal })) ?? [];
       if (organizations.length === 0) throw error;
-      return organizations;
+      return { organizations, isLimited: false };
     }
   } catch (error) {
-    if (isCancelled(error)) return [];
+    if (isCancelled(error)) return UNLIMITED;
     context.log.error('Checking an API key', error);
     return explainError(error).message;
   }
@@ -154,12 +169,37 @@ export function organizationQuestion(organizations: readonly Organization[]): Qu
   return pickOne({ placeholder, items });
 }
 
+/** Asked if the key can't list projects. Checks that it can read this one. */
+const projectIdQuestion = (
+  context: CommandContext,
+  account: Account,
+  key: string,
+  value = '',
+): Question<string> =>
+  enterText({
+    prompt: l10n.t("This key can't list projects. Id of the project that it is for"),
+    value,
+    problem: idProblem,
+    check: async (projectId, signal) => {
+      try {
+        const client = await context.openClient({ ...account, projectId }, key, 1);
+        await client.projectPages(undefined, { signal }).next();
+        return undefined;
+      } catch (error) {
+        return explainError(error).message;
+      }
+    },
+  });
+
+const idProblem = (text: string): string | undefined =>
+  isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters');
+
 /** Asked if the service doesn't list organizations. */
 export const organizationIdQuestion = (): Question<string> =>
   enterText({
     prompt: l10n.t('Id of the organization, from the settings of your service'),
     placeholder: 'org-…',
-    problem: (text) => (isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters')),
+    problem: idProblem,
   });
 
 type AddressAnswer = BaseUrl | 'localService' | { readonly publicKey: string };
