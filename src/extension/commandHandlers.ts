@@ -59,6 +59,7 @@ import { copyConnectionAs, copyConnectionString } from './connection/commands/co
 import { copyHost, insertHost } from './connection/commands/copyHost.ts';
 import { inputHost, inputService, inputUrl } from './connection/commands/inputs.ts';
 import { openConnectionIn } from './connection/commands/openIn.ts';
+import { insertPassword } from './connection/commands/insertPassword.ts';
 import { openPsql } from './connection/commands/psql.ts';
 import { writeEnv } from './gitBranch/commands/writeEnv.ts';
 import type { Command, CommandContext, Run } from './commandSupport/context.ts';
@@ -124,6 +125,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.compute.insertHost': insertHost,
   'hostedPostgres.compute.openIn': openConnectionIn,
   'hostedPostgres.compute.openPsql': openPsql,
+  'hostedPostgres.compute.insertPassword': insertPassword,
   'hostedPostgres.compute.showLog': showServerLog,
   'hostedPostgres.connection.addService': addService,
   'hostedPostgres.connectionString.writeEnv': writeEnv,

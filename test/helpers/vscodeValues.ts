@@ -198,6 +198,7 @@ const values = {
   QuickInputButtons: { Back: BACK_BUTTON },
   QuickPickItemKind: { Separator: -1, Default: 0 },
   Range: holder('start', 'end'),
+  Selection: holder('anchor', 'active'),
   SnippetString: class {},
   StatusBarAlignment: { Left: 1, Right: 2 },
   TabInputText: holder('uri'),

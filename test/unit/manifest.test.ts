@@ -123,6 +123,7 @@ describe('The manifest', () => {
       'envFile.ts',
       'fileChange.ts',
       'gitFolder.ts',
+      'insertPassword.ts',
       'psql.ts',
       'rehearseMigration.ts',
       'runSqlFile.ts',

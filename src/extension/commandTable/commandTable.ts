@@ -142,6 +142,7 @@ export const COMMAND_TABLE = {
     menus: [computesRow('1_copy@1', CONNECTABLE), computesRow('1_copy@2', DATABASES)],
   },
   'hostedPostgres.compute.copyAs': { menus: [computeMore('1_copy@1', COMPUTE)] },
+  'hostedPostgres.compute.insertPassword': { palette: false },
   'hostedPostgres.compute.insertHost': { palette: all('editorIsOpen', '!activeEditorIsReadonly') },
   'hostedPostgres.compute.openPsql': {
     icon: 'terminal',

@@ -20,14 +20,14 @@ const MAX_TYPED_LENGTH = 260;
 const TYPED = [/[A-Za-z0-9][A-Za-z0-9.-]*:\d{0,5}$/, /(?:[A-Za-z0-9][A-Za-z0-9.-]*)?$/];
 const REST = /^[A-Za-z0-9.-]*(?::\d{1,5})?/;
 
-/** @returns undefined if no host belongs here */
-export function completionContext(line: string, column: number): CompletionContext | undefined {
+/** @param parent see `parentLine` @returns undefined if no host belongs here */
+export function completionContext(line: string, column: number, parent = ''): CompletionContext | undefined {
   const before = line.slice(Math.max(0, column - MAX_CONTEXT_LENGTH), column);
   const after = line.slice(column, column + MAX_CONTEXT_LENGTH);
   for (const pattern of TYPED) {
     const typed = pattern.exec(before.slice(-MAX_TYPED_LENGTH))?.[0];
     if (typed === undefined) continue;
-    const kind = kindAfter(before.slice(0, before.length - typed.length), after);
+    const kind = kindAfter(before.slice(0, before.length - typed.length), after, parent);
     if (kind === undefined) continue;
     const rest = REST.exec(after)?.[0] ?? '';
     return { kind, typed, start: column - typed.length, end: column + rest.length };
@@ -35,9 +35,9 @@ export function completionContext(line: string, column: number): CompletionConte
   return undefined;
 }
 
-function kindAfter(lead: string, after: string): CompletionContext['kind'] | undefined {
+function kindAfter(lead: string, after: string, parent: string): CompletionContext['kind'] | undefined {
   if (URI_AUTHORITY.test(lead)) return 'host';
-  if (HOST_FIELD.test(lead) && CONNECTION_FIELD.test(lead + after)) return 'host';
+  if (HOST_FIELD.test(lead) && isOfDatabase(lead, after, parent)) return 'host';
   const name = variableBefore(lead);
   return name === undefined ? undefined : kindByName(name);
 }
@@ -49,9 +49,42 @@ export const variableBefore = (lead: string): string | undefined =>
 /** `postgresql://`, the login, and any hosts before this one. */
 export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
 
-/** `host=` in a keyword/value string or a call, which is recognized by the fields next to it. */
-const HOST_FIELD = /(?:^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
-export const CONNECTION_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
+/** Whether a field `host` is of a database: by the fields next to it, or by what contains it. @param lead the line until its value */
+export function isOfDatabase(lead: string, after: string, parent: string): boolean {
+  if (CONNECTION_FIELD.test(lead + after)) return true;
+  const before = lead.replace(HOST_FIELD, '');
+  return CONNECT_CALL.test(before) || (before.trim() === '' && isDatabaseParent(parent));
+}
+
+const isDatabaseParent = (line: string): boolean => DATABASE_KEY.test(line) || CONNECT_CALL.test(line);
+
+/** The closest line above with less indentation: `database:` of YAML, or the beginning of a call. */
+export function parentLine(document: Lines, line: number): string {
+  const depth = indentation(document.lineAt(line).text);
+  for (let above = line - 1; above >= Math.max(0, line - MAX_LINES_ABOVE); above -= 1) {
+    const { text } = document.lineAt(above);
+    if (text.trim() !== '' && indentation(text) < depth) return text.slice(0, MAX_CONTEXT_LENGTH);
+  }
+  return '';
+}
+
+const MAX_LINES_ABOVE = 50;
+const indentation = (text: string): number => text.length - text.trimStart().length;
+
+/** The part of a VS Code document that is used. */
+export interface Lines {
+  readonly lineCount: number;
+  lineAt(line: number): { readonly text: string };
+}
+
+/** Such as `psycopg.connect(`, `new Pool({`. */
+const CONNECT_CALL = /\b(?:connect|create_?pool|client|pool)\s*\(\s*\{?\s*$/i;
+/** Such as `database:` and `"db": {`. */
+const DATABASE_KEY = /^[^#]*\b(?:database|db|pg|postgres(?:ql)?)["'`]?\s*(?:[:=]|=>)\s*[{(]?\s*(?:#.*)?$/i;
+
+/** `host=` in a keyword/value string or a call. */
+const HOST_FIELD = /(?<=^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
+const CONNECTION_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 
 const VARIABLES = [
   // PGHOST=  PGHOST: "  "PGHOST": "  env["PGHOST"] = '  PGHOST := `  ${PGHOST:-  process.env.PGHOST ?? '

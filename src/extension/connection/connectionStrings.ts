@@ -4,6 +4,9 @@ import type { Credentials } from '../../api/addresses/connectionUri.ts';
 import { databaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { isLocalHost } from '../../api/addresses/host.ts';
 
+/** Instead of a password that isn't known. */
+export const PASSWORD_PLACEHOLDER = 'PASSWORD';
+
 export interface ConnectionStringParts extends Omit<Credentials, 'password'> {
   /** The host as in the compute's record, with a port unless it is the default one. */
   readonly host: string;

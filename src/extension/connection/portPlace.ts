@@ -3,10 +3,12 @@
  * and most libraries read it from a separate variable or field, such as PGPORT next to PGHOST.
  */
 import {
-  CONNECTION_FIELD,
+  isOfDatabase,
+  parentLine,
   URI_AUTHORITY,
   variableBefore,
   type CompletionContext,
+  type Lines,
 } from './completionContext.ts';
 
 export type PortPlace =
@@ -16,12 +18,6 @@ export type PortPlace =
   | { readonly kind: 'after'; readonly between: string }
   /** Replace an existing port. Columns are UTF-16 units. */
   | { readonly kind: 'instead'; readonly line: number; readonly start: number; readonly end: number };
-
-/** The part of a VS Code document that is used. */
-interface Lines {
-  readonly lineCount: number;
-  lineAt(line: number): { readonly text: string };
-}
 
 /** Lines read on each side of the host. */
 const MAX_DISTANCE = 20;
@@ -38,13 +34,16 @@ export function portPlace(
   const rest = text.slice(place.end);
   if (URI_AUTHORITY.test(lead)) return WITH_HOST;
   const field = FIELD.exec(lead);
+  const parent = parentLine(document, line);
   if (field !== null) {
-    if (!CONNECTION_FIELD.test(text)) return WITH_HOST;
+    if (!isOfDatabase(lead, rest, parent)) return WITH_HOST;
     const [, word = '', syntax = ''] = field;
     const name = portName(word);
-    return (
-      portIn(lead, name, line, 0) ?? portIn(rest, name, line, place.end) ?? nextField(name, syntax, rest)
-    );
+    const near = portIn(lead, name, line, 0) ?? portIn(rest, name, line, place.end);
+    if (near !== undefined) return near;
+    // Otherwise, the field is a line, as in YAML.
+    if (lead.slice(0, field.index).trim() !== '' || !LINE_END.test(rest))
+      return nextField(name, syntax, rest);
   }
   const name = variableBefore(lead);
   if (name === undefined || portName(name) === name) return WITH_HOST;
@@ -52,11 +51,13 @@ export function portPlace(
     for (const near of [line + distance, line - distance]) {
       if (near < 0 || near >= document.lineCount) continue;
       const nearText = document.lineAt(near).text;
+      if (field !== null && parentLine(document, near) !== parent) continue;
       const found = isComment(nearText) === isComment(text) && portIn(nearText, portName(name), near, 0);
       if (found) return found;
     }
   }
-  return nextLine(name, lead, rest) ?? WITH_HOST;
+  const isInBrackets = field !== null && /[({]\s*$/.test(parent);
+  return nextLine(name, lead, rest, isInBrackets) ?? WITH_HOST;
 }
 
 /** @returns what to insert as the host, and the port if that belongs in another place */
@@ -94,11 +95,11 @@ const LINE_START =
 const LINE_END = /^["'`]?[\])]*[;,]?\s*$/;
 
 /** The line of the host, repeated for the port. */
-function nextLine(name: string, lead: string, rest: string): PortPlace | undefined {
+function nextLine(name: string, lead: string, rest: string, isInBrackets: boolean): PortPlace | undefined {
   const before = lead.slice(0, lead.lastIndexOf(name));
   if (!LINE_START.test(before) || !LINE_END.test(rest)) return undefined;
-  // The last property of a JSON object has no comma.
-  const isProperty = /^\s*["']/.test(lead) && lead.includes(':');
+  // The last property of a JSON object, or argument of a call, has no comma.
+  const isProperty = isInBrackets || (/^\s*["']/.test(lead) && lead.includes(':'));
   const end = isProperty && !rest.includes(',') ? `${rest.trimEnd()},` : rest.trimEnd();
   return {
     kind: 'after',

@@ -1,5 +1,6 @@
 /** Connections for other programs: formats, services, SQL clients, tasks, and new passwords. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -129,6 +130,24 @@ describe('a connection', () => {
     await new Editor(ui().page).waitForText(/database system is ready to accept connections/);
     assert.deepEqual(await ui().notifications.all(), []);
     await ui().runCommand('View: Close Editor');
+  });
+
+  it('is completed in .env with its password, but not if git could commit that', async () => {
+    const editor = new Editor(ui().page);
+    writeFileSync(path.join(workspace, '.env'), '');
+    await ui().openFile('.env');
+    await editor.retype('DATABASE_URL=');
+    assert.match(await editor.waitForSuggestion(host), /^main \(shop\) /);
+    await editor.accept(host);
+    const uri = `postgresql://app_owner:${await passwordOf()}@${host}/app`;
+    await editor.waitForText(`DATABASE_URL=${uri}`);
+    execFileSync('git', ['init', '--quiet', workspace]);
+    await editor.retype('DATABASE_URL=');
+    await editor.accept(host);
+    await ui().notifications.waitFor("The password wasn't inserted, because git doesn't ignore");
+    await editor.waitForText(`DATABASE_URL=postgresql://app_owner:PASSWORD@${host}/app`);
+    await ui().notifications.clear();
+    await ui().runCommand('View: Revert and Close Editor');
   });
 
   it('is copied in a chosen format, which is offered first the next time', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
@@ -96,6 +98,29 @@ describe('the settings document of a compute', () => {
     await editor.hover('random_page_cost', /invalid value for parameter "random_page_cost"/);
     assert.deepEqual(await current(), before);
     await editor.waitForText(/cheap/);
+  });
+
+  it('names its problems when it is saved', async () => {
+    await write('{ "shared_buffers": "1GB", "work_mem": [] }');
+    await save();
+    const { message } = await ui().notifications.waitFor('Not applied');
+    assert.match(message, /shared_buffers is fixed at 128 MB .*work_mem: The value must be a string/);
+    await ui().notifications.clear();
+  });
+
+  it('is not saved by itself, while other files are', async () => {
+    const notes = path.join(ui().folder, 'notes.txt');
+    await writeFile(notes, '');
+    await ui().runCommand('File: Toggle Auto Save');
+    await write('{ "work_mem": "9MB" }');
+    await ui().openFile('notes.txt');
+    await editor.retype('saved');
+    await until('the other file', async () => (await readFile(notes, 'utf8')) === 'saved');
+    await ui().page.locator('.tab.dirty').filter({ hasText: 'pg_settings' }).waitFor();
+    assert.deepEqual(await ui().notifications.all(), []);
+    await ui().runCommand('File: Toggle Auto Save');
+    await ui().runCommand('View: Close Editor');
+    await editor.waitForText(/9MB/);
   });
 
   it('shows changes by other clients while it has no unsaved changes', async () => {

@@ -165,12 +165,12 @@ describe('Undo… on an account', () => {
     await api.change('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 0 } });
     await ui().run('Refresh');
     await ui().run('Undo…');
-    await ui().quickInput.waitFor("main can't go back in time");
+    await ui().quickInput.waitFor("main (shop) can't go back in time");
     await shoot('no-history');
     await ui().quickInput.cancel(/./);
     const child = 'Branch checkout-rewrite, br-sweet-breeze-497520';
     await ui().computes.contextMenu(child, 'Undo…');
-    await ui().notifications.waitFor("checkout-rewrite can't go back in time");
+    await ui().notifications.waitFor("checkout-rewrite (shop) can't go back in time");
     await shoot('nothing-offered');
     await api.change('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 86_400 } });
   });
@@ -178,7 +178,7 @@ describe('Undo… on an account', () => {
   it('says that a branch has a parent', async () => {
     await ui().run('Refresh');
     await ui().computes.contextMenu('Branch checkout-rewrite, br-sweet-breeze-497520', 'Undo…');
-    await ui().notifications.waitFor('checkout-rewrite has a parent');
+    await ui().notifications.waitFor('checkout-rewrite (shop) has a parent');
     await shoot('has-a-parent');
   });
 

@@ -10,7 +10,9 @@ import { SETTINGS_SCHEME } from './settingsScheme.ts';
 
 /** Why a document can't be applied. `key` is the setting with the problem. */
 export type SettingsProblem =
-  | { readonly kind: 'syntax' | 'notAnObject' }
+  | { readonly kind: 'notAnObject' }
+  /** `reason` is that of the JSON parser. */
+  | { readonly kind: 'syntax'; readonly reason: string }
   | { readonly kind: 'value' | 'fixed'; readonly key: string };
 
 type ParsedSettings =
@@ -28,8 +30,8 @@ export function parseSettings(text: string): ParsedSettings {
   let json: unknown;
   try {
     json = JSON.parse(text);
-  } catch {
-    return { problems: [{ kind: 'syntax' }] };
+  } catch (error) {
+    return { problems: [{ kind: 'syntax', reason: error instanceof Error ? error.message : String(error) }] };
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     return { problems: [{ kind: 'notAnObject' }] };

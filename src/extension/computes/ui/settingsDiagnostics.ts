@@ -35,6 +35,15 @@ function errorAt(document: TextDocument, key: string | undefined, message: strin
   return new Diagnostic(range, safeText(message), DiagnosticSeverity.Error);
 }
 
+export const problemsText = (problems: readonly SettingsProblem[]): string =>
+  problems
+    .map((problem) =>
+      problem.kind === 'syntax'
+        ? l10n.t("It isn't valid JSON: {0}.", problem.reason)
+        : [problem.kind === 'value' ? `${problem.key}: ` : '', problemText(problem)].join(''),
+    )
+    .join(' ');
+
 /** Undefined for syntax errors, which VS Code's JSON support reports. */
 function problemText(problem: SettingsProblem): string | undefined {
   if (!('key' in problem))

@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  extensions,
   FileChangeType,
   FileSystemError,
   FileType,
@@ -38,7 +39,7 @@ import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { Guards } from '../../operations/guards.ts';
 import type { ComputeActions } from '../computeActions.ts';
-import { diagnosticsOf, type RejectedText } from './settingsDiagnostics.ts';
+import { diagnosticsOf, problemsText, type RejectedText } from './settingsDiagnostics.ts';
 
 interface SettingsDependencies {
   readonly session: Session;
@@ -98,6 +99,8 @@ export class SettingsDocuments implements Disposable {
   }
 
   async read(uri: Uri): Promise<Uint8Array> {
+    // It checks and completes the document, but VS Code starts it only for its own languages.
+    void extensions.getExtension('vscode.json-language-features')?.activate();
     const { compute } = await this.#load(uri).catch(rethrow);
     return new TextEncoder().encode(formatSettings(settingsOn(compute)));
   }
@@ -125,7 +128,7 @@ export class SettingsDocuments implements Disposable {
     const { connection, compute } = await this.#load(uri);
     requireWritable(guards, computeNodeOf(compute));
     const { settings, problems } = parseSettings(text);
-    if (problems !== undefined) throw new Error(l10n.t('Not applied: the document has problems'));
+    if (problems !== undefined) throw new Error(l10n.t('Not applied. {0}', problemsText(problems)));
     // VS Code doesn't repeat an auto save that has failed.
     if (this.#saveReasons.get(uri.toString()) !== TextDocumentSaveReason.Manual)
       throw new Error(l10n.t('Auto Save restarts no compute. Save the document yourself to apply it.'));

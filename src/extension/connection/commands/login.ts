@@ -16,6 +16,7 @@ import {
 } from '../connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
 import { catalogOf, credentialsFor } from '../branchLogin.ts';
+import { PASSWORD_PLACEHOLDER } from '../connectionStrings.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { computeNodeOf } from '../../inventory/nodes.ts';
@@ -202,8 +203,6 @@ export interface PasswordAnswer extends Credentials {
   readonly isPlaceholder: boolean;
 }
 
-const PLACEHOLDER = 'PASSWORD';
-
 /** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
 export async function findOrAskPassword(
   context: Pick<CommandContext, 'session'>,
@@ -219,7 +218,7 @@ export async function findOrAskPassword(
 async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
   return await askInSteps(title, async (askNext) => {
     const source = await askNext(sourceQuestion(role));
-    if (source === 'placeholder') return { password: PLACEHOLDER, isPlaceholder: true };
+    if (source === 'placeholder') return { password: PASSWORD_PLACEHOLDER, isPlaceholder: true };
     const question = { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true };
     const password = await askNext(enterText(question));
     return { password, isPlaceholder: false };
@@ -229,7 +228,7 @@ async function askForPassword(title: string, role: string): Promise<PasswordAnsw
 function sourceQuestion(role: string): Question<'user' | 'placeholder'> {
   const items: Choice<'user' | 'placeholder'>[] = [
     { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), value: 'user' },
-    { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, value: 'placeholder' },
+    { label: l10n.t('Use a placeholder'), description: PASSWORD_PLACEHOLDER, value: 'placeholder' },
   ];
   const placeholder = l10n.t("The service doesn't provide the password of {0}", role);
   return pickOne({ placeholder, items });

@@ -10,12 +10,13 @@ import {
 } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeHost } from '../computeIndex.ts';
-import { isPrimary, labelOf } from '../../inventory/computeStatus.ts';
+import { isPrimary } from '../../inventory/computeStatus.ts';
 import { encode, encodePath } from '../../../api/addresses/databaseUrl.ts';
-import { tlsQuery } from '../connectionStrings.ts';
+import { PASSWORD_PLACEHOLDER, tlsQuery } from '../connectionStrings.ts';
 import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';
 import type { RoleAndDatabase } from '../connectionDefaults.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
 import { computeTable, statusText } from '../../inventory/ui/computeText.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
@@ -28,9 +29,10 @@ interface ItemContext {
   readonly portPlace: PortPlace;
   /** @param projectId undefined if the compute isn't loaded yet */
   readonly login: (projectId: string | undefined) => RoleAndDatabase;
-  readonly projectName: (projectId: string) => string;
   /** Such as `main (shop)`. */
   readonly branchText: (compute: Compute) => string;
+  /** Whether a password may be inserted: the document is a file of variables, in a trusted workspace. */
+  readonly takesPassword: boolean;
   /** Undefined if it isn't known. */
   readonly branchName: (compute: Compute) => string | undefined;
 }
@@ -48,23 +50,37 @@ export class HostItem extends CompletionItem {
 export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): CompletionItem[] =>
   hosts.map((computeHost, order) => {
     const { compute, host, isPooled } = computeHost;
-    const computeName = isPrimary(compute) ? '' : displayName(compute);
-    const { label, description } = idAndName(host, joined(context.branchText(compute), computeName));
-    const pooled = isPooled ? l10n.t('pooled') : '';
-    const status = joined(description, pooled, statusText(compute), sizeText(compute));
     const branchName = context.branchName(compute);
+    const computeName = isPrimary(compute) ? '' : displayName(compute);
+    const names = joined(context.branchText(compute), computeName);
+    const { label, description } = idAndName(host, names);
+    const pooled = isPooled ? l10n.t('pooled') : '';
+    const status = joined(pooled, statusText(compute), description);
     const item = new HostItem({ label, description: status }, () => computeTable(compute, branchName));
-    const projectName = context.projectName(compute.project_id);
-    const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
-    item.detail = sanitize([labelOf(compute), ...names].join(' · '));
-    if (context.place.kind === 'uri') item.insertText = uriSnippet(computeHost, context);
+    item.detail = sanitize(joined(displayName(compute), compute.branch_id, sizeText(compute)));
+    if (context.place.kind === 'uri') insertUri(item, computeHost, context);
     else insertHost(item, host, context.portPlace);
     // VS Code filters by this text; a compute can be found by more than its host.
-    item.filterText = [host, compute.id, compute.name ?? '', ...names].join(' ');
+    item.filterText = [host, compute.id, compute.name ?? '', compute.branch_id, names].join(' ');
     return withRange(item, context, String(order).padStart(4, '0'));
   });
 
 const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
+
+/** The command inserts the password, which isn't requested for each row of the list. */
+function insertUri(item: CompletionItem, computeHost: ComputeHost, context: ItemContext): void {
+  const snippet = uriSnippet(computeHost, context);
+  item.insertText = snippet;
+  if (!context.takesPassword) return;
+  const { compute, isPooled } = computeHost;
+  const inserted = snippet.value.replaceAll(/\$\{\d+:([^}]*)\}/g, '$1');
+  const title = l10n.t('Insert Password');
+  item.command = {
+    title,
+    command: 'hostedPostgres.compute.insertPassword',
+    arguments: [{ ...computeNodeOf(compute), isPooled, inserted }],
+  } satisfies OwnCommand;
+}
 
 function insertHost(item: CompletionItem, host: string, place: PortPlace): void {
   const { text, port } = withPort(host, place);
@@ -107,7 +123,7 @@ function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext):
   const part = (text: string) => (host === undefined ? uri.appendText(text) : uri.appendPlaceholder(text));
   part(encode(login.role) || 'role');
   uri.appendText(':');
-  part('password');
+  part(PASSWORD_PLACEHOLDER);
   uri.appendText('@');
   if (host === undefined) uri.appendTabstop(0);
   else uri.appendText(host);

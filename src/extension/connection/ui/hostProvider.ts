@@ -3,6 +3,7 @@ import {
   Hover,
   l10n,
   Range,
+  workspace,
   type CancellationToken,
   type CompletionItem,
   type CompletionList,
@@ -16,7 +17,7 @@ import { nameUnlessId } from '../../inventory/names.ts';
 import { ComputeIndex, type HostMatch } from '../computeIndex.ts';
 import { Prefetch } from '../../inventory/refresh/prefetch.ts';
 import { hostAtPosition, looksLikeCompute, type HostAtPosition } from '../hostAtPosition.ts';
-import { completionContext } from '../completionContext.ts';
+import { completionContext, parentLine } from '../completionContext.ts';
 import { portPlace } from '../portPlace.ts';
 import type { Account } from '../../account/accounts.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -28,6 +29,7 @@ import type { Config } from '../../window/ui/config.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { computeTable } from '../../inventory/ui/computeText.ts';
 import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
+import type { CommandId } from '../../commandTable/commandTable.ts';
 import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
 
 export interface HostProviderDependencies {
@@ -55,7 +57,8 @@ export class HostProvider implements Disposable {
 
   /** Sends no request. @returns undefined if no host belongs here */
   complete(document: TextDocument, position: Position): CompletionList | undefined {
-    const place = completionContext(document.lineAt(position.line).text, position.character);
+    const parent = parentLine(document, position.line);
+    const place = completionContext(document.lineAt(position.line).text, position.character, parent);
     if (place === undefined) return undefined;
     const { hosts, hasMore } = this.#index.search(place.typed, MAX_COMPLETIONS);
     const { config, inventory, connectionDefaults } = this.#deps;
@@ -65,9 +68,9 @@ export class HostProvider implements Disposable {
       line: position.line,
       portPlace: portPlace(place, position.line, document),
       login: (id: string | undefined) => connectionDefaults.propose(id, settings),
-      projectName: (id: string) => inventory.project(id)?.name ?? id,
       branchText: ({ project_id: projectId, branch_id: branchId }: Compute) =>
         resourceText(inventory, { projectId, branchId }),
+      takesPassword: isEnvFile(document) && workspace.isTrusted,
       branchName: (compute: Compute) => this.#branchName(compute),
     };
     const items: CompletionItem[] = hostItems(hosts, context);
@@ -110,6 +113,10 @@ export class HostProvider implements Disposable {
   }
 }
 
+/** VS Code knows such files by their names, and the user's settings. A new file has no place yet, which git could ignore. */
+const isEnvFile = ({ languageId, uri }: TextDocument): boolean =>
+  languageId === 'dotenv' && uri.scheme === 'file';
+
 const canceled = (token: CancellationToken): Promise<void> =>
   new Promise((resolve) => token.onCancellationRequested(() => resolve()));
 
@@ -122,16 +129,22 @@ function hostHover(
   const note = isPooled ? l10n.t('This is its host for pooled connections.') : '';
   const content = withCommandLinks(
     markdown`${computeTable(compute, branchName)}\n\n${note}`,
-    {
-      'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
-      'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
-      'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
-      'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
-    },
+    linksFor(compute),
     computeNodeOf(compute),
   );
   const end = withPort ? mention.portEnd : mention.end;
   return new Hover(content, new Range(line, mention.start, line, end));
+}
+
+/** What its row offers. VS Code breaks a line with more links. */
+function linksFor(compute: Compute): Partial<Record<CommandId, string>> {
+  const canConnect = compute.disabled !== true && workspace.isTrusted;
+  return {
+    'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
+    'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
+    ...(canConnect && { 'hostedPostgres.compute.openPsql': l10n.t('Open psql') }),
+    ...(compute.current_state === 'active' && { 'hostedPostgres.compute.restart': l10n.t('Restart') }),
+  };
 }
 
 /** Whether a host could belong to a compute that isn't loaded yet. */

@@ -50,6 +50,8 @@ const hostPlaces: readonly (readonly [line: string, place: string])[] = [
   ['std::env::set_var("PGHOST", "|");', 'host |'],
   ['ENV["PGHOST"] ||= "|"', 'host |'],
   ["'PGHOST' => '|',", 'host |'],
+  ['psycopg.connect(host="|', 'host |'],
+  ['await asyncpg.create_pool(host="ep-|")', 'host ep-|'],
   ['"Host=|;Database=shop;Username=me"', 'host |'],
   // Connection strings, anywhere
   ['postgresql://|', 'host |'],
@@ -70,6 +72,7 @@ const otherPlaces: readonly string[] = [
   'HOST=|',
   'host: |',
   '<div host="|">',
+  'smtp(host="|")',
   'PGUSER=|',
   'PGPORT=|',
   'POSTGRES_USER=|',
@@ -107,6 +110,22 @@ describe('completionContext', () => {
   for (const line of otherPlaces) {
     it(`finds none in ${line}`, () => assert.equal(placeIn(line), undefined));
   }
+
+  for (const parent of [
+    'database:',
+    '  "db": {',
+    'postgres: # of the shop',
+    'psycopg.connect(',
+    '  new Pool({',
+  ])
+    it(`finds a host below ${parent}`, () => {
+      assert.equal(completionContext('    host: ', 10, parent)?.kind, 'host');
+      assert.equal(completionContext('    hostile: ', 13, parent), undefined);
+    });
+
+  for (const parent of ['redis:', 'database: main', 'server: # database:', 'reconnect(now,'])
+    it(`finds none below ${parent}`, () =>
+      assert.equal(completionContext('    host: ', 10, parent), undefined));
 
   it('works at the end of a line of a megabyte', () => {
     const line = `${'x'.repeat(1_000_000)} postgresql://me@ep-`;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { completionContext } from '../../../../src/extension/connection/completionContext.ts';
+import { completionContext, parentLine } from '../../../../src/extension/connection/completionContext.ts';
 import { portPlace, withPort } from '../../../../src/extension/connection/portPlace.ts';
 
 /** The text after `127.0.0.1:5433` was inserted at the `|`. */
@@ -7,13 +7,15 @@ function insertedInto(marked: string, host = '127.0.0.1:5433'): string {
   const before = marked.slice(0, marked.indexOf('|')).split('\n');
   const lines = marked.replace('|', '').split('\n');
   const line = before.length - 1;
-  const place = completionContext(lines[line] ?? '', before.at(-1)?.length ?? 0);
+  const document = {
+    lineCount: lines.length,
+    lineAt: (each: number) => ({ text: lines[each] ?? assert.fail(`no line ${each}`) }),
+  };
+  const column = before.at(-1)?.length ?? 0;
+  const place = completionContext(lines[line] ?? '', column, parentLine(document, line));
   assert.equal(place?.kind, 'host');
   const { start, end } = place;
-  const target = portPlace({ start, end }, line, {
-    lineCount: lines.length,
-    lineAt: (each) => ({ text: lines[each] ?? assert.fail(`no line ${each}`) }),
-  });
+  const target = portPlace({ start, end }, line, document);
   const { text, port } = withPort(host, target);
   const edits = [{ line, start, end, text }];
   if (target.kind === 'instead' && port !== undefined) edits.push({ ...target, text: port });
@@ -52,6 +54,19 @@ const inserted: readonly (readonly [before: string, after: string])[] = [
   ['port=5432 host=| dbname=shop', 'port=5433 host=127.0.0.1 dbname=shop'],
   ['"Host=|;Database=shop"', '"Host=127.0.0.1;Port=5433;Database=shop"'],
   ["new Client({ host: '|', user: 'me' })", "new Client({ host: '127.0.0.1', port: '5433', user: 'me' })"],
+  // Below what contains it
+  ['database:\n  host: |', 'database:\n  host: 127.0.0.1\n  port: 5433'],
+  [
+    'db: # ours\n  adapter: postgresql\n\n  host: |\n  port: 5432\ncache:\n  port: 6379',
+    'db: # ours\n  adapter: postgresql\n\n  host: 127.0.0.1\n  port: 5433\ncache:\n  port: 6379',
+  ],
+  [
+    'database:\n  host: |\ncache:\n  port: 6379',
+    'database:\n  host: 127.0.0.1\n  port: 5433\ncache:\n  port: 6379',
+  ],
+  ['psycopg.connect(host="|")', 'psycopg.connect(host="127.0.0.1", port="5433")'],
+  ['connect(\n    host="|"\n)', 'connect(\n    host="127.0.0.1",\n    port="5433"\n)'],
+  ["new Pool({\n  host: '|',\n})", "new Pool({\n  host: '127.0.0.1',\n  port: '5433',\n})"],
   // Connection strings take it with the host.
   ['DATABASE_URL=postgresql://me@|/shop', 'DATABASE_URL=postgresql://me@127.0.0.1:5433/shop'],
   // No place for it

@@ -59,7 +59,7 @@ describe('parseSettings', () => {
     for (const text of ['[]', '1', 'null', '"x"'])
       assert.deepEqual(parseSettings(text), { problems: [{ kind: 'notAnObject' }] }, text);
     for (const text of ['', '{', '{"a":1,}', '// none\n{}'])
-      assert.deepEqual(parseSettings(text), { problems: [{ kind: 'syntax' }] }, text);
+      assert.partialDeepStrictEqual(parseSettings(text), { problems: [{ kind: 'syntax' }] }, text);
   });
 });
 

@@ -33,8 +33,8 @@ describe('HostProvider', () => {
     const hover = await provider.hover(...at('ask ep-calm-1'), token);
     assert.match(JSON.stringify(hover), /ep-calm-1/);
     assert.deepEqual(labels(), [
-      { label: 'main (shop)', description: 'ep-calm-1.example.test · active' },
-      { label: 'main (shop)', description: 'ep-calm-1-pooler.example.test · pooled · active' },
+      { label: 'main (shop)', description: 'active · ep-calm-1.example.test' },
+      { label: 'main (shop)', description: 'pooled · active · ep-calm-1-pooler.example.test' },
     ]);
   });
 });
