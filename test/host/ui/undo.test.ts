@@ -82,9 +82,7 @@ describe('Undo…', () => {
       /^Its current data is kept as the branch before-undo-.* 1 open connection is dropped\.$/,
     );
     await ui().dialog.press('Undo');
-    await ui().notifications.waitFor(
-      /^Restored work \(shop\): .* Its previous data is kept as before-undo-.* until /,
-    );
+    await ui().notifications.waitFor(/^Restored work \(shop\): .* data is kept as before-undo-.* until /);
     await waitForColumns('id email');
     assert.deepEqual(await query(uri, 'select email from users order by id'), [
       '1@example.com',
@@ -246,11 +244,10 @@ describe('Undo…', () => {
     );
     await ui().quickInput.answer(QUESTION, title);
     await ui().quickInput.answer('This is production', 'work');
-    await ui().notifications.waitFor(
-      `Restored work (shop): ${title}. Its previous data is kept as work (old).`,
-    );
+    const restored = `Restored work (shop): ${title}`;
+    await ui().notifications.waitFor(`${restored}. Its previous data is kept as work (old).`);
     await waitForRows(rows);
-    await ui().notifications.press(`Restored work (shop): ${title}`, 'Undo');
+    await ui().notifications.press(restored, 'Undo');
     await ui().quickInput.answer('This is production', 'work');
     await waitForRows(0);
     const branches = await branchCalls(service).branches(PROJECT);

@@ -219,18 +219,12 @@ describe('Undo…', () => {
   it('says why, instead of a list, on a branch that the service does not take back', async () => {
     branches = [{ id: 'br-main', name: 'work', parent_id: 'br-root', created_at: YESTERDAY }];
     await run();
-    assert.match(
-      String(questions[0]),
-      /^work \(shop\) has a parent, and this service restores only root branches to/,
-    );
+    assert.match(String(questions[0]), /^work \(shop\) has a parent, .* restores only root branches to/);
     project = { history_retention_seconds: 0 };
     branches = [{ id: 'br-main', name: 'main', created_at: YESTERDAY }];
     await model.inventory.refreshProjects();
     await run();
-    assert.match(
-      String(questions[1]),
-      /^main \(Shop\) can't go back in time, because its project keeps no history/,
-    );
+    assert.match(String(questions[1]), /^main \(Shop\) can't go back in time, because its project keeps/);
     assert.deepEqual([sent, quickPicks], [[], []]);
   });
 
