@@ -104,7 +104,6 @@ describe('Undo…', () => {
     await ui().notifications.waitFor(/^Restored work \(shop\): Undo the undo of/);
     await waitForColumns('id');
     await ui().notifications.press('Restored work (shop): Undo the undo of', 'Undo');
-    // The connections of a query would make it ask.
     await ui().notifications.waitFor('Restored work (shop): Undo the undo');
     await waitForColumns('id email');
     // They are kept for a week, or for ever if the user says so.
