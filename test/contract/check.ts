@@ -14,7 +14,7 @@ export function violationsIn(exchange: Exchange): string[] {
   const operation = pathname.startsWith(`${API_PATH}/`)
     ? findOperation(method === 'HEAD' ? 'GET' : method, decoded(pathname.slice(API_PATH.length)))
     : undefined;
-  const name = operation?.name ?? `${method} ${pathname.slice(0, 80)}`;
+  const name = operation?.name ?? `${method} ${pathname.slice(0, 160)}`;
   const found = [
     ...(mustBeValid(exchange) ? requestProblems(exchange, operation, searchParams) : []),
     ...replyProblems(exchange, operation),

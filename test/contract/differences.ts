@@ -46,6 +46,16 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'what has changed since a moment, which only the write-ahead log knows',
   },
   {
+    call: /^GET .*\/replication_slots$/,
+    problem: /^the document has no such (?:call|reply)$/,
+    because: 'what the slots of a branch keep of the write-ahead log on a laptop',
+  },
+  {
+    call: /^(?:POST|GET) .*\/rehearsal$/,
+    problem: /^the document has no such (?:call|reply)$/,
+    because: 'a run of a migration on a copy of the branch, watched by the service',
+  },
+  {
     call: /^POST .*\/reader \d+$|^POST .*\/reader$/,
     problem: /^the document has no such (?:call|reply)$/,
     because: 'a login that only reads, which the public service has no role for',

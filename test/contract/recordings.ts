@@ -1,7 +1,8 @@
 /** The exchanges that services of this test process have recorded since they were last taken. */
-import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { chownSync, closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { recordExchanges, type Exchange } from './recorder.ts';
 
 let isOn = false;
@@ -26,6 +27,9 @@ export function recordingFile(): string | undefined {
   }
   const name = path.join(folder, `${files.length}.jsonl`);
   closeSync(openSync(name, 'w', 0o600));
+  // A service of root writes it after it became `nobody`.
+  if (process.getuid?.() === 0)
+    for (const each of [folder, name]) chownSync(each, nobody().uid, nobody().gid);
   files.push({ name, offset: 0 });
   return name;
 }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { violationsIn } from '../../../contract/check.ts';
 import { allCalls, findOperation } from '../../../contract/document.ts';
 import type { Exchange } from '../../../contract/recorder.ts';
+import { takeExchanges } from '../../../contract/recordings.ts';
 import { call } from '../../../helpers/call.ts';
+import { startLocalService } from '../../../helpers/localService.ts';
 import { PROJECT, TAKEN } from '../controlPlane/sampleProject.ts';
 import { useQuietService } from '../useQuietService.ts';
 
@@ -50,6 +52,14 @@ describe('The check against the document', () => {
     const provoked = { ...exchange('GET', '/auth?x=1', 401, ERROR), isClient: false };
     assert.deepEqual(violationsIn(provoked), []);
   });
+});
+
+it('The check sees what a service in a process of its own replies, also as `nobody`', async () => {
+  const service = await startLocalService({ postgres: false });
+  await call(service.baseUrl, { path: '/nothing', key: service.key });
+  const targets = takeExchanges().map(({ target }) => target);
+  await service.stop();
+  assert.deepEqual(targets, ['/api/v2/nothing']);
 });
 
 /** Destructive calls last, and those of parts before those of the whole. */
