@@ -36,18 +36,16 @@ async function main(): Promise<number> {
   if (typeof service === 'number') return service;
   const { run, rest, rehearsal } = options;
   // The standard output is the command's.
-  const output = run === undefined ? process.stdout : process.stderr;
+  const isAlone = run === undefined && rehearsal === undefined;
+  const output = isAlone ? process.stdout : process.stderr;
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
-  if (run === undefined) return service.ended;
-  return rehearsal === undefined
-    ? runWith(service, key, run, rest['no-postgres'] !== true)
-    : rehearseWith(service, key, run, rehearsal);
+  if (rehearsal !== undefined) return rehearseWith(service, key, rehearsal);
+  return run === undefined ? service.ended : runWith(service, key, run, rest['no-postgres'] !== true);
 }
 
 async function rehearseWith(
   service: StartedService,
   key: string,
-  command: string,
   rehearsal: NonNullable<CommandLine['rehearsal']>,
 ): Promise<number> {
   try {
@@ -59,7 +57,7 @@ async function rehearseWith(
         { ...process.env, ...serviceVariables(service.baseUrl, key, { projectId, branchId, url }) },
         2,
       );
-    return await rehearseCommand(new Api(service.baseUrl, key), { ...rehearsal, command, run });
+    return await rehearseCommand(new Api(service.baseUrl, key), { ...rehearsal, run });
   } finally {
     await service.stop();
   }
@@ -89,9 +87,9 @@ const serviceVariables = (baseUrl: string, key: string, database: Database) => (
   ...databaseVariables(database?.url),
 });
 
-function serviceArguments({ run, rest }: CommandLine, dataDir: string | undefined): string[] {
+function serviceArguments({ run, rest, rehearsal }: CommandLine, dataDir: string | undefined): string[] {
   const postgres = rest['postgres-path'] ?? (rest['no-postgres'] ? undefined : preparePostgres());
-  const isBackground = run !== undefined || dataDir === undefined;
+  const isBackground = run !== undefined || rehearsal !== undefined || dataDir === undefined;
   const values = {
     ...(isBackground && { port: '0' }),
     ...(dataDir !== undefined && { 'data-dir': dataDir }),

@@ -29,10 +29,11 @@ Starts the local service with a real Postgres, and prints its base URL and API k
   --help                show this text
 `;
 
-export const REHEARSE_HELP = `Usage: npx hosted-postgres rehearse --run COMMAND [options]
+export const REHEARSE_HELP = `Usage: npx hosted-postgres rehearse [FOLDER] [--run COMMAND] [options]
 
 Makes a throw-away branch of the data, runs the command there, such as 'npx prisma migrate deploy', and says how long it keeps
-others from which tables, what it loses, and where it fails. Exits with 0 if it is safe, 3 if it is dangerous, 1 if it fails.
+others from which tables, what it loses, and where it fails. With a folder of SQL, it says so for each file, and the command is
+that of the tool that the folder is for. A folder that is for no tool is run file by file. Exits with 0 if it is safe, 3 if it is dangerous, 1 if it fails.
 What the command does outside the database is done for real, and so is what dblink and foreign tables reach.
 
   --from BRANCH         the branch, by name or id; default the default branch of the first project
@@ -52,12 +53,13 @@ const REHEARSE_OPTIONS = {
   down: { type: 'string' },
 } as const;
 
-type Rehearsal = Omit<RehearsalOptions, 'run' | 'command'>;
+type Rehearsal = Omit<RehearsalOptions, 'run'>;
 
 /** The values of shared options are checked by the service. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
   const [word, ...more] = args;
   const isRehearsal = word === 'rehearse';
+  const folder = isRehearsal && more[0]?.startsWith('-') === false ? more.shift() : undefined;
   const values = isRehearsal
     ? parseOptions(more, { ...OPTIONS, ...REHEARSE_OPTIONS })
     : parseOptions(args, OPTIONS);
@@ -67,7 +69,9 @@ export function readCommandLine(args: readonly string[]) {
   if (temporary && dataDir !== undefined)
     throw new StartError('usage', '--temporary and --data-dir exclude each other');
   const rehearsal =
-    isRehearsal && !help ? rehearsalOf(run, { from, json, down, 'longest-lock': limit }) : undefined;
+    isRehearsal && !help
+      ? rehearsalOf({ command: run, folder }, { from, json, down, 'longest-lock': limit })
+      : undefined;
   return {
     help: help && (isRehearsal ? REHEARSE_HELP : HELP),
     run,
@@ -86,11 +90,12 @@ interface RehearseValues {
   readonly down?: string | undefined;
 }
 
-function rehearsalOf(run: string | undefined, values: RehearseValues): Rehearsal {
+function rehearsalOf(migration: Pick<Rehearsal, 'command' | 'folder'>, values: RehearseValues): Rehearsal {
   const { from, down, json = false, 'longest-lock': limit } = values;
-  if (run === undefined) throw new StartError('usage', 'rehearse needs --run COMMAND');
+  if (migration.command === undefined && migration.folder === undefined)
+    throw new StartError('usage', 'rehearse needs --run COMMAND or a folder');
   if (limit !== undefined && !/^\d+$/.test(limit))
     throw new StartError('usage', '--longest-lock must be a number of milliseconds');
   if (down?.trim() === '') throw new StartError('usage', '--down must not be empty');
-  return { from, down, json, longestLock: limit === undefined ? undefined : Number(limit) };
+  return { ...migration, from, down, json, longestLock: limit === undefined ? undefined : Number(limit) };
 }

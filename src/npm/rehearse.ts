@@ -1,8 +1,11 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
+import path from 'node:path';
 import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import { COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
 import { downCommandOf } from '../migrations/migrationTools.ts';
+import { runFiles } from '../migrations/runSqlFiles.ts';
+import { loadSqlFiles, type SqlFiles } from '../migrations/sqlFiles.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
 import { reportToGitHub } from './githubReport.ts';
@@ -19,8 +22,10 @@ export interface RehearsalOptions {
   readonly json: boolean;
   /** Takes all of the migration back. Undefined: the down step of its tool, if the tool is known. */
   readonly down: string | undefined;
-  /** What migrates. */
-  readonly command: string;
+  /** What migrates. Undefined: what applies the folder. */
+  readonly command: string | undefined;
+  /** Its files are named in the report. */
+  readonly folder: string | undefined;
   /** Runs a command on the branch. @returns its exit code */
   run(this: void, command: string, branch: RehearsedBranch): Promise<number>;
 }
@@ -28,7 +33,7 @@ export interface RehearsalOptions {
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
 export async function rehearseCommand(
   api: Api,
-  { from, longestLock = LONGEST_LOCK, json, run, command, down }: RehearsalOptions,
+  { from, longestLock = LONGEST_LOCK, json, run, command: given, folder, down }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, from);
   await deleteAbandoned(api, parent);
@@ -40,10 +45,15 @@ export async function rehearseCommand(
     // The service, which would delete the data later, ends before.
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
-  const tool = down === undefined ? downCommandOf(command) : undefined;
+  const sql = folder === undefined ? undefined : await loadSqlFiles(folder);
+  // A tool itself applies only the files that are pending.
+  const command = given ?? sql?.tool?.command;
+  const tool = down === undefined && command !== undefined ? downCommandOf(command) : undefined;
   const back = down ?? tool?.command;
   const steps = {
-    run: async (branch: RehearsedBranch) => run(command, branch),
+    files: sql?.files.map((each) => ({ ...each, file: path.relative(folder ?? '', each.file) })),
+    run: async (branch: RehearsedBranch) =>
+      command === undefined ? runFolder(sql, branch) : run(command, branch),
     down:
       back === undefined ? undefined : { tool, run: async (branch: RehearsedBranch) => run(back, branch) },
   };
@@ -54,6 +64,16 @@ export async function rehearseCommand(
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = process.env;
   if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(heading, report, GITHUB_STEP_SUMMARY));
   return EXIT_CODES[report.verdict];
+}
+
+async function runFolder(sql: SqlFiles | undefined, { url }: RehearsedBranch): Promise<number> {
+  try {
+    if (sql !== undefined) await runFiles(sql, url);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
 }
 
 async function findBranch(api: Api, named: string | undefined): Promise<Branch> {

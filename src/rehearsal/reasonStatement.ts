@@ -1,12 +1,14 @@
 /** At which statement something is dangerous. A verdict doesn't depend on it: it says only where to look. */
 import type { RehearsedStatement } from '../api/records/rehearsal.ts';
-import type { Reason, Report } from './report.ts';
+import type { Reason, Report, Verdict } from './report.ts';
+
+type Seen = Pick<Report, 'statements' | 'locks'>;
 
 /** What Postgres calls statements that remove rows. */
 const REMOVES = /^(?:DELETE|DROP|MERGE|TRUNCATE)/;
 
 /** @returns undefined if it isn't known */
-export function reasonStatement(report: Report, reason: Reason): RehearsedStatement | undefined {
+export function reasonStatement(report: Seen, reason: Reason): RehearsedStatement | undefined {
   switch (reason.kind) {
     case 'failed':
       return reason.statement;
@@ -32,7 +34,7 @@ export function reasonStatement(report: Report, reason: Reason): RehearsedStatem
  * @param changed a table, or one of its columns
  */
 function changing(
-  { statements, locks }: Report,
+  { statements, locks }: Seen,
   { database, name }: { readonly database: string; readonly name: string },
   matches: (statement: RehearsedStatement) => boolean,
 ): RehearsedStatement | undefined {
@@ -43,10 +45,35 @@ function changing(
   const candidates = statements.filter((each, index) =>
     first.some((lock) => index >= lock && each.transaction === statements[lock]?.transaction),
   );
-  return candidates.findLast(matches) ?? candidates[0];
+  // The notes of a tool about a file may have the same words.
+  const placed = candidates.filter(({ place }) => place !== undefined);
+  const likely = placed.length > 0 ? placed : candidates;
+  return likely.findLast(matches) ?? likely[0];
 }
 
 const naming =
   (name: string) =>
   ({ text }: RehearsedStatement): boolean =>
     text.includes(name.slice(name.lastIndexOf('.') + 1));
+
+export interface FileVerdict {
+  readonly file: string;
+  /** Not run: it was applied before, or one before it has failed. Unclear: for something dangerous, no file is known. */
+  readonly verdict: Verdict | 'not run' | 'unclear';
+}
+
+/** What becomes of each file, in the order in which they run. */
+export function fileVerdicts(
+  seen: Seen,
+  reasons: readonly Reason[],
+  files: readonly string[],
+): FileVerdict[] {
+  const reasonsIn = Map.groupBy(reasons, (reason) => reasonStatement(seen, reason)?.place?.file);
+  return files.map((file) => {
+    const own = reasonsIn.get(file) ?? [];
+    if (!seen.statements.some(({ place }) => place?.file === file)) return { file, verdict: 'not run' };
+    if (own.some(({ kind }) => kind === 'failed')) return { file, verdict: 'failed' };
+    if (own.length > 0) return { file, verdict: 'dangerous' };
+    return { file, verdict: reasonsIn.has(undefined) ? 'unclear' : 'safe' };
+  });
+}

@@ -3,6 +3,7 @@ import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { databaseOf, onCopy, type BranchCopy } from './branchCopy.ts';
 import { lossesOf, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
 import { reportOf, type Report, type Rules, type WayBackRun } from './report.ts';
+import { withPlaces, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryAfterwards, workedBefore } from './trials.ts';
 import { dropNewTables, rehearsalOf, schemaLines, takeBack, type DownStep } from './wayBack.ts';
 
@@ -23,6 +24,8 @@ export interface Rehearser<Copy extends BranchCopy> {
 export interface RehearsedSteps<Copy> {
   /** Applies the migration to the copy. @returns its exit code */
   run(this: void, copy: Copy): Promise<number>;
+  /** The files of the migration, if they are known. */
+  readonly files?: readonly MigrationFile[] | undefined;
   /** Missing if there is none. */
   readonly down?: DownStep<Copy> | undefined;
 }
@@ -30,14 +33,15 @@ export interface RehearsedSteps<Copy> {
 /** @param signal ends what comes after `run` */
 export async function rehearse<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
-  { run, down }: RehearsedSteps<Copy>,
+  { run, down, files = [] }: RehearsedSteps<Copy>,
   rules: Rules,
   signal?: AbortSignal,
 ): Promise<Report> {
   return await withCopy(rehearser, signal, async (branch) => {
     await rehearser.startRehearsal(branch);
     const exitCode = await run(branch);
-    const rehearsal = await rehearser.rehearsal(branch);
+    const seen = await rehearser.rehearsal(branch);
+    const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
     const possible = possibleLosses(rehearsal);
     // What has failed halfway isn't how it would be left.
     const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
@@ -51,7 +55,8 @@ export async function rehearse<Copy extends BranchCopy>(
       possible.length + trials.failures.length === 0 && back === undefined
         ? { losses: [], tried: { ...trials, broken: [] } }
         : await withCopy(rehearser, signal, compared);
-    return reportOf({ rehearsal, ...found, exitCode }, rules);
+    const names = files.map(({ file }) => file);
+    return reportOf({ rehearsal, ...found, exitCode, files: names }, rules);
   });
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { foundLosses, type Loss } from './losses.ts';
+import { fileVerdicts, reasonStatement, type FileVerdict } from './reasonStatement.ts';
 import { SAFER_FORMS, saferStatements, type SaferStatement } from './saferForms.ts';
 import { NOTHING_TRIED, type Broken, type Tried } from './trials.ts';
 import type { SchemaLines } from './wayBack.ts';
@@ -54,6 +55,8 @@ export interface Report {
   /** For what was seen to be dangerous. */
   readonly safer: readonly SaferStatement[];
   readonly tried: Tried;
+  /** Empty if the files aren't known. */
+  readonly files: readonly FileVerdict[];
   /** Missing if no down step is known. */
   readonly wayBack?: Pick<Report, 'blocked' | 'statements' | 'safer'> & {
     readonly left: readonly string[];
@@ -83,11 +86,13 @@ export interface RehearsedRun {
   readonly tried: Tried;
   /** Of the command. */
   readonly exitCode: number;
+  /** Those of the migration, in the order in which they run. */
+  readonly files?: readonly string[];
   readonly wayBack?: WayBackRun | undefined;
 }
 
 export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rules): Report {
-  const { rehearsal, losses, tried, exitCode, wayBack } = run;
+  const { rehearsal, losses, tried, exitCode, wayBack, files = [] } = run;
   const { statements } = rehearsal;
   const lost = foundLosses(losses);
   const isUnused = statements.length === 0 && exitCode === 0;
@@ -106,12 +111,16 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
   return {
     verdict: isFailed ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe',
     reasons,
-    sentences: reasons.length === 0 ? [safeSentence(statements, blocked)] : reasons.map(sentenceOf),
+    sentences:
+      reasons.length === 0
+        ? [safeSentence(statements, blocked)]
+        : reasons.map((reason) => sentenceOf(reason) + placeOf(reasonStatement(rehearsal, reason))),
     blocked,
     losses: lost,
     rewritten: rewrittenTables(rehearsal),
     statements,
     locks: rehearsal.locks,
+    files: fileVerdicts(rehearsal, found, files),
     safer: saferStatements(found, rehearsal),
     tried,
     ...(wayBack && {
@@ -155,6 +164,7 @@ export function textOf(report: Report): string {
   ];
   return [
     ...sentences,
+    ...report.files.map(({ file, verdict }) => `  ${file}: ${verdict}`),
     '',
     ...statementRows(report),
     ...(wayBack === undefined ? [] : ['', 'Way back:', ...statementRows(wayBack)]),
@@ -175,7 +185,7 @@ function statementRows({
     const ended =
       statement.error === undefined ? statement.tags.join(', ') : `ERROR: ${statement.error.message}`;
     return [
-      `  ${duration(statement.milliseconds).padStart(8)}  ${firstLine(statement.text)}`,
+      `  ${duration(statement.milliseconds).padStart(8)}  ${firstLine(statement.text)}${placeOf(statement)}`,
       ended,
       ...locks,
       ...saferTexts(safer, index).map((text) => `Safer: ${text}`),
@@ -236,6 +246,10 @@ function sentenceOf(reason: Reason): string {
       return `Way back: ${sentenceOf(reason.reason)}`;
   }
 }
+
+/** Such as ` (0007_unique.sql:12)`. */
+const placeOf = (statement: RehearsedStatement | undefined): string =>
+  statement?.place === undefined ? '' : ` (${statement.place.file}:${statement.place.line})`;
 
 function failureSentence(failed: RehearsedStatement | undefined, exitCode: number): string {
   if (failed?.error === undefined) return `Fails: the command ended with code ${exitCode}.`;

@@ -12,7 +12,8 @@ import { readApplied } from '../history/appliedMigrations.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Guards } from '../operations/guards.ts';
 import { rehearseOnCopy } from './rehearseOnCopy.ts';
-import { loadMigrations, pendingFiles, statementRanges, type Place } from './savedMigration.ts';
+import { statementRanges, type Place } from '../../rehearsal/statementRanges.ts';
+import { loadMigrations, pendingFiles } from './savedMigration.ts';
 
 type CopyDependencies = Parameters<typeof rehearseOnCopy>[0];
 

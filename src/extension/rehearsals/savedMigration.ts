@@ -1,8 +1,6 @@
 /** What is rehearsed when a migration is saved: its file, as its tool runs it, after those before it that aren't applied either. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
-import { readStatements } from '../../base/sql/readStatements.ts';
 import { exists } from '../../migrations/shownTools.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from '../../migrations/sqlFiles.ts';
 import type { AppliedMigrations } from '../history/appliedMigrations.ts';
@@ -46,36 +44,3 @@ export function pendingFiles(
 
 /** @param text with a character for each byte */
 const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('hex');
-
-export interface Place {
-  readonly line: number;
-  readonly character: number;
-}
-
-/** Where the statements of a file that were run are in it. */
-export function statementRanges(
-  { text }: SqlFile,
-  statements: readonly RehearsedStatement[],
-): ReadonlyMap<RehearsedStatement, readonly [start: Place, end: Place]> {
-  const script = Buffer.from(text, 'latin1').toString();
-  const ranges = new Map<RehearsedStatement, readonly [Place, Place]>();
-  let next = 0;
-  for (const part of readStatements(script)) {
-    if (part.kind === 'command') continue;
-    const index = statements.findIndex((each, at) => at >= next && isText(each.text, part.text));
-    const statement = statements[index];
-    if (statement === undefined) continue;
-    ranges.set(statement, [placeOf(script, part.start), placeOf(script, part.end)]);
-    next = index + 1;
-  }
-  return ranges;
-}
-
-/** The service keeps only the beginning of a long one. */
-const isText = (seen: string, text: string): boolean =>
-  seen === text || (seen.length > 10_000 && text.startsWith(seen));
-
-function placeOf(text: string, position: number): Place {
-  const lines = text.slice(0, position).split('\n');
-  return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
-}

@@ -3,7 +3,7 @@
  * Timers: rehearsal/rehearse.ts.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { REHEARSE_HELP } from '../../../src/npm/options.ts';
@@ -145,6 +145,48 @@ describe('npx hosted-postgres rehearse', () => {
     assert.match(empty.output, /--down must not be empty/);
   });
 
+  it('rehearses a folder, with a verdict for each file and the line of what is dangerous', async () => {
+    const migrations = temporaryFolder();
+    const write = (name: string, text: string) => writeFileSync(path.join(migrations, name), text);
+    write('0001_age.sql', 'alter table users add age int;\n');
+    write('0002_nick.sql', '-- Nobody has one.\nselect 1;\n\nalter table users drop column nick;\n');
+    const lost = await run('rehearse', migrations);
+    assert.equal(lost.code, 3, lost.output);
+    assert.match(
+      lost.output,
+      /^Loses 1,204 values of public\.users\.nick\. \(0002_nick\.sql:4\)\n {2}0001_age\.sql: safe\n {2}0002_nick\.sql: dangerous\n/m,
+    );
+    write('0002_nick.sql', 'begin;\ncreate unique index on users\n  (emails);\ncommit;\n');
+    write('0003_last.sql', 'select 1;\n');
+    const failed = await run('rehearse', migrations);
+    assert.equal(failed.code, 1, failed.output);
+    assert.match(
+      failed.output,
+      /^Fails at "create unique index on users \(emails\);": column "emails" does not exist \(0002_nick\.sql:\d\)\n {2}0001_age\.sql: safe\n {2}0002_nick\.sql: failed\n {2}0003_last\.sql: not run\n/m,
+    );
+  });
+
+  it('runs the own command of the tool that the folder is for, which applies what is pending', async () => {
+    symlinkSync(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'));
+    writeFileSync(path.join(folder, 'package.json'), '{ "devDependencies": { "node-pg-migrate": "8" } }');
+    mkdirSync(path.join(folder, 'migrations'));
+    const write = (name: string, up: string, down: string) =>
+      writeFileSync(
+        path.join(folder, 'migrations', name),
+        `-- Up Migration\n${up};\n-- Down Migration\n${down};\n`,
+      );
+    write('1700000000000_city.sql', 'alter table users add city text', 'alter table users drop city');
+    const applied = await run('--run', 'npx node-pg-migrate up');
+    assert.equal(applied.code, 0, applied.output);
+    write('1700000000001_nick.sql', 'alter table users drop nick', 'alter table users add nick text');
+    const { code, output } = await run('rehearse', 'migrations');
+    assert.equal(code, 3, output);
+    assert.match(
+      output,
+      /^Loses 1,204 values of public\.users\.nick\. \(1700000000001_nick\.sql:1\)\nWay back: Loses 1,204 values of public\.users\.nick\.\n {2}1700000000000_city\.sql: not run\n {2}1700000000001_nick\.sql: dangerous\n/m,
+    );
+  });
+
   it('leaves no branch', async () => {
     await run('rehearse', '--run', sql('alter table users drop column nick'));
     const account = readFileSync(accountFile(path.join(folder, OWN_FOLDER)), 'utf8');
@@ -157,7 +199,7 @@ describe('npx hosted-postgres rehearse', () => {
     assert.notEqual(unknown.code, 0);
     assert.match(unknown.output, /There is no branch nothing/);
     const without = await run('rehearse');
-    assert.match(without.output, /rehearse needs --run COMMAND/);
+    assert.match(without.output, /rehearse needs --run COMMAND or a folder/);
     assert.equal((await run('rehearse', '--help')).output, REHEARSE_HELP);
   });
 });

@@ -4,12 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RehearsedStatement } from '../../../../src/api/records/rehearsal.ts';
 import type { AppliedMigrations } from '../../../../src/extension/history/appliedMigrations.ts';
-import {
-  loadMigrations,
-  pendingFiles,
-  statementRanges,
-} from '../../../../src/extension/rehearsals/savedMigration.ts';
+import { loadMigrations, pendingFiles } from '../../../../src/extension/rehearsals/savedMigration.ts';
 import type { SqlFile } from '../../../../src/migrations/sqlFiles.ts';
+import { statementRanges } from '../../../../src/rehearsal/statementRanges.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 const write = (files: Readonly<Record<string, string>>): string => {

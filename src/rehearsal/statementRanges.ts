@@ -1,0 +1,73 @@
+/** Where the statements that were run are in the files of a migration. */
+import type { RehearsedStatement } from '../api/records/rehearsal.ts';
+import { readStatements } from '../base/sql/readStatements.ts';
+
+export interface Place {
+  readonly line: number;
+  readonly character: number;
+}
+
+export interface MigrationFile {
+  readonly file: string;
+  /** A character for each byte. */
+  readonly text: string;
+}
+
+/** In one file. */
+export function statementRanges(
+  { text }: Pick<MigrationFile, 'text'>,
+  statements: readonly RehearsedStatement[],
+): ReadonlyMap<RehearsedStatement, readonly [start: Place, end: Place]> {
+  const script = Buffer.from(text, 'latin1').toString();
+  const ranges = new Map<RehearsedStatement, readonly [Place, Place]>();
+  let next = 0;
+  for (const part of readStatements(script)) {
+    if (part.kind === 'command') continue;
+    const index = statements.findIndex((each, at) => at >= next && isText(each.text, part.text));
+    const statement = statements[index];
+    if (statement === undefined) continue;
+    ranges.set(statement, [placeOf(script, part.start), placeOf(script, part.end)]);
+    next = index + 1;
+  }
+  return ranges;
+}
+
+/** The service keeps only the beginning of a long one. */
+const isText = (seen: string, text: string): boolean =>
+  seen === text || (seen.length > 10_000 && text.startsWith(seen));
+
+function placeOf(text: string, position: number): Place {
+  const lines = text.slice(0, position).split('\n');
+  return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
+}
+
+/** @returns the statements, each with its place if it is from one of the files, which run in their order */
+export function withPlaces(
+  statements: readonly RehearsedStatement[],
+  files: readonly MigrationFile[],
+): RehearsedStatement[] {
+  const starts = new Map<
+    RehearsedStatement,
+    { readonly file: string; readonly line: number; from: number }
+  >();
+  for (const { file, text } of files) {
+    const others = statements.filter((each) => !starts.has(each));
+    for (const [statement, [{ line }]] of statementRanges({ text }, others))
+      starts.set(statement, { file, line, from: 0 });
+    // Some tools send a whole file at once, and may add something to it.
+    const script = Buffer.from(text, 'latin1').toString();
+    const whole = script.trim();
+    for (const statement of others) {
+      const from = whole === '' || starts.has(statement) ? -1 : statement.text.indexOf(whole);
+      if (from !== -1) starts.set(statement, { file, line: placeOf(script, script.search(/\S/)).line, from });
+    }
+  }
+  return statements.map((each) => {
+    const start = starts.get(each);
+    if (start === undefined) return each;
+    const lines = each.text
+      .slice(start.from, Math.max(start.from, (each.error?.position ?? 1) - 1))
+      .split('\n');
+    return { ...each, place: { file: start.file, line: start.line + lines.length } };
+  });
+}
