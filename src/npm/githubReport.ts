@@ -1,6 +1,7 @@
 /** The report of a rehearsal for GitHub Actions: an annotation for each sentence, and all of it in the summary of the job. */
 import { appendFileSync } from 'node:fs';
-import { textOf, type Report, type Verdict } from '../rehearsal/report.ts';
+import { textOf, type Report } from '../rehearsal/report.ts';
+import type { Verdict } from '../rehearsal/verdict.ts';
 
 const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: 'warning', failed: 'error' };
 

@@ -1,8 +1,8 @@
 /** At which statement something is dangerous. A verdict doesn't depend on it: it says only where to look. */
-import type { RehearsedStatement } from '../api/records/rehearsal.ts';
-import type { Reason, Report, Verdict } from './report.ts';
+import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
+import type { Reason, Verdict } from './verdict.ts';
 
-type Seen = Pick<Report, 'statements' | 'locks'>;
+type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 
 /** What Postgres calls statements that remove rows. */
 const REMOVES = /^(?:DELETE|DROP|MERGE|TRUNCATE)/;

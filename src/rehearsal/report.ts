@@ -9,7 +9,8 @@ import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { foundLosses, type Loss } from './losses.ts';
 import { fileVerdicts, reasonStatement, type FileVerdict } from './reasonStatement.ts';
 import { SAFER_FORMS, saferStatements, type SaferStatement } from './saferForms.ts';
-import { NOTHING_TRIED, type Broken, type Tried } from './trials.ts';
+import { NOTHING_TRIED, type Tried } from './trials.ts';
+import { FAILURES, type Reason, type Verdict } from './verdict.ts';
 import type { SchemaLines } from './wayBack.ts';
 
 /** How long others may wait for a table, by default. Milliseconds. */
@@ -21,25 +22,6 @@ export interface Rules {
   /** How long the history of the branch reaches back. */
   readonly historySeconds?: number | undefined;
 }
-
-/** By which the program that rehearses exits. */
-export type Verdict = 'safe' | 'dangerous' | 'failed';
-
-/** Why a migration isn't safe. `failed`: the command ended with this code, perhaps because of the statement. */
-export type Reason =
-  | { readonly kind: 'failed'; readonly exitCode: number; readonly statement: RehearsedStatement | undefined }
-  | { readonly kind: 'incomplete'; readonly problem: string }
-  /** Nothing reached the copy: the command may have used another database. */
-  | { readonly kind: 'unused' }
-  | { readonly kind: 'loss'; readonly loss: Loss }
-  | { readonly kind: 'broken'; readonly broken: Broken }
-  | { readonly kind: 'blocked'; readonly blocked: BlockedTable }
-  /** What the way back doesn't restore of the schema. */
-  | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
-  | { readonly kind: 'wayBack'; readonly reason: Reason };
-
-/** What wasn't seen to the end can't be called safe or dangerous. */
-const FAILURES: ReadonlySet<Reason['kind']> = new Set(['failed', 'incomplete', 'unused']);
 
 export interface Report {
   readonly verdict: Verdict;

@@ -10,7 +10,7 @@ import {
   type Relation,
 } from '../api/records/rehearsal.ts';
 import type { BlockedTable } from './blockedTables.ts';
-import type { Reason } from './report.ts';
+import type { Reason } from './verdict.ts';
 
 /** What to do instead, and why. */
 export const SAFER_FORMS = {

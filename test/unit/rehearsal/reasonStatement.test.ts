@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { HeldLock, LockMode, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
 import type { Loss } from '../../../src/rehearsal/losses.ts';
 import { reasonStatement } from '../../../src/rehearsal/reasonStatement.ts';
-import type { Reason, Report } from '../../../src/rehearsal/report.ts';
+import type { Report } from '../../../src/rehearsal/report.ts';
+import type { Reason } from '../../../src/rehearsal/verdict.ts';
 
 const statement = (text: string, tag: string, transaction = 1): RehearsedStatement => ({
   session: 1,

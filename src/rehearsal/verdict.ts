@@ -1,0 +1,24 @@
+/** Whether a migration is safe, and why it isn't. */
+import type { RehearsedStatement } from '../api/records/rehearsal.ts';
+import type { BlockedTable } from './blockedTables.ts';
+import type { Loss } from './losses.ts';
+import type { Broken } from './trials.ts';
+
+/** By which the program that rehearses exits. */
+export type Verdict = 'safe' | 'dangerous' | 'failed';
+
+/** Why a migration isn't safe. `failed`: the command ended with this code, perhaps because of the statement. */
+export type Reason =
+  | { readonly kind: 'failed'; readonly exitCode: number; readonly statement: RehearsedStatement | undefined }
+  | { readonly kind: 'incomplete'; readonly problem: string }
+  /** Nothing reached the copy: the command may have used another database. */
+  | { readonly kind: 'unused' }
+  | { readonly kind: 'loss'; readonly loss: Loss }
+  | { readonly kind: 'broken'; readonly broken: Broken }
+  | { readonly kind: 'blocked'; readonly blocked: BlockedTable }
+  /** What the way back doesn't restore of the schema. */
+  | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
+  | { readonly kind: 'wayBack'; readonly reason: Reason };
+
+/** What wasn't seen to the end can't be called safe or dangerous. */
+export const FAILURES: ReadonlySet<Reason['kind']> = new Set(['failed', 'incomplete', 'unused']);
