@@ -55,7 +55,8 @@ select c.oid::int8::float8 as id, c.relkind as kind, format('%I.%I', n.nspname, 
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relkind in ('v', 'm', 'r', 'p') and not starts_with(n.nspname, 'pg_temp')
 and case when $1::float8 is not null then c.oid::int8 = $1 or format('%I.%I', n.nspname, c.relname) = $2 else exists (
-  select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid >= 16384
+  select from pg_depend d where d.refclassid = 'pg_proc'::regclass
+  and d.refobjid in (select oid from pg_proc where pronamespace <> all ('{pg_catalog,information_schema}'::regnamespace[]))
   and (d.classid, d.objid) in (
     select 'pg_trigger'::regclass, oid from pg_trigger where tgrelid = c.oid and tgparentid = 0
     union all select 'pg_rewrite'::regclass, oid from pg_rewrite where ev_class = c.oid

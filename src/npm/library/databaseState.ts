@@ -52,8 +52,11 @@ export interface DatabaseState {
   readonly sequences: readonly string[];
 }
 
-/** Objects of Postgres itself have lower ids. */
-const FIRST_USER_ID = 16384;
+/**
+ * Objects with lower ids can't be changed (`FirstUnpinnedObjectId`). The others of Postgres itself don't change either, but the sample's,
+ * which are made without a server, have ids from here on.
+ */
+const FIRST_USER_ID = 12000;
 /** Read once for all of {@link CATALOG_QUERY}. */
 const TEMPORARY = `temporary (relations, schemas) as (select array(select oid from pg_class where relpersistence = 't'),
   array(select oid from pg_namespace where nspname ~ '^pg_(toast_)?temp_'))`;

@@ -33,14 +33,12 @@ export async function dumpSchema(
   }
 }
 
-/** The first id of an object of users. */
-const FIRST_USER_ID = 16_384;
-
 /** pg_dump's limit is only for tables: for the definition of a view that is locked, it would wait for ever. @throws {EngineError} */
 async function waitForViews(client: Client): Promise<void> {
   try {
     await client.query(`select pg_catalog.pg_relation_size(oid) from pg_catalog.pg_class
-      where oid operator(pg_catalog.>=) ${FIRST_USER_ID} and relkind operator(pg_catalog.=) any ('{v,m,f}'::pg_catalog."char"[])`);
+      where relkind operator(pg_catalog.=) any ('{v,m,f}'::pg_catalog."char"[]) and relnamespace operator(pg_catalog.<>) all
+        (array['pg_catalog'::pg_catalog.regnamespace, 'information_schema'::pg_catalog.regnamespace]::pg_catalog.oid[])`);
   } catch (error) {
     throw asEngineError(error);
   }

@@ -5,8 +5,9 @@ import { asSuperuser, INVALID_DATABASE } from '../server/superuser.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import type { EngineDependencies } from '../template/clusterTemplate.ts';
 
-/** The condition includes the schema `public`, whose id is low. */
-const OF_USERS = `relpersistence <> 't' and (relnamespace >= 16384 or relnamespace = 2200)`;
+/** By the schema: what a new branch begins with has ids as low as Postgres's own, because it is made without a server. */
+const OF_USERS = `relpersistence <> 't'
+  and relnamespace <> all ('{pg_catalog,information_schema,pg_toast}'::regnamespace[])`;
 /** The tables of extensions stay: `CREATE EXTENSION` fills them. */
 const NOT_OF_EXTENSION = `not exists (select from pg_depend where classid = 'pg_class'::regclass
   and objid = pg_class.oid and deptype = 'e')`;
@@ -85,7 +86,9 @@ async function removeFromDatabase(client: Client): Promise<void> {
   );
   await client.query('select lo_unlink(oid) from pg_largeobject_metadata');
   // They contain values of the rows.
-  await client.query('delete from pg_statistic where starelid >= 16384');
+  await client.query(
+    `delete from pg_statistic where starelid in (select oid from pg_class where ${OF_USERS})`,
+  );
   await client.query('delete from pg_statistic_ext_data');
   await client.query(SET_TRIGGERS, [ids, triggers.map(({ state }) => state)]);
   await client.query('commit');

@@ -32,8 +32,9 @@ interface OwnSession {
 
 type ReadRelation = Omit<Relation, 'bytes'> & { readonly path: string | null };
 
-/** The id of the first object that isn't Postgres's own (`FirstNormalObjectId`). */
-const FIRST_ID = 16_384;
+/** By the schema: what a new branch begins with has ids as low as Postgres's own, because it is made without a server. */
+const OF_USERS = `n.nspname operator(pg_catalog.<>) all ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
+and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
 
 /**
  * What other sessions can't see yet, such as a table that the transaction has created, isn't in the result: no other session can
@@ -49,8 +50,7 @@ join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
 left join pg_catalog.pg_index i on i.indexrelid operator(pg_catalog.=) c.oid
 left join pg_catalog.pg_class t on t.oid operator(pg_catalog.=) i.indrelid
 where l.locktype operator(pg_catalog.=) 'relation' and l.granted
-and l.pid operator(pg_catalog.=) any($1) and c.oid operator(pg_catalog.>=) ${FIRST_ID}::pg_catalog.oid
-and n.nspname operator(pg_catalog.<>) 'pg_toast' and not pg_catalog.starts_with(n.nspname, 'pg_temp')
+and l.pid operator(pg_catalog.=) any($1) and ${OF_USERS}
 and l.database operator(pg_catalog.=)
   (select oid from pg_catalog.pg_database where datname operator(pg_catalog.=) pg_catalog.current_database())`;
 
@@ -75,8 +75,7 @@ select c.oid::pg_catalog.int8::pg_catalog.float8 as id, c.relkind as kind,
     from pg_catalog.pg_constraint o where o.conrelid operator(pg_catalog.=) c.oid
   ), '{}') as constraints
 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
-where c.oid operator(pg_catalog.>=) ${FIRST_ID}::pg_catalog.oid and c.relkind operator(pg_catalog.=) any('{r,p,m,i,S}')
-and n.nspname operator(pg_catalog.<>) 'pg_toast' and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
+where c.relkind operator(pg_catalog.=) any('{r,p,m,i,S}') and ${OF_USERS}`;
 
 /** @param table with its schema, quoted if necessary */
 const changedRowsOf = (table: string, pid: number): string => `

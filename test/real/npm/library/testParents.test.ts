@@ -50,6 +50,22 @@ describe('Parents of test branches', () => {
     assert.equal(count(), 2);
   });
 
+  it('can be copies of a branch, whose first tables a reset also takes back', async () => {
+    const { cwd } = await createProject();
+    const shown = await run(
+      cwd,
+      `Object.assign(process.env, { NEON_API_HOST: '${service.baseUrl}', NEON_API_KEY: '${service.key}' });
+      const db = await branch({ from: 'checkout-rewrite' });
+      await query(db.url, 'alter table customers alter column city drop not null');
+      const { createdAgain } = await db.reset();
+      const nullable = "select is_nullable from information_schema.columns where table_name = 'customers' and column_name = 'city'";
+      show([createdAgain, ...(await query(db.url, nullable))]);
+      await db.drop();`,
+    );
+    const changed = 'its objects, settings or rights have changed (pg_attribute, pg_constraint)';
+    assert.deepEqual(shown, [changed, 'NO']);
+  });
+
   it('are found again if one was deleted after it was found', async () => {
     const { cwd, count } = await createProject();
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- of this test');
