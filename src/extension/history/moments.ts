@@ -14,7 +14,8 @@ type MomentKind =
   | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
   | { readonly kind: 'program' | 'mark'; readonly text: string }
   | ({ readonly kind: 'schema' } & Omit<SchemaChange, 'before' | 'lsn'>)
-  | { readonly kind: 'snapshot'; readonly id: string; readonly text: string }
+  /** @property isOfOther whether it was made of a branch that is gone, whose data this one may never have had */
+  | { readonly kind: 'snapshot'; readonly id: string; readonly text: string; readonly isOfOther?: boolean }
   | Pick<GitEvent, 'kind' | 'commit' | 'text'>
   | { readonly kind: 'ago'; readonly seconds: number }
   | { readonly kind: 'created' };
@@ -171,10 +172,12 @@ function snapshotMoments(
   segments: readonly Segment[],
 ): readonly Moment[] {
   const own = [ref.branchId, restoredAs, ...segments.map(({ branchId }) => branchId)];
-  const isOwn = (source: string) => own.includes(source) || startOf(source) === undefined;
-  return snapshots
-    .filter(({ source_branch_id: source }) => !source || isOwn(source))
-    .map((snapshot) => snapshotMoment(ref.branchId, snapshot));
+  return snapshots.flatMap((snapshot) => {
+    const source = snapshot.source_branch_id ?? '';
+    const moment = snapshotMoment(ref.branchId, snapshot);
+    if (own.includes(source)) return [moment];
+    return startOf(source) === undefined ? [{ ...moment, isOfOther: true }] : [];
+  });
 }
 
 export const snapshotMoment = (branchId: string, snapshot: Snapshot): SnapshotMoment => ({

@@ -99,6 +99,8 @@ export interface ChosenMoment {
   readonly source: RestoreSource;
   /** Such as `Before commit 3f2a1c “add roles”`. */
   readonly text: string;
+  /** Whether the branch may never have had these data. */
+  readonly isOfOther?: boolean;
   /** What to do with a snapshot instead. */
   readonly change?: { readonly kind: 'rename' | 'delete'; readonly snapshot: SnapshotMoment };
 }
@@ -146,7 +148,8 @@ export async function askForMoment(
     value: 'enter',
   };
   const itemOf = (moment: Moment, found?: FoundChanges): Choice<ChosenMoment | 'enter'> => {
-    const value = { source: moment.source, text: momentText(moment, now) };
+    const isOfOther = moment.kind === 'snapshot' && moment.isOfOther === true;
+    const value = { source: moment.source, text: momentText(moment, now), isOfOther };
     const item = momentItem<ChosenMoment | 'enter'>(moment, now, value, changesText(found?.(moment)));
     if (!canChange || moment.kind !== 'snapshot') return item;
     const actions = snapshotButtons().map(({ kind, ...button }) => ({

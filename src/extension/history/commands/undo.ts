@@ -116,7 +116,7 @@ function givenTime(source: unknown): ChosenMoment | undefined {
 
 interface SnapshotToRestore extends ChosenMoment {
   readonly snapshotId: string;
-  /** Asked in any case; by default, only what an undo asks. */
+  /** Asked in any case; by default, what an undo asks, and in any case only for data of another branch. */
   readonly ask?: { readonly question: string; readonly button: string };
 }
 
@@ -125,7 +125,7 @@ export async function restoreSnapshot(
   context: CommandContext,
   run: Run,
   picked: PickedBranch,
-  { snapshotId, text, ask }: SnapshotToRestore,
+  { snapshotId, text, isOfOther, ask }: SnapshotToRestore,
 ): Promise<void> {
   const { fullName, projectId } = picked;
   const ref = refOf(context, picked);
@@ -134,7 +134,7 @@ export async function restoreSnapshot(
     question: l10n.t('Undo {0}: {1}?', fullName, text),
     button: l10n.t('Undo'),
     ...ask,
-    ...(await effectOf(context, ref, `${picked.branch.name} (old)`, ask !== undefined)),
+    ...(await effectOf(context, ref, `${picked.branch.name} (old)`, isOfOther === true || ask !== undefined)),
     progress: l10n.t('Restoring {0}', fullName),
     send: (options) => {
       const location = ProgressLocation.Notification;

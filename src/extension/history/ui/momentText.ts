@@ -21,7 +21,9 @@ export function momentText(moment: Moment, now: number): string {
     case 'mark':
       return l10n.t('“{0}”', sanitize(moment.text));
     case 'snapshot':
-      return l10n.t('Snapshot “{0}”', sanitize(moment.text, 80));
+      return moment.isOfOther === true
+        ? l10n.t('Snapshot “{0}” of a deleted branch', sanitize(moment.text, 80))
+        : l10n.t('Snapshot “{0}”', sanitize(moment.text, 80));
     case 'program':
       return l10n.t('Before {0}', sanitize(moment.text));
     case 'schema':

@@ -132,7 +132,7 @@ describe('Snapshots of a branch', () => {
       '5 minutes ago',
       '1 hour ago',
       'Snapshot “before”',
-      'Snapshot “old”',
+      'Snapshot “old” of a deleted branch',
       'Enter a time…',
     ]);
     quickPicks[0]?.cancel();
@@ -204,6 +204,21 @@ describe('Snapshots of a branch', () => {
       String(questions[0]),
       /^Undo main \(shop\): Snapshot “before”\? .* kept as the branch main \(old\)/,
     );
+    assert.deepEqual(sent, []);
+  });
+
+  it('of a deleted branch are restored only after a confirmation, also on a branch of an agent', async () => {
+    model.agentBranches.add({
+      ...ref(),
+      name: 'main',
+      agent: 'a',
+      createdAt: ago(HOUR),
+      expiresAt: ago(-HOUR),
+    });
+    const end = undo();
+    await accept('Snapshot “old” of a deleted branch');
+    await end;
+    assert.match(String(questions[0]), /^Undo main \(shop\): Snapshot “old” of a deleted branch\? /);
     assert.deepEqual(sent, []);
   });
 
