@@ -20,13 +20,12 @@ describe('A rehearsal on the tables of the sample', () => {
       const made = { name, parent: parent?.id, maker: ownIdentity(), lifetime: 3_600_000 };
       return (await api.createBranch(PROJECT, made)) ?? assert.fail(`there is a branch ${name}`);
     };
-    const { startRehearsal, rehearsal, schemaDiff, delete: remove } = api;
     const rehearser = {
       copyBranch,
-      startRehearsal: startRehearsal.bind(api),
-      rehearsal: rehearsal.bind(api),
-      schemaDiff: schemaDiff.bind(api),
-      delete: remove.bind(api),
+      startRehearsal: async (copy: Copy) => api.startRehearsal(copy),
+      rehearsal: async (copy: Copy) => api.rehearsal(copy),
+      schemaDiff: async (copy: Copy, database: string) => api.schemaDiff(copy, database),
+      delete: async (copy: Copy) => api.delete(copy),
     };
     const run = async ({ url }: Copy) =>
       migrate(url, ['begin', 'alter table customers drop column city', 'select pg_sleep(0.1)', 'commit']);
