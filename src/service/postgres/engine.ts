@@ -183,6 +183,7 @@ const rethrow = (error: unknown): never => {
 
 function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   const catalogs = new Catalogs(deps);
+  const reportedSlots = new Map<string, readonly string[]>();
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
     async restoreBranch(restore) {
@@ -202,7 +203,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     replicationSlots: async (branchId) => slotsOfBranch(deps, branchId),
     async checkSlots(branchIds, seconds) {
       for (const id of branchIds)
-        await checkSlots({ ...deps, log }, id, seconds).catch((error: unknown) => {
+        await checkSlots({ ...deps, log }, id, seconds, reportedSlots).catch((error: unknown) => {
           if (!deps.shutdownSignal.aborted)
             log(`Couldn't check the replication slots of ${id}: ${String(error)}`);
         });

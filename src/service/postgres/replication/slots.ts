@@ -48,14 +48,15 @@ interface SlotRow {
   readonly kept: number | null;
 }
 
-/** Those that the log has already, by branch. */
-const reported = new Map<string, readonly string[]>();
-
-/** @param seconds since the last check @throws {EngineError} */
+/**
+ * @param seconds since the last check @param reported the slots that the log has already, by branch. It is changed
+ * @throws {EngineError}
+ */
 export async function checkSlots(
   deps: ServerDependencies & { readonly log: (line: string) => void },
   branchId: string,
   seconds: number,
+  reported: Map<string, readonly string[]>,
 ): Promise<void> {
   const server = deps.branches.primary(branchId);
   if (server === undefined || server.isStopping || !hasSlots(deps.branches.folder(branchId))) return;
