@@ -139,6 +139,13 @@ export class BranchCalls {
     return String(fieldsOf(reply.json)['diff']);
   }
 
+  /** The local service only: the names of the branch's logical replication slots. */
+  async replicationSlots(projectId: string, id: string, options?: CallOptions) {
+    const path = `${branchPath(projectId, id)}/replication_slots`;
+    const { replication_slots: names } = fieldsOf((await this.#http.getIfOffered(path, {}, options))?.json);
+    return Array.isArray(names) ? names.map(String) : [];
+  }
+
   /** Only the reply to a deletion may be empty. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
     const reply = await this.#http.call(method, path, { body }, options);

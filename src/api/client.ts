@@ -242,13 +242,6 @@ export class Client {
     };
   }
 
-  /** The local service only: the names of the branch's logical replication slots. */
-  async listReplicationSlots(projectId: string, branchId: string, options?: CallOptions) {
-    const path = `${branchPath(projectId, branchId)}/replication_slots`;
-    const { replication_slots: names } = fieldsOf((await this.#http.getIfOffered(path, {}, options))?.json);
-    return Array.isArray(names) ? names.map(String) : [];
-  }
-
   /** The local service only: the last lines that the compute's server has logged. */
   async findServerLog(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.getIfOffered(`${computePath(projectId, id)}/log`, {}, options);

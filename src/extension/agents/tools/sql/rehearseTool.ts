@@ -43,7 +43,7 @@ const output = z.object({
       sql: z.string(),
       ms: z.number(),
       error: z.optional(z.string()),
-      safer: z.optional(z.array(z.string())),
+      safer: z.optional(z.string()),
     }),
   ),
   ...truncationFields,
@@ -53,7 +53,7 @@ export const rehearseTools = {
   rehearse: defineTool({
     title: 'Rehearse migration',
     description:
-      'Runs the SQL of a migration on a copy of a branch, then deletes the copy. Returns which tables it would block for how long, what it would lose and where it fails. dblink and foreign tables do reach out. Local service only.',
+      'Runs the SQL of a migration on a copy of a branch and deletes it. Returns which tables it blocks for how long, what it loses and where it fails. dblink and foreign tables reach out. Local service only.',
     hints: { ...ADDS, idempotentHint: true },
     // What it reads of the branch doesn't change.
     onlyReads: () => true,
@@ -124,7 +124,7 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
       sql: sanitize(text, MAX_TEXT),
       ms: rounded(milliseconds),
       error: error?.message,
-      safer: safer.length === 0 ? undefined : safer,
+      safer: safer.length === 0 ? undefined : safer.join(' '),
     };
   });
   const statements = [...fittingItems(shown, MAX_OUTPUT - sizeOf(result) - OTHER_FIELDS)];
