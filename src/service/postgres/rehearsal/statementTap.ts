@@ -38,6 +38,8 @@ export class StatementTap {
   readonly #prepared = new Map<string, string>();
   readonly #portals = new Map<string, string>();
   readonly #pending: Pending[] = [];
+  /** Whether the server waits for the data of a COPY. */
+  #isCopying = false;
 
   constructor(events: StatementEvents) {
     this.#events = events;
@@ -78,6 +80,9 @@ export class StatementTap {
   }
 
   #sent(type: string, body: Buffer): void {
+    // CopyDone or CopyFail. Until then, Postgres ignores a Sync (manual, "COPY Operations").
+    if (type === 'c' || type === 'f') this.#isCopying = false;
+    if (this.#isCopying) return;
     const [first = '', second = ''] = textsOf(body);
     if (type === 'Q') this.#add('simple', first);
     else if (type === 'P') {
@@ -109,8 +114,8 @@ export class StatementTap {
     if (type === 'Z') return this.#skipToReady();
     const [first] = this.#pending;
     if (first?.kind === 'parse') return this.#parsed(first, type, body);
-    // Postgres ignores a Sync before the data of a COPY (G).
-    if (type === 'G' && first?.kind === 'execute') this.#pending.length = 1;
+    if (type === 'E') this.#isCopying = false;
+    if (type === 'G') this.#copies(first);
     // A portal that is suspended (s) is executed again.
     if (first?.seen === undefined || !'CEIs'.includes(type)) return;
     if (type === 'C') first.seen.tags.push(textsOf(body)[0] ?? '');
@@ -119,6 +124,12 @@ export class StatementTap {
       this.#endFirst();
       this.#beginFirst();
     }
+  }
+
+  /** A Sync may have been sent before the server asks for the data. */
+  #copies(first: Pending | undefined): void {
+    this.#isCopying = true;
+    if (first?.kind === 'execute') this.#pending.length = 1;
   }
 
   #parsed(first: Pending, type: string, body: Buffer): void {

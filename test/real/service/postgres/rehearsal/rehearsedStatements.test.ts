@@ -13,6 +13,7 @@ interface Messages {
   parse(query: { text: string }): void;
   bind(): void;
   execute(): void;
+  flush(): void;
   sync(): void;
   sendCopyFromChunk(data: Buffer): void;
   endCopyFrom(): void;
@@ -20,14 +21,24 @@ interface Messages {
 
 /** COPY with a Sync right after Execute, which Postgres ignores, and another one after the data, as libpq and tokio-postgres send it. */
 class PreparedCopy extends pg.Query {
+  /** Whether the server's request for the data comes before the Sync. */
+  readonly #isAskedFirst: boolean;
+
+  constructor(isAskedFirst: boolean) {
+    super('');
+    this.#isAskedFirst = isAskedFirst;
+  }
+
   override submit = (connection: pg.Connection): void => {
     const messages = connection as unknown as Messages;
     messages.parse({ text: 'copy users from stdin' });
     messages.bind();
     messages.execute();
-    messages.sync();
+    if (this.#isAskedFirst) messages.flush();
+    else messages.sync();
   };
   handleCopyInResponse(connection: Messages): void {
+    if (this.#isAskedFirst) connection.sync();
     connection.sendCopyFromChunk(Buffer.from('1\tone\n2\ttwo\n'));
     connection.endCopyFrom();
     connection.sync();
@@ -86,22 +97,24 @@ describe('The statements of a rehearsal', () => {
     );
   });
 
-  it('have each with its own result after the data of a COPY that was prepared', async () => {
-    const client = await connectTo(url);
-    const from = (await listed()).length;
-    const copy = new PreparedCopy('');
-    const ended = once(copy, 'end');
-    client.query(copy);
-    await ended;
-    await client.query('update users set name = $1', ['other']);
-    await client.query('select $1::int', [1]);
-    assert.deepEqual(
-      (await listed()).slice(from).map(({ text, tags }) => [text, ...tags]),
-      [
-        ['copy users from stdin', 'COPY 2'],
-        ['update users set name = $1', 'UPDATE 4'],
-        ['select $1::int', 'SELECT 1'],
-      ],
-    );
-  });
+  for (const isAskedFirst of [false, true])
+    it(`have each with its own result after the data of a COPY that was prepared (asked first: ${isAskedFirst})`, async () => {
+      const client = await connectTo(url);
+      await client.query('truncate users');
+      const from = (await listed()).length;
+      const copy = new PreparedCopy(isAskedFirst);
+      const ended = once(copy, 'end');
+      client.query(copy);
+      await ended;
+      await client.query('update users set name = $1', ['other']);
+      await client.query('select $1::int', [1]);
+      assert.deepEqual(
+        (await listed()).slice(from).map(({ text, tags }) => [text, ...tags]),
+        [
+          ['copy users from stdin', 'COPY 2'],
+          ['update users set name = $1', 'UPDATE 2'],
+          ['select $1::int', 'SELECT 1'],
+        ],
+      );
+    });
 });
