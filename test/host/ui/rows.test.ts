@@ -97,7 +97,7 @@ describe('The rows of a branch', () => {
 
   it('are shown for the table at the cursor of a schema', async () => {
     await ui().computes.contextMenu(`Branch feature, ${feature}`, 'Data and History', 'Open Schema');
-    await waitForTitle(/^app\.sql/);
+    await waitForTitle(/^feature\.app\.sql/);
     // The editor draws only the lines in view.
     await ui().page.locator('.editor-group-container.active .monaco-editor').first().click();
     await ui().page.keyboard.press('ControlOrMeta+f');
