@@ -32,6 +32,7 @@ export const laterRealSuites = [
   'rehearsal/verdicts',
   'rehearsal/randomLosses',
   'rehearsal/realWaits',
+  'rehearsal/sampledLocks',
   'npm/rehearsalKills',
   'service/postgres/rehearsal/rehearsedLocks',
   'npm/accounts',

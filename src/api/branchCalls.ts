@@ -14,6 +14,7 @@ import { ParsedRehearsal } from './records/parsedRehearsal.ts';
 import * as records from './records/records.ts';
 import type { PointInTime } from './records/pointInTime.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
+import { isNotOffered } from './transport/errors.ts';
 import type { CallOptions, Http, Method } from './transport/http.ts';
 
 /** The public service's maximum, so that one request lists all branches. */
@@ -116,9 +117,19 @@ export class BranchCalls {
     return parseRecord(reply, 'reader', records.Reader);
   }
 
-  /** The local service only: from now on, it sees what clients do on the branch. Starts the branch's primary compute. */
-  async startRehearsal(projectId: string, id: string, options?: CallOptions): Promise<void> {
-    await this.#http.call('POST', `${branchPath(projectId, id)}/rehearsal`, {}, options);
+  /**
+   * From now on, the service sees what clients do on the branch. Starts the branch's primary compute.
+   * @returns false if the service doesn't offer it: only the local one does
+   */
+  async startRehearsal(projectId: string, id: string, options?: CallOptions): Promise<boolean> {
+    const path = `${branchPath(projectId, id)}/rehearsal`;
+    return await this.#http.call('POST', path, {}, options).then(
+      () => true,
+      (error: unknown) => {
+        if (isNotOffered(error)) return false;
+        throw error;
+      },
+    );
   }
 
   /** The local service only: what was seen so far. */

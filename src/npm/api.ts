@@ -8,10 +8,11 @@ import {
   operationPath,
   PROJECTS_PER_PAGE,
 } from '../api/paths.ts';
+import { isLoopback } from '../api/addresses/host.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
-import { ApiError, isRejected, statusOf } from '../api/transport/errors.ts';
+import { ApiError, isNotOffered, isRejected, statusOf } from '../api/transport/errors.ts';
 import { Http, type CallContent, type Method } from '../api/transport/http.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
 import { pause } from '../base/clock.ts';
@@ -41,15 +42,22 @@ interface Creation {
 
 /** Milliseconds between two requests for the state of an operation, or to a locked branch. */
 const POLL = 10;
+const HOSTED_POLL = 500;
 /** Milliseconds for a request, and for its repetitions. Longer than an overloaded machine takes to start Postgres. */
 const LIMIT = 120_000;
 
 export class Api {
   readonly #http: Http;
 
-  constructor(baseUrl: BaseUrl, key: string) {
+  readonly #poll: number;
+
+  /** @param isHosted whether it isn't the local service, so that requests can be lost, and their number is limited */
+  constructor(baseUrl: BaseUrl, key: string, isHosted = false) {
     const limits = { attempt: LIMIT, total: LIMIT };
-    this.#http = new Http({ baseUrl, key, fetch: localFetch, retries: 0, lockedDelay: POLL, limits });
+    this.#poll = isHosted ? HOSTED_POLL : POLL;
+    const fetch = isLoopback(new URL(baseUrl).hostname) ? localFetch : globalThis.fetch;
+    const retries = isHosted ? 3 : 0;
+    this.#http = new Http({ baseUrl, key, fetch, retries, lockedDelay: this.#poll, limits });
   }
 
   async projects(): Promise<records.Project[]> {
@@ -117,9 +125,15 @@ export class Api {
     return String(uri);
   }
 
-  /** Only the local service has it. */
-  async startRehearsal(branch: Branch): Promise<void> {
-    await this.#call('POST', `${pathOf(branch)}/rehearsal`);
+  /** @returns whether the service offers it. Only the local one does */
+  async startRehearsal(branch: Branch): Promise<boolean> {
+    try {
+      await this.#call('POST', `${pathOf(branch)}/rehearsal`);
+      return true;
+    } catch (error) {
+      if (error instanceof Error && isNotOffered(error.cause)) return false;
+      throw error;
+    }
   }
 
   async rehearsal(branch: Branch): Promise<Rehearsal> {
@@ -161,7 +175,7 @@ export class Api {
         const { status, error } = operation as records.Operation;
         if (status === 'finished') break;
         if (status !== 'scheduling' && status !== 'running') throw new Error(`${action}: ${error ?? status}`);
-        await pause(POLL);
+        await pause(this.#poll);
       }
     }
     return reply;

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { StartError } from '../service/core/serviceErrors.ts';
 import { Api } from './api.ts';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
+import { baseUrlOrUndefined, completeBaseUrl } from '../api/transport/baseUrl.ts';
 import { databaseVariables } from '../api/addresses/databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
 import { readCommandLine } from './options.ts';
@@ -16,6 +17,7 @@ import { startService, type StartedService } from '../localService/startAttached
 
 type CommandLine = ReturnType<typeof readCommandLine>;
 
+const PUBLIC_SERVICE = 'https://console.neon.tech/api/v2';
 const KEY_VARIABLE = 'HOSTED_POSTGRES_SERVICE_API_KEY';
 /** Both files are in the package, next to this one. */
 const [SERVICE, PROJECT] = ['service.js', 'project.json'].map((name) => path.join(import.meta.dirname, name));
@@ -26,6 +28,7 @@ async function main(): Promise<number> {
     process.stdout.write(options.help);
     return 0;
   }
+  if (options.rehearsal?.account === true) return await rehearseInAccount(options.rehearsal);
   const dataDir = options.temporary ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
   if (dataDir !== undefined) openFolder(dataDir, options.dataDir === undefined);
   const ownKey = () => (dataDir === undefined ? newKey() : readOrCreateKey(dataDir));
@@ -41,6 +44,18 @@ async function main(): Promise<number> {
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
   if (rehearsal !== undefined) return rehearseWith(service, key, rehearsal);
   return run === undefined ? service.ended : runWith(service, key, run, rest['no-postgres'] !== true);
+}
+
+/** @throws {StartError} `usage` without a key and a project */
+async function rehearseInAccount(rehearsal: NonNullable<CommandLine['rehearsal']>): Promise<number> {
+  const { NEON_API_KEY: key, NEON_PROJECT_ID: projectId, NEON_API_HOST: host } = process.env;
+  if (!key || !projectId) throw new StartError('usage', '--account needs NEON_API_KEY and NEON_PROJECT_ID');
+  const baseUrl = baseUrlOrUndefined(completeBaseUrl(host || PUBLIC_SERVICE));
+  if (baseUrl === undefined) throw new StartError('usage', `NEON_API_HOST is no base URL: ${host}`);
+  const { rehearseCommand } = await import('./rehearse.ts');
+  const run = async (each: string, { id: branchId, url }: RehearsedBranch) =>
+    runCommand(each, { ...process.env, ...serviceVariables(baseUrl, key, { projectId, branchId, url }) }, 2);
+  return await rehearseCommand(new Api(baseUrl, key, true), { ...rehearsal, projectId, run });
 }
 
 async function rehearseWith(

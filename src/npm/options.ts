@@ -40,6 +40,9 @@ What the command does outside the database is done for real, and so is what dbli
   --down COMMAND        takes all of the migration back, and is rehearsed, too; default the one of a tool whose command runs
   --longest-lock MS     how long others may wait for a table; default 1000
   --json                print the report as JSON
+  --account             on a branch of the account of NEON_API_KEY, in the project of NEON_PROJECT_ID: two branches with
+                        computes are created, which cost what others cost until they are deleted, or after 30 minutes.
+                        NEON_API_HOST is another service's address
   --data-dir DIR        as without rehearse; the options for Postgres and extensions, too
 `;
 
@@ -51,9 +54,11 @@ const REHEARSE_OPTIONS = {
   'longest-lock': { type: 'string' },
   json: { type: 'boolean' },
   down: { type: 'string' },
+  account: { type: 'boolean' },
 } as const;
 
-type Rehearsal = Omit<RehearsalOptions, 'run'>;
+/** `account`: not on the data of this service. */
+type Rehearsal = Omit<RehearsalOptions, 'run' | 'projectId'> & { readonly account: boolean };
 
 /** The values of shared options are checked by the service. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
@@ -64,13 +69,20 @@ export function readCommandLine(args: readonly string[]) {
     ? parseOptions(more, { ...OPTIONS, ...REHEARSE_OPTIONS })
     : parseOptions(args, OPTIONS);
   const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...others } = values;
-  const { from, json, down, 'longest-lock': limit, ...rest }: typeof others & RehearseValues = others;
+  const {
+    from,
+    json,
+    down,
+    account,
+    'longest-lock': limit,
+    ...rest
+  }: typeof others & RehearseValues = others;
   if (run?.trim() === '') throw new StartError('usage', '--run must not be empty');
   if (temporary && dataDir !== undefined)
     throw new StartError('usage', '--temporary and --data-dir exclude each other');
   const rehearsal =
     isRehearsal && !help
-      ? rehearsalOf({ command: run, folder }, { from, json, down, 'longest-lock': limit })
+      ? rehearsalOf({ command: run, folder }, { from, json, down, account, 'longest-lock': limit })
       : undefined;
   return {
     help: help && (isRehearsal ? REHEARSE_HELP : HELP),
@@ -88,14 +100,22 @@ interface RehearseValues {
   readonly json?: boolean | undefined;
   readonly 'longest-lock'?: string | undefined;
   readonly down?: string | undefined;
+  readonly account?: boolean | undefined;
 }
 
 function rehearsalOf(migration: Pick<Rehearsal, 'command' | 'folder'>, values: RehearseValues): Rehearsal {
-  const { from, down, json = false, 'longest-lock': limit } = values;
+  const { from, down, json = false, account = false, 'longest-lock': limit } = values;
   if (migration.command === undefined && migration.folder === undefined)
     throw new StartError('usage', 'rehearse needs --run COMMAND or a folder');
   if (limit !== undefined && !/^\d+$/.test(limit))
     throw new StartError('usage', '--longest-lock must be a number of milliseconds');
   if (down?.trim() === '') throw new StartError('usage', '--down must not be empty');
-  return { ...migration, from, down, json, longestLock: limit === undefined ? undefined : Number(limit) };
+  return {
+    ...migration,
+    from,
+    down,
+    json,
+    account,
+    longestLock: limit === undefined ? undefined : Number(limit),
+  };
 }

@@ -1,7 +1,7 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
 import path from 'node:path';
 import { isRunning, ownIdentity } from '../base/processIdentity.ts';
-import { COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
+import { BILLED_LIFETIME, COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
 import { downCommandOf } from '../migrations/migrationTools.ts';
 import { runFiles } from '../migrations/runSqlFiles.ts';
@@ -16,6 +16,8 @@ const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 export type RehearsedBranch = Branch & { readonly url: string };
 
 export interface RehearsalOptions {
+  /** Of an account. Undefined: all of the local service. */
+  readonly projectId?: string | undefined;
   /** The name or id of the branch; undefined: the default one of the first project. */
   readonly from: string | undefined;
   readonly longestLock: number | undefined;
@@ -33,12 +35,14 @@ export interface RehearsalOptions {
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
 export async function rehearseCommand(
   api: Api,
-  { from, longestLock = LONGEST_LOCK, json, run, command: given, folder, down }: RehearsalOptions,
+  { projectId, from, longestLock = LONGEST_LOCK, json, run, command: given, folder, down }: RehearsalOptions,
 ): Promise<number> {
-  const parent = await findBranch(api, from);
-  await deleteAbandoned(api, parent);
+  const parent = await findBranch(api, projectId, from);
+  // Those of an account can be of programs on other machines.
+  if (projectId === undefined) await deleteAbandoned(api, parent);
+  const lifetime = projectId === undefined ? COPY_LIFETIME : BILLED_LIFETIME;
   const rehearser = {
-    copyBranch: async () => copyBranch(api, parent),
+    copyBranch: async () => copyBranch(api, parent, lifetime),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.rehearsal(branch),
     schemaDiff: async (branch: Branch, database: string) => api.schemaDiff(branch, database),
@@ -76,9 +80,13 @@ async function runFolder(sql: SqlFiles | undefined, { url }: RehearsedBranch): P
   }
 }
 
-async function findBranch(api: Api, named: string | undefined): Promise<Branch> {
-  const projects = await api.projects();
-  const all = (await Promise.all(projects.map(async ({ id }) => api.branches(id)))).flat();
+async function findBranch(
+  api: Api,
+  projectId: string | undefined,
+  named: string | undefined,
+): Promise<Branch> {
+  const ids = projectId === undefined ? (await api.projects()).map(({ id }) => id) : [projectId];
+  const all = (await Promise.all(ids.map(async (id) => api.branches(id)))).flat();
   const found = all.filter(({ id, name, default: isDefault }) =>
     named === undefined ? isDefault : named === id || named === name,
   );
@@ -102,14 +110,14 @@ async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Pro
   }
 }
 
-async function copyBranch(api: Api, parent: Branch) {
+async function copyBranch(api: Api, parent: Branch, lifetime: number) {
   const maker = ownIdentity();
   const name = `${PREFIX}${process.pid}-${Date.now()}`;
   const branch = await api.createBranch(parent.project_id, {
     name,
     parent: parent.id,
     maker,
-    lifetime: COPY_LIFETIME,
+    lifetime,
   });
   if (branch === undefined) throw new Error(`There is a branch ${name} already`);
   return branch;

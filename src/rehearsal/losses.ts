@@ -50,7 +50,10 @@ export function possibleLosses(
     if (same === undefined) return [lossOf(table, [ROWS], [])];
     const columns = pairs(table, same);
     const isChanged =
-      changed.has(relationKey(table)) || table.file !== same.file || columns.some(({ isNew }) => isNew);
+      changed.has(relationKey(table)) ||
+      table.file !== same.file ||
+      table.writes !== same.writes ||
+      columns.some(({ isNew }) => isNew);
     return [
       ...goneLosses(table, columns),
       ...columns.flatMap((pair) => typeLosses(table, same, pair)),

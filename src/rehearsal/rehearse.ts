@@ -1,6 +1,7 @@
 /** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { databaseOf, onCopy, type BranchCopy } from './branchCopy.ts';
+import { LockSampler } from './lockSampler.ts';
 import { lossesOf, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
 import { reportOf, type Report, type Rules, type WayBackRun } from './report.ts';
 import { withPlaces, type MigrationFile } from './statementRanges.ts';
@@ -9,12 +10,15 @@ import { dropNewTables, rehearsalOf, schemaLines, takeBack, type DownStep } from
 
 /** Milliseconds after which the service deletes a copy that was left behind. */
 export const COPY_LIFETIME = 24 * 3_600_000;
+/** The same where it costs. A migration that takes longer can't be rehearsed there. */
+export const BILLED_LIFETIME = 30 * 60_000;
 
 /** Makes copies of one branch by a service's API. */
 export interface Rehearser<Copy extends BranchCopy> {
   /** @returns a new branch with the data as they are now, whose compute runs. It expires. */
   copyBranch(): Promise<Copy>;
-  startRehearsal(copy: Copy): Promise<void>;
+  /** @returns whether the service sees statements. Otherwise, locks are sampled */
+  startRehearsal(copy: Copy): Promise<boolean>;
   rehearsal(copy: Copy): Promise<Rehearsal>;
   /** How the schema of a database differs from that of the branch that was copied, as a diff; empty if it doesn't. */
   schemaDiff(copy: Copy, database: string): Promise<string>;
@@ -33,31 +37,48 @@ export interface RehearsedSteps<Copy> {
 /** @param signal ends what comes after `run` */
 export async function rehearse<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
-  { run, down, files = [] }: RehearsedSteps<Copy>,
+  steps: RehearsedSteps<Copy>,
   rules: Rules,
   signal?: AbortSignal,
 ): Promise<Report> {
   return await withCopy(rehearser, signal, async (branch) => {
-    await rehearser.startRehearsal(branch);
-    const exitCode = await run(branch);
-    const seen = await rehearser.rehearsal(branch);
-    const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
-    const possible = possibleLosses(rehearsal);
-    // What has failed halfway isn't how it would be left.
-    const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
-    const back = exitCode === 0 ? down : undefined;
-    const compared = async (original: Copy) => ({
-      losses: await countLosses(possible, { original, branch }, signal),
-      tried: await workedBefore(trials, original, signal),
-      wayBack: back && (await wayBackOf(rehearser, rehearsal, { original, branch }, back, signal)),
-    });
-    const found =
-      possible.length + trials.failures.length === 0 && back === undefined
-        ? { losses: [], tried: { ...trials, broken: [] } }
-        : await withCopy(rehearser, signal, compared);
-    const names = files.map(({ file }) => file);
-    return reportOf({ rehearsal, ...found, exitCode, files: names }, rules);
+    if (await rehearser.startRehearsal(branch))
+      return await rehearseOn(branch, rehearser, steps, rules, signal);
+    const sampler = await LockSampler.start(branch);
+    try {
+      const sampled = { ...rehearser, rehearsal: async () => sampler.read() };
+      return await rehearseOn(branch, sampled, steps, rules, signal);
+    } finally {
+      await sampler.end();
+    }
   });
+}
+
+async function rehearseOn<Copy extends BranchCopy>(
+  branch: Copy,
+  rehearser: Rehearser<Copy>,
+  { run, down, files = [] }: RehearsedSteps<Copy>,
+  rules: Rules,
+  signal: AbortSignal | undefined,
+): Promise<Report> {
+  const exitCode = await run(branch);
+  const seen = await rehearser.rehearsal(branch);
+  const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
+  const possible = possibleLosses(rehearsal);
+  // What has failed halfway isn't how it would be left.
+  const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
+  const back = exitCode === 0 ? down : undefined;
+  const compared = async (original: Copy) => ({
+    losses: await countLosses(possible, { original, branch }, signal),
+    tried: await workedBefore(trials, original, signal),
+    wayBack: back && (await wayBackOf(rehearser, rehearsal, { original, branch }, back, signal)),
+  });
+  const found =
+    possible.length + trials.failures.length === 0 && back === undefined
+      ? { losses: [], tried: { ...trials, broken: [] } }
+      : await withCopy(rehearser, signal, compared);
+  const names = files.map(({ file }) => file);
+  return reportOf({ rehearsal, ...found, exitCode, files: names }, rules);
 }
 
 async function wayBackOf<Copy extends BranchCopy>(

@@ -36,6 +36,8 @@ export interface Report {
   readonly locks: readonly HeldLock[];
   /** For what was seen to be dangerous. */
   readonly safer: readonly SaferStatement[];
+  /** The longest time between two samples of locks, in milliseconds; missing if every statement was seen. */
+  readonly sampled?: number;
   readonly tried: Tried;
   /** Empty if the files aren't known. */
   readonly files: readonly FileVerdict[];
@@ -77,7 +79,8 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
   const { rehearsal, losses, tried, exitCode, wayBack, files = [] } = run;
   const { statements } = rehearsal;
   const lost = foundLosses(losses);
-  const isUnused = statements.length === 0 && exitCode === 0;
+  // Samples can miss a short session.
+  const isUnused = statements.length === 0 && exitCode === 0 && rehearsal.sampled === undefined;
   const found = [...(isUnused ? [{ kind: 'unused' } as const] : []), ...reasonsOf(run, longestLock)];
   const back = wayBack && reasonsOf({ ...wayBack, tried: NOTHING_TRIED }, longestLock);
   const forgotten = wayBack?.schema.forgotten ?? [];
@@ -104,6 +107,7 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
     locks: rehearsal.locks,
     files: fileVerdicts(rehearsal, found, files),
     safer: saferStatements(found, rehearsal),
+    ...(rehearsal.sampled !== undefined && { sampled: rehearsal.sampled }),
     tried,
     ...(wayBack && {
       wayBack: {
@@ -123,7 +127,9 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
 
 /** Of a migration, or of its way back. */
 function reasonsOf({ rehearsal, losses, tried, exitCode }: RehearsedRun, longestLock: number): Reason[] {
-  const { statements, problem } = rehearsal;
+  const { statements, sampled = 0 } = rehearsal;
+  const tooSeldom = sampled > longestLock ? `Locks were read only every ${duration(sampled)}.` : undefined;
+  const { problem = tooSeldom } = rehearsal;
   const statement = statements.findLast(({ error }) => error !== undefined);
   const long = blockedTables(rehearsal).filter(
     ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
@@ -185,7 +191,13 @@ export const furtherNotes = ({
   tried: { tooSlow, outside },
   wayBack,
   undoSeconds,
+  sampled,
 }: Report): readonly string[] => [
+  ...(sampled === undefined
+    ? []
+    : [
+        `Sampled through a second connection, because this service doesn't show statements. What is shorter than ${duration(sampled)} can be missing.`,
+      ]),
   ...tooSlow.map((name) => `Not tried, because it takes too long: ${name}`),
   ...outside.map(
     (name) => `No triggers and views were tried, because they may reach outside of the database: ${name}`,

@@ -70,6 +70,8 @@ export interface Relation {
   /** Changes if Postgres writes the relation again. */
   readonly file: number;
   readonly bytes: number;
+  /** How many of its rows were changed or deleted so far, where locks are only sampled. */
+  readonly writes?: number;
   /** By the numbers of the columns. */
   readonly columns: Readonly<Record<string, RelationColumn>>;
   /** By their names. Missing if there are none. */
@@ -100,6 +102,8 @@ export interface Rehearsal {
   readonly after: readonly Relation[];
   /** Why something may be missing; missing if nothing is. */
   readonly problem?: string;
+  /** The longest time between two samples, in milliseconds; missing if every statement was seen. */
+  readonly sampled?: number;
 }
 
 /** The same for a relation before and after. */

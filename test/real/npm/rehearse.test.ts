@@ -7,8 +7,11 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { REHEARSE_HELP } from '../../../src/npm/options.ts';
+import { Api } from '../../../src/npm/api.ts';
+import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { installProgram, startProgram } from '../../helpers/npxProgram.ts';
-import { accountFile, temporaryFolder } from '../../helpers/localService.ts';
+import { accountFile, startLocalService, temporaryFolder } from '../../helpers/localService.ts';
+import { query } from '../service/postgres/clients.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 
 const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
@@ -192,6 +195,57 @@ describe('npx hosted-postgres rehearse', () => {
     const account = readFileSync(accountFile(path.join(folder, OWN_FOLDER)), 'utf8');
     assert.match(account, /"name":\s*"main"/);
     assert.doesNotMatch(account, /"name":\s*"rehearsal-/);
+  });
+
+  it('rehearses on a branch of an account, whose service does not show statements, and deletes it', async () => {
+    const service = await startLocalService();
+    const proxy = await FaultProxy.start({
+      upstream: service.baseUrl,
+      rewrite: (reply, call) => (call.endsWith('/rehearsal') ? { status: 404, json: {} } : reply),
+    });
+    const api = new Api(service.baseUrl, service.key);
+    const [project] = await api.projects();
+    const id = project?.id ?? assert.fail('no project');
+    const [main] = await api.branches(id);
+    const uri = main && (await api.url(main));
+    await query(
+      uri ?? assert.fail('no database'),
+      'create table users as select g as id, $$n$$ as nick from generate_series(1, 1204) g',
+    );
+    const before = (await api.branches(id)).map(({ name }) => name);
+    const account = { NEON_API_KEY: service.key, NEON_API_HOST: proxy.baseUrl, NEON_PROJECT_ID: id };
+    const rehearsed = async (...args: string[]) => {
+      const variables = Object.entries(account).map((each) => each.join('='));
+      const program = startProgram(
+        ['env', ...variables, process.execPath, file, 'rehearse', '--account', ...args],
+        folder,
+        temporary,
+      );
+      return { code: await program.ended, output: program.output() };
+    };
+    const lost = await rehearsed(
+      '--from',
+      main?.id ?? '',
+      '--run',
+      sql('alter table users drop column nick'),
+    );
+    assert.equal(lost.code, 3, lost.output);
+    assert.match(lost.output, /^Loses 1,204 values of public\.users\.nick\.$/m);
+    assert.match(lost.output, /^Sampled through a second connection/m);
+    const failed = await rehearsed('--from', main?.id ?? '', '--run', sql('drop table nothing'));
+    assert.equal(failed.code, 1, failed.output);
+    assert.deepEqual(
+      (await api.branches(id)).map(({ name }) => name),
+      before,
+    );
+    await proxy.stop();
+    await service.stop();
+  });
+
+  it('needs a key and a project for an account', async () => {
+    const { code, output } = await run('rehearse', '--account', '--run', 'true');
+    assert.notEqual(code, 0);
+    assert.match(output, /--account needs NEON_API_KEY and NEON_PROJECT_ID/);
   });
 
   it('refuses what it cannot do, and shows how it is called', async () => {

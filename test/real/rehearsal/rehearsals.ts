@@ -33,7 +33,8 @@ export async function startSeeded(): Promise<Rehearsals> {
   return rehearsals;
 }
 
-export async function startRehearsals(): Promise<Rehearsals> {
+/** @param isSampled as with a service that doesn't see statements */
+export async function startRehearsals({ isSampled = false } = {}): Promise<Rehearsals> {
   const service = await startLocalService();
   const api = new Api(service.baseUrl, service.key);
   const project = await api.createProject('rehearsals');
@@ -50,7 +51,7 @@ export async function startRehearsals(): Promise<Rehearsals> {
   };
   const rehearser = {
     copyBranch: copy,
-    startRehearsal: async (branch: Copy) => api.startRehearsal(branch),
+    startRehearsal: async (branch: Copy) => !isSampled && api.startRehearsal(branch),
     rehearsal: async (branch: Copy) => api.rehearsal(branch),
     schemaDiff: async (branch: Copy, database: string) => api.schemaDiff(branch, database),
     delete: async (branch: Copy) => api.delete(branch),

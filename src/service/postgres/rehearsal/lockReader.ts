@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
+import { locksQuery, relationsQuery } from '../../../rehearsal/catalogQueries.ts';
 import type { LockMode, Relation } from '../../../api/records/rehearsal.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import {
@@ -32,50 +33,8 @@ interface OwnSession {
 
 type ReadRelation = Omit<Relation, 'bytes'> & { readonly path: string | null };
 
-/** By the schema: what a new branch begins with has ids as low as Postgres's own, because it is made without a server. */
-const OF_USERS = `n.nspname operator(pg_catalog.<>) all ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
-and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
-
-/**
- * What other sessions can't see yet, such as a table that the transaction has created, isn't in the result: no other session can
- * wait for it. A locked index stops queries of its table, because planning them locks it.
- */
-const LOCKS = `
-select l.pid, l.mode, coalesce(i.indrelid, c.oid)::pg_catalog.int8::pg_catalog.float8 as id,
-  pg_catalog.format('%I.%I', n.nspname, coalesce(t.relname, c.relname)) as table,
-  case when i.indrelid is not null then c.relname end as index
-from pg_catalog.pg_locks l
-join pg_catalog.pg_class c on c.oid operator(pg_catalog.=) l.relation
-join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
-left join pg_catalog.pg_index i on i.indexrelid operator(pg_catalog.=) c.oid
-left join pg_catalog.pg_class t on t.oid operator(pg_catalog.=) i.indrelid
-where l.locktype operator(pg_catalog.=) 'relation' and l.granted
-and l.pid operator(pg_catalog.=) any($1) and ${OF_USERS}
-and l.database operator(pg_catalog.=)
-  (select oid from pg_catalog.pg_database where datname operator(pg_catalog.=) pg_catalog.current_database())`;
-
-const RELATIONS = `
-select c.oid::pg_catalog.int8::pg_catalog.float8 as id, c.relkind as kind,
-  pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
-  coalesce(pg_catalog.pg_relation_filenode(c.oid), 0)::pg_catalog.int8::pg_catalog.float8 as file,
-  pg_catalog.pg_relation_filepath(c.oid) as path,
-  coalesce((
-    select pg_catalog.jsonb_object_agg(a.attnum, pg_catalog.jsonb_build_object(
-      'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
-      'isChecked', exists (
-        select from pg_catalog.pg_constraint d where d.contypid operator(pg_catalog.=) a.atttypid)))
-    from pg_catalog.pg_attribute a
-    where a.attrelid operator(pg_catalog.=) c.oid and a.attnum operator(pg_catalog.>) 0 and not a.attisdropped
-    and a.attgenerated operator(pg_catalog.=) ''
-  ), '{}') as columns,
-  coalesce((
-    select pg_catalog.jsonb_object_agg(o.conname, pg_catalog.jsonb_build_object(
-      'kind', o.contype, 'isValidated', o.convalidated, 'columns', coalesce(o.conkey, '{}'),
-      'refersTo', o.confrelid::pg_catalog.int8))
-    from pg_catalog.pg_constraint o where o.conrelid operator(pg_catalog.=) c.oid
-  ), '{}') as constraints
-from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
-where c.relkind operator(pg_catalog.=) any('{r,p,m,i,S}') and ${OF_USERS}`;
+const LOCKS = locksQuery('$1');
+const RELATIONS = relationsQuery('pg_catalog.pg_relation_filepath(c.oid) as path');
 
 /** @param table with its schema, quoted if necessary */
 const changedRowsOf = (table: string, pid: number): string => `

@@ -1,0 +1,201 @@
+/**
+ * Sees what a migration does through a second connection, where the service doesn't see statements: what runs, and which locks are held,
+ * again and again. A lock or statement that is shorter than the time between two samples can be missed. What was written is counted by
+ * Postgres, and no session of the migration may be left, because each counts when it ends.
+ */
+import type Client from 'pg/lib/client.js';
+import type {
+  HeldLock,
+  LockMode,
+  Rehearsal,
+  RehearsedStatement,
+  Relation,
+} from '../api/records/rehearsal.ts';
+import { createPgClient } from '../base/sql/pgClient.ts';
+import { databaseOf, type BranchCopy } from './branchCopy.ts';
+import { locksQuery, relationsQuery } from './catalogQueries.ts';
+
+type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Of another session. All times are milliseconds since 1970 by the clock of the server. */
+interface Activity {
+  readonly now: number;
+  readonly pid: number;
+  readonly text: string;
+  /** Null before its first statement. */
+  readonly began: number | null;
+  /** When its last statement ended; null while it runs. */
+  readonly ended: number | null;
+  readonly transaction: number | null;
+}
+
+interface SampledLock {
+  readonly pid: number;
+  readonly mode: LockMode;
+  readonly id: number;
+  readonly table: string;
+  readonly index: string | null;
+}
+
+const time = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
+const OTHERS = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+  and backend_type = 'client backend' and usename = current_user`;
+/** One round trip. Without the pause, a near server would do nothing else. */
+const SAMPLE = `
+  select pg_sleep(0.002);
+  select ${time('clock_timestamp()')} as now;
+  select pid, query as text, ${time('query_start')} as began, ${time('xact_start')} as transaction,
+    case when state <> 'active' then ${time('state_change')} end as ended ${OTHERS};
+  ${locksQuery(`array(select pid ${OTHERS})`)}`;
+/** Without the counts of Postgres, each table counts as changed. */
+const RELATIONS = relationsQuery(`pg_relation_size(c.oid)::float8 as bytes,
+  case when current_setting('track_counts')::bool
+    then (pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid))::float8 else random() end as writes`);
+
+/** Milliseconds until a session that the migration has left open counts as a problem. */
+const LONGEST_END = 5000;
+
+interface Session {
+  readonly number: number;
+  readonly began: number;
+  /** The index of its last statement. */
+  readonly statement: number;
+}
+
+export class LockSampler {
+  readonly #client: Client;
+  readonly #database: string;
+  readonly #statements: Changing<RehearsedStatement>[] = [];
+  readonly #locks: Changing<HeldLock>[] = [];
+  readonly #sessions = new Map<number, Session>();
+  readonly #transactions = new Map<string, number>();
+  #held = new Map<string, Changing<HeldLock>>();
+  #before: readonly Relation[] = [];
+  #start: number | undefined;
+  #now = 0;
+  #longestGap = 0;
+  #others = 0;
+  #problem: string | undefined;
+  #isEnded = false;
+  #sampling: Promise<void> = Promise.resolve();
+
+  private constructor(client: Client, database: string) {
+    this.#client = client;
+    this.#database = database;
+  }
+
+  /** @throws {Error} if there is no connection */
+  static async start(copy: BranchCopy): Promise<LockSampler> {
+    const options = '-c lock_timeout=5000';
+    const client = createPgClient({ connectionString: copy.url, options });
+    await client.connect();
+    const sampler = new LockSampler(client, databaseOf(copy));
+    sampler.#before = await sampler.#relations();
+    await sampler.#sample();
+    sampler.#sampling = sampler.#sampleAll();
+    return sampler;
+  }
+
+  /** What was seen so far, when all sessions of the migration have ended. */
+  async read(): Promise<Rehearsal> {
+    const from = this.#now;
+    // The last sample can be older than a session.
+    do await this.#sample();
+    while (this.#others > 0 && this.#now - from < LONGEST_END);
+    if (this.#others > 0) this.#problem ??= 'The migration has left a session open.';
+    const after = await this.#relations();
+    const [statements, locks] = [[...this.#statements], [...this.#locks]];
+    const sampled = this.#longestGap;
+    const problem = this.#problem;
+    return {
+      statements,
+      locks,
+      before: this.#before,
+      after,
+      sampled,
+      ...(problem !== undefined && { problem }),
+    };
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await this.#sampling;
+    await this.#client.end().catch(() => undefined);
+  }
+
+  async #sampleAll(): Promise<void> {
+    while (!this.#isEnded && this.#problem === undefined) {
+      try {
+        await this.#sample();
+      } catch (error) {
+        this.#problem = `Locks could not be sampled: ${error instanceof Error ? error.message : String(error)}.`;
+      }
+    }
+  }
+
+  async #relations(): Promise<Relation[]> {
+    const { rows } = await this.#client.query<Omit<Relation, 'database'>>(RELATIONS);
+    return rows.map((row) => ({ ...row, database: this.#database }));
+  }
+
+  async #sample(): Promise<void> {
+    const results: unknown = await this.#client.query(SAMPLE);
+    const [, clock, activity, locks] = results as [
+      unknown,
+      Rows<Activity>,
+      Rows<Activity>,
+      Rows<SampledLock>,
+    ];
+    const now = clock.rows[0]?.now ?? 0;
+    this.#start ??= now;
+    const before = this.#now === 0 ? now : this.#now;
+    this.#longestGap = Math.max(this.#longestGap, now - before);
+    this.#now = now;
+    this.#others = activity.rows.length;
+    for (const each of activity.rows) this.#addStatement(each);
+    this.#addLocks(locks.rows, before);
+  }
+
+  #addStatement({ pid, text, began, ended, transaction }: Activity): void {
+    if (began === null) return;
+    const start = this.#start ?? began;
+    let session = this.#sessions.get(pid);
+    if (session?.began !== began) {
+      const number = session?.number ?? this.#sessions.size + 1;
+      session = { number, began, statement: this.#statements.length };
+      this.#sessions.set(pid, session);
+      // A statement that has ended, and so has its transaction, was one by itself as far as it is known.
+      const key = `${pid} ${transaction ?? `at ${began}`}`;
+      const known = this.#transactions.get(key) ?? this.#transactions.size + 1;
+      this.#transactions.set(key, known);
+      const from = began - start;
+      this.#statements.push({ session: number, transaction: known, text, from, milliseconds: 0, tags: [] });
+    }
+    const statement = this.#statements[session.statement];
+    if (statement !== undefined) statement.milliseconds = Math.max(0, (ended ?? this.#now) - began);
+  }
+
+  /** @param before the time of the last sample: a lock that is new was taken since then, or since its statement began */
+  #addLocks(locks: readonly SampledLock[], before: number): void {
+    const start = this.#start ?? before;
+    const held = new Map<string, Changing<HeldLock>>();
+    for (const { pid, index, ...lock } of locks) {
+      const session = this.#sessions.get(pid);
+      if (session === undefined) continue;
+      const key = JSON.stringify([pid, lock.id, index, lock.mode]);
+      const known = this.#held.get(key);
+      const from = Math.max(before, session.began) - start;
+      const { statement } = session;
+      const named = { ...lock, database: this.#database, ...(index !== null && { index }) };
+      const seen = known ?? { ...named, from, to: from, statement };
+      if (known === undefined) this.#locks.push(seen);
+      held.set(key, seen);
+    }
+    for (const lock of [...this.#held.values(), ...held.values()]) lock.to = this.#now - start;
+    this.#held = held;
+  }
+}
+
+interface Rows<Row> {
+  readonly rows: readonly Row[];
+}
