@@ -1,4 +1,4 @@
-// The model that the clients of `run.ts` ask: on loopback, in the formats of four services. It calls the tools it is told to, one a
+// The model that the clients of `run.ts` ask: on loopback, in the formats of four services. It calls the tools that its caller names, one a
 // turn, and keeps what the client answers. Only the model is played: the clients and the MCP server are real.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

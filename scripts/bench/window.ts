@@ -1,5 +1,5 @@
 /**
- * A real window with a large account beside one with as many projects and few computes: how soon the tree answers a click, what the extension host
+ * A real window with a large account, compared with one that has as many projects and few computes: how soon the tree answers a click, what the extension host
  * takes, and which rows a refresh draws again when nothing has changed.
  */
 import { readFile } from 'node:fs/promises';
@@ -158,7 +158,7 @@ function memoryRow(ours: number, baseline: number): Result {
     ratio: ours / baseline,
     goal: '',
     met: true,
-    note: 'resident memory with all projects expanded, with what Node has not freed yet',
+    note: 'resident memory with all projects expanded, also what Node still has to free',
   };
 }
 

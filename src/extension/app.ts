@@ -151,7 +151,7 @@ function registerListeners(
     provideRehearsals(deps.rehearsals),
     rehearseOnSave({
       ...deps,
-      // A chunk of its own would split those that activation loads.
+      // A separate chunk would split those that activation loads.
       findProblems: async (...saved) => (await import('./commandHandlers.ts')).findProblems(...saved),
     }),
     showBranchItem(deps),

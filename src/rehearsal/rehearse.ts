@@ -30,7 +30,7 @@ export interface RehearsedSteps<Copy> {
   run(this: void, copy: Copy): Promise<number>;
   /** The files of the migration, if they are known. */
   readonly files?: readonly MigrationFile[] | undefined;
-  /** Missing if there is none. */
+  /** Missing without one. */
   readonly down?: DownStep<Copy> | undefined;
 }
 

@@ -74,7 +74,7 @@ export interface Relation {
   readonly writes?: number;
   /** By the numbers of the columns. */
   readonly columns: Readonly<Record<string, RelationColumn>>;
-  /** By their names. Missing if there are none. */
+  /** By their names. Missing without any. */
   readonly constraints?: Readonly<Record<string, Constraint>>;
 }
 

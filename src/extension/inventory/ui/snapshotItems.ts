@@ -30,7 +30,7 @@ export function snapshotItem({ snapshotId }: SnapshotNode, snapshot: Snapshot | 
   const label = l10n.t('Snapshot {0}', name);
   item.accessibilityInformation = { label };
   if (time === 0) return item;
-  // The row is redrawn too seldom for “5 minutes ago”.
+  // The row is redrawn too rarely for “5 minutes ago”.
   item.description = formatDate(new Date(time).toISOString());
   item.accessibilityInformation = { label: `${label}, ${item.description}` };
   return item;
