@@ -169,7 +169,9 @@ describe('Connecting as a member of an organization', () => {
     await ui().dialog.press('Remove');
     await ui().run('Switch Account…');
     await ui().quickInput.choose('Select an account', `second (${address})`);
-    await ui().computes.waitUntilGone('Project mine');
+    await ui().computes.waitFor('Project of org-typed-4');
+    // The palette lists what is offered when it opens.
+    await until('the account of an organization', async () => ui().isOffered('Choose Organization…'));
   });
 
   it('names an organization without projects and offers another one', async () => {

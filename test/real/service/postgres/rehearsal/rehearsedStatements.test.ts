@@ -1,7 +1,8 @@
 /** The statements that a rehearsal lists, by clients that send the messages of a statement in their own way. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { Client, neonConfig } from '@neondatabase/serverless';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import postgres from 'postgres';
 import type { RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
@@ -45,6 +46,19 @@ class PreparedCopy extends pg.Query {
   }
 }
 
+/** As a program, because the settings of the driver are those of its process. */
+const SERVERLESS = `
+  const { Client, neonConfig } = require('@neondatabase/serverless');
+  neonConfig.wsProxy = (host, port) => host + ':' + port + '/v2';
+  neonConfig.useSecureWebSocket = false;
+  const client = new Client(process.env.DATABASE_URL);
+  client.connect()
+    .then(async () => {
+      console.log(JSON.stringify((await client.query('select 6 * 7 as answer')).rows));
+      await client.end();
+    })
+    .catch((error) => { console.error(error); process.exitCode = 1; });`;
+
 describe('The statements of a rehearsal', () => {
   let plane: ControlPlane;
   let url: string;
@@ -84,14 +98,10 @@ describe('The statements of a rehearsal', () => {
     });
 
   it('have those of the serverless driver on a WebSocket', async () => {
-    neonConfig.wsProxy = (host, port) => `${host}:${port}/v2`;
-    neonConfig.useSecureWebSocket = false;
-    const client = new Client(url);
     const from = (await listed()).length;
-    // An event, whose message another process wouldn't get.
-    await client.connect().catch(({ message }: Error) => assert.fail(message));
-    assert.deepEqual((await client.query('select 6 * 7 as answer')).rows, [{ answer: 42 }]);
-    await client.end();
+    const env = { ...process.env, DATABASE_URL: url };
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', SERVERLESS], { env });
+    assert.deepEqual(JSON.parse(stdout), [{ answer: 42 }]);
     assert.deepEqual(
       (await listed()).slice(from).map(({ text, tags }) => [text, ...tags]),
       [['select 6 * 7 as answer', 'SELECT 1']],
