@@ -27,7 +27,7 @@ const SHOWN_ONCE = /This is the only time the key is shown/;
 
 const failures: readonly (readonly [FaultName, RegExp])[] = [
   ['echoedKey', /bad request/],
-  ['captivePortal', /web page instead of a response/],
+  ['captivePortal', /web page came instead of a response/],
   ['redirect307', /Your key was not sent there/],
   ['truncatedJson', /cut off/],
   ['forbiddenPage', /doesn't allow it/],
