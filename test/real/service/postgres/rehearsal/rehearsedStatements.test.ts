@@ -46,7 +46,7 @@ class PreparedCopy extends pg.Query {
   }
 }
 
-/** As a program, because the settings of the driver are those of its process. */
+/** As a program, because the settings of the driver are those of its process, and other suites change them. */
 const SERVERLESS = `
   const { Client, neonConfig } = require('@neondatabase/serverless');
   neonConfig.wsProxy = (host, port) => host + ':' + port + '/v2';
