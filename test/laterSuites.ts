@@ -35,7 +35,7 @@ export const laterRealSuites = [
   'rehearsal/sampledLocks',
   'npm/rehearsalKills',
   'service/postgres/rehearsal/rehearsedLocks',
-  // Services of root load the serverless driver's part late, which they can't in a folder that is closed to `nobody`.
+  // A service of root loads the part for the serverless driver late. It can't do so in a folder that only root may enter.
   'service/postgres/rehearsal/rehearsedStatements',
   'npm/accounts',
   'service/postgres/network/startupParameters',

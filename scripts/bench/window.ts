@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startLocalService, temporaryFolder, type LocalService } from '../../test/helpers/localService.ts';
+import { connect } from '../../test/host/ui/connect.ts';
 import { openWorkbench, type OpenWorkbench } from '../../test/workbench/open.ts';
 import { processTree } from '../../test/workbench/processes.ts';
 import { until } from '../../test/workbench/until.ts';
@@ -29,6 +30,7 @@ export async function measure(): Promise<readonly Result[]> {
       const window = await openWorkbench();
       windows.push(window);
       await connect(window, service);
+      await window.viewAction('Computes', 'Collapse All');
     }
     const [large, small] = windows;
     if (large === undefined || small === undefined) throw new Error('no windows');
@@ -46,15 +48,6 @@ async function startWithAccount(size: AccountSize): Promise<LocalService> {
   const file = path.join(temporaryFolder(), 'projects.json');
   writeFileSync(file, projectsFile(size));
   return startLocalService({ postgres: false, args: ['--projects', file] });
-}
-
-async function connect(window: OpenWorkbench, { baseUrl, key }: LocalService): Promise<void> {
-  await window.openView('Hosted Postgres');
-  await window.run('Connect…');
-  await window.quickInput.answer('Select a service', baseUrl);
-  await window.quickInput.answer('API key for', key);
-  await window.computes.waitForFirstProject();
-  await window.viewAction('Computes', 'Collapse All');
 }
 
 /** Clicks the same projects of both, one after the other, and collapses each again. */

@@ -19,7 +19,7 @@ describe('Rows of snapshots', () => {
   });
   after(() => service.stop());
 
-  it('are below their branch, and there is none without a snapshot', async () => {
+  it('are below their branch, which has no such row without a snapshot', async () => {
     const { computes } = ui();
     const [id] = /br-[\w-]+$/.exec(await computes.waitFor(work)) ?? [];
     await computes.waitFor('Databases of work');

@@ -33,14 +33,24 @@ export async function startSeeded(): Promise<Rehearsals> {
   return rehearsals;
 }
 
-/** @param isSampled as with a service that doesn't see statements */
 export async function startRehearsals({ isSampled = false } = {}): Promise<Rehearsals> {
   const service = await startLocalService();
   const api = new Api(service.baseUrl, service.key);
   const project = await api.createProject('rehearsals');
   const [parent] = await api.branches(project);
+  return rehearsalsOf(service, parent, isSampled);
+}
+
+/** On copies of a branch. @param isSampled as with a service that doesn't see statements */
+export async function rehearsalsOf(
+  service: LocalService,
+  parent: Branch | undefined,
+  isSampled = false,
+): Promise<Rehearsals> {
+  const api = new Api(service.baseUrl, service.key);
   const url = parent && (await api.url(parent));
   if (parent === undefined || url === undefined) throw new Error('The project has no database');
+  const project = parent.project_id;
   let count = 0;
   const copy = async (): Promise<Copy> => {
     const name = `copy-${(count += 1)}`;

@@ -54,7 +54,7 @@ describe('SnapshotLists', () => {
     childrenOf(model.inventory, node).map((child) => treeItem(model.inventory, child).label);
   const branch = (branchId: string) => ({ kind: 'branch', projectId: 'shop', branchId }) as const;
 
-  it('shows the snapshots of a branch below it, the newest first, and no row where there are none', async () => {
+  it('shows the snapshots of a branch below it, the newest first, and no row without any', async () => {
     assert.deepEqual(labels(branch('br-main')), ['primary', 'Databases']);
     await lists().ensureLoaded('shop');
     assert.deepEqual(changes, [branch('br-main')], 'only what has snapshots is drawn again');

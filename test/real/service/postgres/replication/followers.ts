@@ -94,7 +94,7 @@ function apply(tables: Tables, message: Pgoutput.Message): void {
 }
 
 /**
- * postgres.js, which gets what is committed while it is connected. A Stream Abort would end the process with a TypeError, and isn't
+ * postgres.js, which gets what is committed while it is connected. By its source, a Stream Abort ends the process with a TypeError. None is
  * sent for transactions that fit in the memory for decoding.
  * @returns the ids of inserted rows, which grow
  */
