@@ -10,7 +10,7 @@ import { foundLosses, type Loss } from './losses.ts';
 import { fileVerdicts, reasonStatement, type FileVerdict } from './reasonStatement.ts';
 import { SAFER_FORMS, saferStatements, type SaferStatement } from './saferForms.ts';
 import { NOTHING_TRIED, type Tried } from './trials.ts';
-import { FAILURES, type Reason, type Verdict } from './verdict.ts';
+import { FAILURES, uncommittedReasons, type Reason, type Verdict } from './verdict.ts';
 import type { SchemaLines } from './wayBack.ts';
 
 /** How long others may wait for a table, by default. Milliseconds. */
@@ -137,6 +137,8 @@ function reasonsOf({ rehearsal, losses, tried, exitCode }: RehearsedRun, longest
   return [
     ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, statement } as const]),
     ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
+    // A command that fails often leaves its transaction open.
+    ...(exitCode === 0 ? uncommittedReasons(statements) : []),
     ...foundLosses(losses).map((loss) => ({ kind: 'loss', loss }) as const),
     ...tried.broken.map((broken) => ({ kind: 'broken', broken }) as const),
     ...long.map((each) => ({ kind: 'blocked', blocked: each }) as const),
@@ -228,6 +230,8 @@ function sentenceOf(reason: Reason): string {
       return `Incomplete: ${reason.problem}`;
     case 'unused':
       return 'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.';
+    case 'uncommitted':
+      return `Isn't committed: a connection ends after "${firstLine(reason.statement.text)}", so its transaction is rolled back.`;
     case 'loss':
       return lossSentence(reason.loss);
     case 'broken':

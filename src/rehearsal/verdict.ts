@@ -13,6 +13,8 @@ export type Reason =
   | { readonly kind: 'incomplete'; readonly problem: string }
   /** Nothing reached the copy: the command may have used another database. */
   | { readonly kind: 'unused' }
+  /** Postgres has rolled back the transaction of this statement, the last before its connection ended. */
+  | { readonly kind: 'uncommitted'; readonly statement: RehearsedStatement }
   | { readonly kind: 'loss'; readonly loss: Loss }
   | { readonly kind: 'broken'; readonly broken: Broken }
   | { readonly kind: 'blocked'; readonly blocked: BlockedTable }
@@ -20,5 +22,17 @@ export type Reason =
   | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
   | { readonly kind: 'wayBack'; readonly reason: Reason };
 
-/** What wasn't seen to the end can't be called safe or dangerous. */
-export const FAILURES: ReadonlySet<Reason['kind']> = new Set(['failed', 'incomplete', 'unused']);
+/** What wasn't seen to the end, or isn't there in the end, can't be called safe or dangerous. */
+export const FAILURES: ReadonlySet<Reason['kind']> = new Set([
+  'failed',
+  'incomplete',
+  'unused',
+  'uncommitted',
+]);
+
+/** The last statement of each transaction that wasn't committed. */
+export function uncommittedReasons(statements: readonly RehearsedStatement[]): Reason[] {
+  const last = new Map<number, RehearsedStatement>();
+  for (const statement of statements) if (statement.isUncommitted) last.set(statement.transaction, statement);
+  return [...last.values()].map((statement) => ({ kind: 'uncommitted', statement }));
+}

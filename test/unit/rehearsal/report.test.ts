@@ -43,6 +43,20 @@ describe('The report of a rehearsal', () => {
     assert.deepEqual(report({ statements: [] }, 7).sentences, ['Fails: the command ended with code 7.']);
   });
 
+  it('calls what is never committed failed, once for each transaction', () => {
+    const sent = { ...statement, isUncommitted: true } as const;
+    const statements = [{ ...sent, text: 'begin' }, sent, { ...sent, transaction: 9, text: 'drop table b' }];
+    const { verdict, sentences } = report({ statements });
+    assert.equal(verdict, 'failed');
+    assert.deepEqual(
+      sentences,
+      ['alter table orders add column note text', 'drop table b'].map(
+        (text) => `Isn't committed: a connection ends after "${text}", so its transaction is rolled back.`,
+      ),
+    );
+    assert.deepEqual(report({ statements }, 7).sentences, ['Fails: the command ended with code 7.']);
+  });
+
   it('says for how many rows others wait, if not for all', () => {
     const table = { database: 'app', id: 1, name: 'orders', kind: 'r', file: 1, bytes: 0, columns: {} };
     const lock = {

@@ -132,6 +132,11 @@ function sentenceOf(reason: Reason): string {
       return l10n.t(
         'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.',
       );
+    case 'uncommitted':
+      return l10n.t(
+        "Isn't committed: a connection ends after “{0}”, so its transaction is rolled back.",
+        shortened(reason.statement.text, MAX_QUOTED),
+      );
     case 'loss':
       return lossSentence(reason.loss);
     case 'broken':

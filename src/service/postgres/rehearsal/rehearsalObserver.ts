@@ -63,6 +63,8 @@ export class RehearsalObserver {
   #problem: string | undefined;
   #lastHold: Hold = { at: 0, ...NOT_HELD };
   #isSampling = false;
+  /** Resolves when the transactions of all sessions that have ended so far are known. */
+  #left: Promise<unknown> = Promise.resolve();
 
   private constructor(deps: ServerDependencies, server: Postmaster, dataDir: string) {
     this.#server = server;
@@ -95,8 +97,13 @@ export class RehearsalObserver {
     server.on('error', () => server.destroy());
     server.once('close', () => toClient.end());
     toClient.once('end', () => client.destroySoon());
-    client.once('close', () => server.destroy());
-    client.once('close', () => session.closed());
+    // A connection that is reset has no end.
+    client.once('close', () => {
+      void session.leaving().then(() => {
+        server.destroy();
+        session.closed();
+      });
+    });
     client.pipe(toServer).pipe(server);
     server.pipe(toClient).pipe(client);
   }
@@ -104,6 +111,7 @@ export class RehearsalObserver {
   /** What was seen so far. @throws {EngineError} if the server is stopping */
   async read(): Promise<Rehearsal> {
     const after = await this.#reader.allRelations();
+    await this.#left;
     if (!(await this.#reader.asAdmin(isHolding))) this.#problem ??= 'Commits were not held to the end.';
     const [statements, locks, before, problem] = [this.#statements, this.#locks, this.#before, this.#problem];
     return { statements, locks, before, after, ...(problem !== undefined && { problem }) };
@@ -164,6 +172,12 @@ export class RehearsalObserver {
         if (isInTransaction) return this.#readLocks();
         endTransaction(session, end);
       },
+      leaving: async () => {
+        if (pid === undefined) return;
+        const left = this.#noteUncommitted(session, pid);
+        this.#left = Promise.all([this.#left, left]);
+        await left;
+      },
       closed: () => {
         if (pid !== undefined) this.#sessions.delete(pid);
         const { database } = session;
@@ -171,6 +185,16 @@ export class RehearsalObserver {
         if (database !== undefined && !isUsed) void this.#reader.leave(database).catch(() => undefined);
       },
     };
+  }
+
+  /** Does not throw. Notes what Postgres rolls back when the session ends now. */
+  async #noteUncommitted({ transaction, isRunning }: Session, pid: number): Promise<void> {
+    // What still runs can be the commit.
+    if (transaction === undefined || isRunning) return;
+    const isWriting = await this.#reader.isWriting(pid).catch((error: unknown) => this.#fail(error));
+    if (isWriting !== true) return;
+    for (const statement of this.#statements)
+      if (statement.transaction === transaction) statement.isUncommitted = true;
   }
 
   async #readHeldCommit(): Promise<void> {

@@ -12,6 +12,8 @@ export interface StatementEvents {
   ended(statement: SeenStatement): void;
   /** The server waits for the next statement. The client gets to know it when the promise has resolved. */
   ready(isInTransaction: boolean): Promise<void>;
+  /** The client ends the session. The server gets to know it when the promise has resolved. */
+  leaving(): Promise<void>;
   closed(): void;
 }
 
@@ -48,11 +50,21 @@ export class StatementTap {
   /** For what the client sends. */
   fromClient(): Transform {
     const messages = new Messages('QPBE');
+    const leave = async (done: TransformCallback, chunk?: Buffer) => {
+      await this.#events.leaving();
+      done(null, chunk);
+    };
     return new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        for (const { type, body } of messages.read(chunk)) this.#sent(type, body);
-        done(null, chunk);
+        let isEnd = false;
+        for (const { type, body } of messages.read(chunk)) {
+          this.#sent(type, body);
+          isEnd ||= type === 'X';
+        }
+        if (isEnd) void leave(done, chunk);
+        else done(null, chunk);
       },
+      flush: (done) => void leave(done),
     });
   }
 

@@ -1,12 +1,13 @@
 /** The statements that a rehearsal lists, by clients that send the messages of a statement in their own way. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import type net from 'node:net';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import postgres from 'postgres';
 import type { RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
-import { connectTo, runStatements } from '../clients.ts';
+import { connectTo, eventually, runStatements } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 /** What of `pg` sends single messages. */
@@ -74,6 +75,40 @@ describe('The statements of a rehearsal', () => {
 
   const listed = async (): Promise<readonly RehearsedStatement[]> =>
     (await plane.engine.rehearsal('br-main')).statements;
+
+  describe('of a connection that ends within a transaction', () => {
+    const begin = async (sent: string) => {
+      const from = (await listed()).length;
+      const client = await connectTo(url);
+      await client.query(`begin; ${sent}`);
+      const seen = async () => (await listed()).slice(from).map(({ isUncommitted = false }) => isUncommitted);
+      return { client, seen };
+    };
+
+    it('are noted if they have written', async () => {
+      const { client, seen } = await begin('create table lost (id int)');
+      await client.end();
+      assert.deepEqual(await seen(), [true]);
+    });
+    for (const end of ['destroy', 'resetAndDestroy'] as const)
+      it(`are noted if the client is gone (${end})`, async () => {
+        const { client, seen } = await begin('create table lost (id int)');
+        (client.connection.stream as net.Socket)[end]();
+        await eventually(async () => (await seen())[0] === true);
+      });
+    it('are not if they have only read', async () => {
+      const { client, seen } = await begin('select * from users');
+      await client.end();
+      assert.deepEqual(await seen(), [false]);
+    });
+    it('are not if they are committed, also if the client does not wait for the reply', async () => {
+      const { client, seen } = await begin('create table kept (id int)');
+      const committed = client.query('commit');
+      client.connection.end();
+      await committed;
+      assert.deepEqual(await seen(), [false, false]);
+    });
+  });
 
   for (const prepare of [true, false])
     it(`have one that fails before it is executed (prepare: ${prepare})`, async () => {
