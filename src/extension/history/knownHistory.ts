@@ -3,6 +3,7 @@ import type { BranchRef } from '../account/refs.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { ownerOf } from '../inventory/snapshotLists.ts';
 import type { Markers } from './markers.ts';
 import type { BranchHistory } from './moments.ts';
 
@@ -38,7 +39,7 @@ export async function branchHistory(
     createdAt: Date.parse(branch?.created_at ?? '') || undefined,
     // The history of a copy without the rows begins later.
     hasFirstMoment: isLocal === true && branch?.init_source !== 'schema-only',
-    restoredAs: branch?.restored_as ?? undefined,
+    ownerOf: (snapshot) => ownerOf(snapshot, list.branches),
     ...known,
   };
 }

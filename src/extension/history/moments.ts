@@ -46,8 +46,8 @@ export interface BranchHistory {
   readonly schemaChanges?: readonly SchemaChange[];
   /** The project's snapshots, unless they aren't offered or asked for. */
   readonly snapshots?: readonly Snapshot[];
-  /** The branch that this one has replaced. */
-  readonly restoredAs?: string | undefined;
+  /** The branch whose row the snapshot is below; undefined if it is gone. */
+  readonly ownerOf?: (snapshot: Snapshot) => string | undefined;
 }
 
 /** A period in the past of a branch. Since an undo, its data and history may be those of another branch. */
@@ -138,7 +138,7 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
       ({ kind }, index) => kind === 'mark' || kind === 'created' || index < MAX_MOMENTS - lastUndo.length,
     );
   // There are few snapshots and marks, so they aren't limited.
-  return [...lastUndo, ...[...latest, ...snapshotMoments(history, segments)].toSorted(newestFirst)];
+  return [...lastUndo, ...[...latest, ...snapshotMoments(history)].toSorted(newestFirst)];
 }
 
 const newestFirst = (a: Moment, b: Moment): number => b.time - a.time;
@@ -166,19 +166,14 @@ function schemaMoments(
   });
 }
 
-/** Returns the branch's snapshots, also from before an undo, and those whose branch is gone. */
-function snapshotMoments(
-  { ref, snapshots = [], restoredAs, startOf }: BranchHistory,
-  segments: readonly Segment[],
-): readonly Moment[] {
-  const own = [ref.branchId, restoredAs, ...segments.map(({ branchId }) => branchId)];
-  return snapshots.flatMap((snapshot) => {
-    const source = snapshot.source_branch_id ?? '';
+/** Returns the branch's snapshots, and those whose branch is gone. */
+const snapshotMoments = ({ ref, snapshots = [], ownerOf }: BranchHistory): readonly Moment[] =>
+  snapshots.flatMap((snapshot) => {
+    const owner = ownerOf?.(snapshot);
     const moment = snapshotMoment(ref.branchId, snapshot);
-    if (own.includes(source)) return [moment];
-    return startOf(source) === undefined ? [{ ...moment, isOfOther: true }] : [];
+    if (owner === undefined) return [{ ...moment, isOfOther: true }];
+    return owner === ref.branchId ? [moment] : [];
   });
-}
 
 export const snapshotMoment = (branchId: string, snapshot: Snapshot): SnapshotMoment => ({
   kind: 'snapshot',

@@ -174,7 +174,7 @@ export const snapshotTime = ({ timestamp, created_at }: Snapshot): number =>
  * The listed branch that a snapshot belongs to: the one that it was made of, or the one that has replaced it since. A branch that goes
  * back to a snapshot gets another id, and the snapshots of the past stay its own.
  */
-function ownerOf({ source_branch_id: source }: Snapshot, branches: Branches): string | undefined {
+export function ownerOf({ source_branch_id: source }: Snapshot, branches: Branches): string | undefined {
   let id = source ?? undefined;
   let next = id;
   while (next !== undefined) {

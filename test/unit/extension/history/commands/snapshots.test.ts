@@ -55,7 +55,8 @@ describe('Snapshots of a branch', () => {
         branches.push({ id: 'br-theirs', name: 'theirs', created_at: ago(0) });
         return 502;
       }
-      const branch = { id: 'br-new', name, created_at: ago(0), restored_as: 'br-main' };
+      const restore_status = finalize_restore ? 'finalized' : 'restored';
+      const branch = { id: 'br-new', name, created_at: ago(0), restored_as: 'br-main', restore_status };
       if (finalize_restore)
         branches = branches.map((each) => (each.id === 'br-main' ? { ...each, name: 'main (old)' } : each));
       branches.push(branch);
@@ -135,6 +136,22 @@ describe('Snapshots of a branch', () => {
       'Snapshot “old” of a deleted branch',
       'Enter a time…',
     ]);
+    quickPicks[0]?.cancel();
+    await end;
+  });
+
+  it('are not moments of a branch that was only made from one', async () => {
+    branches.push({
+      id: 'br-new',
+      name: 'look',
+      created_at: ago(2 * HOUR),
+      restored_as: 'br-main',
+      restore_status: 'restored',
+    });
+    const end = run('hostedPostgres.undo', { branchId: 'br-new' });
+    const labels = (await opened()).items.map(({ label }) => label);
+    assert.ok(labels.includes('Snapshot “old” of a deleted branch'));
+    assert.ok(!labels.includes('Snapshot “before”'), labels.join());
     quickPicks[0]?.cancel();
     await end;
   });
