@@ -103,10 +103,17 @@ export interface PickedBranch extends BranchNode {
   readonly list: BranchList;
 }
 
+interface PickQuestion {
+  /** The branch to focus; by default, that of the selected row. */
+  readonly preferred?: BranchIds | undefined;
+  readonly placeholder?: string;
+  /** The placeholder of the list of projects. */
+  readonly ofProject?: string;
+}
+
 /**
  * The branch to change: the argument's, or the one that the user picks.
  * @param problem why a branch can't be picked
- * @param preferred the branch to focus; by default, that of the selected row
  * @returns undefined if the user canceled
  * @throws {Error} with a message for the user if the service doesn't list branches, or the list doesn't contain this one
  */
@@ -115,10 +122,10 @@ export async function pickBranch(
   title: string,
   argument: unknown,
   problem?: (branch: Branch) => string | undefined,
-  preferred?: BranchIds,
+  question: PickQuestion = {},
 ): Promise<PickedBranch | undefined> {
   context.session.requireConnection();
-  const picked = asBranchNode(argument) ?? (await askForBranch(context, title, argument, problem, preferred));
+  const picked = asBranchNode(argument) ?? (await askForBranch(context, title, argument, problem, question));
   if (picked === undefined) return undefined;
   const { projectId, branchId } = picked;
   const list = await requireBranches(context, projectId);
@@ -134,16 +141,17 @@ async function askForBranch(
   title: string,
   argument: unknown,
   problem: (branch: Branch) => string | undefined = () => undefined,
-  preferred?: BranchIds,
+  { preferred, placeholder = l10n.t('Select a branch'), ofProject }: PickQuestion = {},
 ): Promise<BranchIds | undefined> {
   const given = asProjectNode(argument)?.projectId ?? (await onlyProject(context));
   return await askInSteps(title, async (ask) => {
-    const projectId = given ?? (await askForProject(context, ask, { following: 1 }, preferred?.projectId));
+    const options = { following: 1, placeholder: ofProject };
+    const projectId = given ?? (await askForProject(context, ask, options, preferred?.projectId));
     const branchId = await ask(async (position) => {
       const list = await requireBranches(context, projectId);
       const question = branchQuestion(context, {
         projectId,
-        placeholder: l10n.t('Select a branch'),
+        placeholder,
         current: preferred?.projectId === projectId ? preferred.branchId : currentBranch(context, projectId),
         problem: (id) => {
           const branch = list.branches.get(id);

@@ -1,7 +1,7 @@
 /** Asks for a project or compute if the command has no argument. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
-import { branchIdsOf } from '../inventory/branchStatus.ts';
+import { branchIdsOf, findPrimary } from '../inventory/branchStatus.ts';
 import { asDatabaseRow } from '../inventory/databaseNodes.ts';
 import type { BranchIds, ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -22,7 +22,6 @@ import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
 import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../window/ui/input/quickInput.ts';
-import { findPrimary } from '../inventory/branchStatus.ts';
 import { branchTitle, projectName } from '../inventory/names.ts';
 
 /** @throws {Error} with a message for the user if the compute was deleted */
@@ -50,7 +49,7 @@ export async function requirePrimary(
   throw new Error(l10n.t('{0} has no compute.', name));
 }
 
-export function projectQuestion(context: CommandContext): Question<string> {
+export function projectQuestion(context: CommandContext, placeholder?: string): Question<string> {
   const { inventory } = context;
   const known = () =>
     [...(inventory.projects?.entries.values() ?? [])].map(({ id, record }) => ({
@@ -60,7 +59,7 @@ export function projectQuestion(context: CommandContext): Question<string> {
       isCurrent: id === currentProject(context),
     }));
   return pickOne<string>({
-    placeholder: l10n.t('Select a project'),
+    placeholder: placeholder ?? l10n.t('Select a project'),
     items: (show) => loadItems(inventory, known, show, async () => await inventory.projects?.load()),
   });
 }
@@ -69,9 +68,9 @@ export function projectQuestion(context: CommandContext): Question<string> {
 export const askForProject = (
   context: CommandContext,
   ask: Ask,
-  options: Following = {},
+  { placeholder, ...options }: Following & { readonly placeholder?: string | undefined } = {},
   preferred: string | undefined = currentProject(context),
-): Promise<string> => ask(projectQuestion(context), { ...options, assumed: preferred });
+): Promise<string> => ask(projectQuestion(context, placeholder), { ...options, assumed: preferred });
 
 /** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
 function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {

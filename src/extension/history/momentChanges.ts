@@ -13,6 +13,7 @@ import type { Moment } from './moments.ts';
 
 /** @returns undefined if it isn't known */
 export type FoundChanges = (moment: Moment) => ChangesSince | undefined;
+export const isUnchanged = (changes: ChangesSince | undefined): boolean => changes?.tables_count === 0;
 /** One request for all moments. Never rejects. */
 export type MomentChanges = (moments: readonly Moment[]) => Promise<FoundChanges | undefined>;
 

@@ -141,6 +141,25 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
   return [...lastUndo, ...[...latest, ...snapshotMoments(history)].toSorted(newestFirst)];
 }
 
+interface ArrangedMoments {
+  readonly useful: readonly Moment[];
+  /** Those from which nothing has changed. */
+  readonly unchanged: readonly Moment[];
+  /** The one to offer first: just before the last change that is known by name, or else the newest useful one. */
+  readonly first: Moment | undefined;
+}
+
+/** @param isUnchanged whether it is known that nothing has changed since the moment */
+export function arrangeMoments(
+  moments: readonly Moment[],
+  isUnchanged: (moment: Moment) => boolean,
+): ArrangedMoments {
+  const [useful, unchanged] = [moments.filter((each) => !isUnchanged(each)), moments.filter(isUnchanged)];
+  const changes = useful.filter(({ kind }) => ['undo', 'agent', 'program', 'schema'].includes(kind));
+  const first = changes.toSorted(newestFirst)[0] ?? useful[0] ?? unchanged[0];
+  return { useful, unchanged, first };
+}
+
 const newestFirst = (a: Moment, b: Moment): number => b.time - a.time;
 
 /** Milliseconds between a marker and the change that it names. */

@@ -12,6 +12,8 @@ import { closeEditors } from './resetWindow.ts';
 import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
+const COPY_OF = 'Rehearse on a copy of which branch?';
+
 describe('A migration is rehearsed', () => {
   const ui = useWorkbench({ settings: READABLE_TERMINALS });
   let service: LocalService;
@@ -49,7 +51,7 @@ describe('A migration is rehearsed', () => {
     await ui().openFile('0001_drop.sql');
     await ui().run('Rehearse Migration…');
     await ui().quickInput.choose('Select what to rehearse', '0001_drop.sql');
-    await ui().quickInput.choose('Select a branch', 'main');
+    await ui().quickInput.choose(COPY_OF, 'main');
     const { message, detail } = await ui().dialog.read();
     assert.equal(message, 'Rehearse 0001_drop.sql on a copy of main (shop)?');
     assert.match(detail, /is done for real/);
@@ -69,7 +71,7 @@ describe('A migration is rehearsed', () => {
     await ui().openFile('0002_unique.sql');
     await ui().run('Rehearse Migration…');
     await ui().quickInput.choose('Select what to rehearse', '0002_unique.sql');
-    await ui().quickInput.choose('Select a branch', 'main');
+    await ui().quickInput.choose(COPY_OF, 'main');
     await preview()
       .getByRole('heading', {
         name: /^Fails at “create unique index on users \(email\);?”: could not create/,
@@ -97,7 +99,7 @@ describe('A migration is rehearsed', () => {
     await ui().openFile('0003_slow.sql');
     await ui().run('Rehearse Migration…');
     await ui().quickInput.choose('Select what to rehearse', '0003_slow.sql');
-    await ui().quickInput.choose('Select a branch', 'main');
+    await ui().quickInput.choose(COPY_OF, 'main');
     await until('the copy', async () => (await copies()).length === 1);
     await ui().notifications.press('Rehearsing 0003_slow.sql on a copy of main', 'Cancel');
     await until('no copy', async () => (await copies()).length === 0);
@@ -111,7 +113,7 @@ describe('A migration is rehearsed', () => {
     await ui().openFile('0001_drop.sql');
     await ui().run('Rehearse Migration…');
     await ui().quickInput.choose('Select what to rehearse', '0001_drop.sql');
-    await ui().quickInput.choose('Select a branch', 'brief');
+    await ui().quickInput.choose(COPY_OF, 'brief');
     await ui().notifications.waitFor('brief expires on');
     await ui().notifications.clear();
     const [brief] = (await api.branches(PROJECT)).filter(({ name }) => name === 'brief');

@@ -27,7 +27,7 @@ export const compareBranchRows: Command = async (context, argument, run) => {
     title,
     given.branch === undefined ? argument : { kind: 'branch', ...given.branch },
     undefined,
-    envFileBranch(context),
+    { preferred: envFileBranch(context) },
   );
   if (picked === undefined) return;
   const { projectId, branchId } = picked;

@@ -44,7 +44,9 @@ export async function refreshPeek(
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
 async function pickReadingBranch(context: CommandContext, title: string, argument: unknown) {
   const { accountId: account } = context.session.requireConnection();
-  const picked = await pickBranch(context, title, argument, undefined, envFileBranch(context));
+  const picked = await pickBranch(context, title, argument, undefined, {
+    preferred: envFileBranch(context),
+  });
   return picked && { account, projectId: picked.projectId, branchId: picked.branchId };
 }
 

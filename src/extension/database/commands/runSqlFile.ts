@@ -24,7 +24,7 @@ export const runSqlFile: Command = async (context, argument, run) => {
   const uri = await savedFile(argument);
   if (uri === undefined) return;
   const preferred = envFileBranch(context, uri);
-  const picked = await pickBranch(context, title, undefined, undefined, preferred);
+  const picked = await pickBranch(context, title, undefined, undefined, { preferred });
   if (picked === undefined) return;
   const { projectId, branchId, name: branchName, fullName } = picked;
   requireWritable(context.guards, { projectId, branchId });

@@ -10,12 +10,13 @@ import { asBranchNode, asBranchOfSnapshots } from '../../inventory/nodes.ts';
 import { isInMap, nameInMap } from '../../gitBranch/branchMap.ts';
 import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
 import type { Ask, Following } from '../../window/ui/input/multiStepInput.ts';
-import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { enterText, pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../knownHistory.ts';
-import type { FoundChanges, MomentChanges } from '../momentChanges.ts';
+import { isUnchanged, type FoundChanges, type MomentChanges } from '../momentChanges.ts';
 import { changesText } from '../ui/changesText.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
 import {
+  arrangeMoments,
   earliestOf,
   gitEventsOfBranch,
   momentsOf,
@@ -159,11 +160,15 @@ export async function askForMoment(
     return { ...item, actions };
   };
   const itemsWith = (moments: readonly Moment[], found?: FoundChanges) => {
-    const items = moments.map((moment) => itemOf(moment, found));
-    return onlyUndo ? items : [...items, enter];
+    const { useful, unchanged, first } = arrangeMoments(moments, (moment) => isUnchanged(found?.(moment)));
+    const itemsOf = (group: readonly Moment[]) =>
+      group.map((moment) => ({ ...itemOf(moment, found), isCurrent: moment === first }));
+    const same =
+      unchanged.length > 0 ? [separator(l10n.t('no changes since then')), ...itemsOf(unchanged)] : [];
+    return [...itemsOf(useful), ...same, ...(onlyUndo ? [] : [enter])];
   };
-  const load = async (show: (items: readonly Choice<ChosenMoment | 'enter'>[]) => void) => {
-    show(itemsWith(momentsWith()));
+  // Nothing is shown before the changes are known: the useful moment must be the active one from the beginning.
+  const load = async () => {
     const moments = momentsWith(await schemaChanges?.());
     return itemsWith(moments, await changes?.(moments));
   };

@@ -36,13 +36,11 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   const title = l10n.t('Rehearse Migration');
   const migration = await chooseMigration(title, argument);
   if (migration === undefined) return;
-  const branch = await pickBranch(
-    context,
-    title,
-    asBranchNode(argument),
-    undefined,
-    envFileBranch(context, migration.uri),
-  );
+  const branch = await pickBranch(context, title, asBranchNode(argument), undefined, {
+    preferred: envFileBranch(context, migration.uri),
+    placeholder: l10n.t('Rehearse on a copy of which branch?'),
+    ofProject: l10n.t('Rehearse on a copy of a branch of which project?'),
+  });
   if (branch === undefined || (await explainExpiry(branch))) return;
   const { projectId, branchId, name, fullName } = branch;
   const compute = await requirePrimary(context, branch);

@@ -10,6 +10,14 @@ const { handleCommand } = await import('../../../../../src/extension/commandHand
 
 const CREATED = '2026-01-31T10:00:00Z';
 const SNAPSHOTS = '/projects/shop/snapshots';
+const MADE_FROM_IT = {
+  id: 'br-look',
+  name: 'look',
+  default: false,
+  created_at: '2026-01-31T11:00:00Z',
+  restored_as: 'br-main',
+  restore_status: 'restored',
+};
 
 describe('The row of a snapshot', () => {
   let model: ScriptedModel;
@@ -22,7 +30,7 @@ describe('The row of a snapshot', () => {
     const branch = { id: 'br-main', name: 'main', default: true, created_at: CREATED };
     const lists: Readonly<Record<string, unknown>> = {
       '/projects': { projects: [{ id: 'shop', name: 'shop' }] },
-      '/projects/shop/branches': { branches: [branch] },
+      '/projects/shop/branches': { branches: [branch, { ...branch, ...MADE_FROM_IT }] },
       '/projects/shop/endpoints': { endpoints: [computeRecord('ep-main')] },
     };
     model = await connectScripted((call, _query, body) => {
@@ -70,6 +78,20 @@ describe('The row of a snapshot', () => {
     await until('the message', async () =>
       questions.some((text) => String(text).startsWith('Restored main (shop): Snapshot “before”')),
     );
+  });
+
+  it('is below its branch only, and Undo… offers it only there', async () => {
+    const offered = async (branchId: string) => {
+      const end = run('hostedPostgres.undo', { kind: 'branch', projectId: 'shop', branchId });
+      await until('the moments', async () => quickPicks[0]?.items.at(-1)?.label === 'Enter a time…');
+      const isOffered = quickPicks[0]?.items.some(({ label }) => label === 'Snapshot “before”');
+      quickPicks[0]?.cancel();
+      await end;
+      return isOffered;
+    };
+    const rows = (branchId: string) => model.inventory.snapshots.of({ projectId: 'shop', branchId }).length;
+    assert.deepEqual([rows('br-main'), rows('br-look')], [1, 0]);
+    assert.deepEqual([await offered('br-main'), await offered('br-look')], [true, false]);
   });
 
   it('creates a branch, after its name and lifetime', async () => {

@@ -140,22 +140,6 @@ describe('Snapshots of a branch', () => {
     await end;
   });
 
-  it('are not moments of a branch that was only made from one', async () => {
-    branches.push({
-      id: 'br-new',
-      name: 'look',
-      created_at: ago(2 * HOUR),
-      restored_as: 'br-main',
-      restore_status: 'restored',
-    });
-    const end = run('hostedPostgres.undo', { branchId: 'br-new' });
-    const labels = (await opened()).items.map(({ label }) => label);
-    assert.ok(labels.includes('Snapshot “old” of a deleted branch'));
-    assert.ok(!labels.includes('Snapshot “before”'), labels.join());
-    quickPicks[0]?.cancel();
-    await end;
-  });
-
   it('are restored in place, by which the branch gets another id and can go back', async () => {
     model.agentBranches.add({
       ...ref(),
