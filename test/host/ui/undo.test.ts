@@ -125,7 +125,6 @@ describe('Undo…', () => {
       return shown.some((item) => item.startsWith('Before 3 rows were deleted')) ? shown : undefined;
     });
     assert.ok(items.some((item) => item.startsWith('As it was created')));
-    // It is what Enter takes.
     await ui().quickInput.accept(QUESTION);
     await ui().notifications.waitFor(/^Restored work \(shop\): Before 3 rows were deleted/);
     await until(

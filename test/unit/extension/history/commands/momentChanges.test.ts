@@ -121,7 +121,12 @@ describe('The moments of Undo… on a local service', () => {
   });
 
   const deletion = (seconds: number) => ({
-    ...{ created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0, deleted: 9 },
+    created: 0,
+    altered: 0,
+    dropped: 0,
+    truncated: 0,
+    migrations: 0,
+    deleted: 9,
     before: new Date(Date.now() - seconds * 1000).toISOString(),
   });
   const active = async () => {

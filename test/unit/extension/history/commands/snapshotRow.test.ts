@@ -12,7 +12,7 @@ const CREATED = '2026-01-31T10:00:00Z';
 const SNAPSHOTS = '/projects/shop/snapshots';
 const MADE_FROM_IT = {
   id: 'br-look',
-  name: 'look',
+  name: 'made from it',
   default: false,
   created_at: '2026-01-31T11:00:00Z',
   restored_as: 'br-main',
