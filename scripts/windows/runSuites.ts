@@ -42,7 +42,7 @@ function realSuites(): string[] {
 
 function run(name: string): void {
   // Suites of a folder share a process, because each start takes ten seconds.
-  const suites = name.endsWith('.test.ts') ? [name] : globSync(`${name}/**/*.test.ts`).toSorted();
+  const suites = globSync(name.endsWith('.test.ts') ? name : `${name}/**/*.test.ts`).toSorted();
   // A suite that was cut off leaves its servers, and Wine stands still after some.
   inside('/dev/null', '/usr/lib/x86_64-linux-gnu/wine/wineserver', '-k');
   rmSync(path.join(root, reportFile), { force: true });

@@ -19,6 +19,9 @@ export const LEASE_PROOF_HEADER = 'x-lease-proof';
 export const postgresLine = (problem: string | undefined, extensions?: AvailableExtensions): string =>
   JSON.stringify({ problem, extensions });
 
+/** A line for the standard input of a service, which ends it cleanly. Windows has no signal that does. */
+export const END_LINE = 'end';
+
 /** Names of extensions: of the Postgres that is used, and in other folders. */
 export interface AvailableExtensions {
   readonly included: readonly string[];

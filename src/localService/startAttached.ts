@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
+import { END_LINE } from './leaseProof.ts';
 import { serviceEnvironment } from './serviceEnvironment.ts';
 
 export interface StartedService {
@@ -35,8 +36,11 @@ export async function startService(
   // The service gets a pipe, because it would empty a standard error that is a long file, such as one of the user's.
   child.stderr.pipe(process.stderr);
   const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 1));
+  child.stdin.on('error', () => undefined); // It has just ended.
   const stop = () => {
-    child.kill('SIGTERM');
+    // A signal would end it at once there, and leave its files and the processes of Postgres.
+    if (process.platform === 'win32') child.stdin.end(`${END_LINE}\n`);
+    else child.kill('SIGTERM');
     return ended;
   };
   const onSignal = () => void stop();

@@ -3,7 +3,7 @@ import { fstatSync, ftruncateSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { postgresLine } from '../localService/leaseProof.ts';
+import { END_LINE, postgresLine } from '../localService/leaseProof.ts';
 import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/serviceClock.ts';
 import { systemReason } from '../base/systemReason.ts';
@@ -79,7 +79,8 @@ async function run(
       clock: serviceClock,
       requireLock: () => lock.requireHeld(),
       log: writeLog,
-      inputEnded: options.endWithLeases === undefined ? undefined : inputEnded(),
+      inputEnded:
+        options.endWithLeases === undefined ? undefined : inputEnded(() => shutdown.resolve(undefined)),
       onEnd: shutdown.resolve,
     });
     lock.publish(service.baseUrl, service.leaseSecret, version);
@@ -121,9 +122,13 @@ async function checkPostgres(options: ServiceOptions, account: UnixAccount | und
   await engine.close();
 }
 
-/** Resolves when the program that started this one has closed its standard input, or is gone. */
-async function inputEnded(): Promise<void> {
-  await finished(process.stdin.resume(), { writable: false }).catch(() => undefined);
+/**
+ * Resolves when the program that started this one has closed its standard input, or is gone.
+ * @param onEndLine called when it sends {@link END_LINE}
+ */
+async function inputEnded(onEndLine: () => void): Promise<void> {
+  createInterface({ input: process.stdin }).on('line', (line) => line === END_LINE && onEndLine());
+  await finished(process.stdin, { writable: false }).catch(() => undefined);
 }
 
 async function keyFromStdin(): Promise<string> {

@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { stopOrphans } from '../../src/service/postgres/server/orphans.ts';
+import { findPrograms } from '../../src/service/postgres/server/programs.ts';
 import { recordingFile } from '../contract/recordings.ts';
 import { atEndOfTest } from './atEndOfTest.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';
@@ -126,7 +127,8 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
   const ended = once(child, 'close').then(async ([code]) => {
     // Windows has no signals, so the service could not end its servers, which keep their files open.
-    if (process.platform === 'win32') await stopOrphans({ root: path.join(dataDir, 'postgres') });
+    if (process.platform === 'win32')
+      await stopOrphans({ root: path.join(dataDir, 'postgres') }, ownPostgres());
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
     return code as number | null;
   });
@@ -152,6 +154,8 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     kill: async () => void (await end('SIGKILL')),
   };
 }
+
+const ownPostgres = () => path.join(findPrograms(undefined).first ?? '', 'postgres.exe');
 
 /** Lets the test process end even if a failed test left the service running, and ends the service with it. */
 function endWithProcess(child: ChildProcess): void {

@@ -35,7 +35,7 @@ import { writeSampleBranches } from './template/sampleData.ts';
 import { BranchData, type ServerDependencies } from './branchData/branchData.ts';
 import { servicePasswords } from './roles/logins.ts';
 import { spaceProblem } from './history/historySpace.ts';
-import { majorsInUse, openStorage, removeUnrecorded, type Storage } from './storage/storage.ts';
+import { majorsInUse, openStorage, removeUnrecorded } from './storage/storage.ts';
 import { ensureCertificate } from './server/certificate.ts';
 import { freeAddress } from './server/serverAddress.ts';
 import { checkSettings } from './branchData/branchServer.ts';
@@ -108,8 +108,12 @@ export function availableExtensions(programs: Programs, choice: ExtensionChoice)
   };
 }
 
-async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (line: string) => void) {
-  const ended = await stopOrphans(storage);
+async function removeLeftovers(
+  { storage, binaries }: ServerDependencies,
+  recorded: RecordedIds,
+  log: (line: string) => void,
+) {
+  const ended = await stopOrphans(storage, binaries.postgres);
   storage.removeSockets();
   if (ended > 0) log(`Ended ${ended} processes that an earlier service left behind`);
   await removeUnrecorded(storage, recorded).catch((error: unknown) =>
@@ -141,7 +145,7 @@ function postgresEngine(
     pooledSessions: pooler === undefined ? 'separate' : 'shared',
     async open(engineEvents, recorded) {
       events = engineEvents;
-      await removeLeftovers(storage, recorded, log);
+      await removeLeftovers(deps, recorded, log);
     },
     // The servers of suspended computes keep their ports.
     allocateAddress: async () => freeAddress(new Set(storage.loopbackPorts.values())),

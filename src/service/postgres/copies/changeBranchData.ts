@@ -135,9 +135,10 @@ async function replaceBranch(
   if (preservedId === undefined) await removeData(old).catch(() => undefined);
 }
 
-export async function deleteBranchData({ branches, storage }: ServerDependencies, id: string): Promise<void> {
+export async function deleteBranchData(deps: ServerDependencies, id: string): Promise<void> {
+  const { binaries, branches, storage } = deps;
   await branches.lock(id).exclusive(async () => {
-    await stopOrphan(branches.folder(id));
+    await stopOrphan(branches.folder(id), binaries.postgres);
     await removeData(storage.branch(id));
   });
   branches.forget(id);

@@ -100,7 +100,7 @@ async function startPostmaster(deps: LaunchDependencies, start: StartOptions): P
       } else if (PORT_TAKEN.test(error.message)) {
         deps.storage.loopbackPorts.delete(start.name);
       } else if (error instanceof DataInUseError || LEFTOVER.test(error.message)) {
-        await stopOrphan(dataDir);
+        await stopOrphan(dataDir, deps.binaries.postgres);
         await sleep(LEFTOVER_PAUSE);
       } else throw error;
     }

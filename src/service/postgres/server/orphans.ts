@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
-import { send, type StopSteps } from './serverProcess.ts';
+import { send, signalServer, type StopSteps } from './serverProcess.ts';
 import { namesInFolder } from '../storage/privateFiles.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -35,24 +35,32 @@ interface PidRecord {
 const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
   canSignal(pid) && isSameProcess(pid, startedAt, argument);
 
-/** Stops all processes that an earlier service left on this storage. @returns their number */
-export async function stopOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
+/**
+ * Stops all processes that an earlier service left on this storage.
+ * @param postgres a program of any version. Windows kills the servers without one @returns their number
+ */
+export async function stopOrphans({ root }: Pick<Storage, 'root'>, postgres?: string): Promise<number> {
   const foldersOf = (kind: string) =>
     namesInFolder(path.join(root, kind)).map((id) => path.join(root, kind, id));
   const ended = await Promise.all([
     ...foldersOf('poolers').map(stopPooler),
     ...['branches', 'replicas']
       .flatMap(foldersOf)
-      .map(async (folder) => stopOrphan(path.join(folder, 'data'))),
+      .map(async (folder) => stopOrphan(path.join(folder, 'data'), postgres)),
   ]);
   return ended.filter(Boolean).length;
 }
 
-/** Stops a server of an earlier service on this data directory. @returns whether there was one */
-export async function stopOrphan(dataDir: string): Promise<boolean> {
+/**
+ * Stops a server of an earlier service on this data directory.
+ * @param postgres as for {@link stopOrphans} @returns whether there was one
+ */
+export async function stopOrphan(dataDir: string, postgres?: string): Promise<boolean> {
   const written = readPostmasterPid(dataDir);
   if (written === undefined) return false;
-  const found = await stopProcess({ ...written, argument: dataDir }, STOP_STEPS);
+  const found = await stopProcess({ ...written, argument: dataDir }, STOP_STEPS, (pid, signal) =>
+    postgres === undefined ? send(pid, signal) : signalServer(postgres, pid, signal),
+  );
   await killBackends(dataDir);
   // If another process has the pid now, Postgres would not start.
   if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
@@ -98,10 +106,10 @@ async function stopPooler(folder: string): Promise<boolean> {
 }
 
 /** @returns whether it was running */
-async function stopProcess(written: PidRecord, steps: StopSteps): Promise<boolean> {
+async function stopProcess(written: PidRecord, steps: StopSteps, signalTo = send): Promise<boolean> {
   if (!isServerRunning(written)) return false;
   for (const [signal, limit] of steps) {
-    send(written.pid, signal);
+    signalTo(written.pid, signal);
     for (const until = performance.now() + limit; performance.now() < until; await sleep(POLL))
       if (!isServerRunning(written)) return true;
   }

@@ -6,7 +6,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from './programs.ts';
 import type { ServerAddress } from './serverAddress.ts';
 import { isAdministratorRefused, reasonIn } from './serverLog.ts';
-import { LATE, ServerProcess, withLimit, type ServerOptions } from './serverProcess.ts';
+import { LATE, pgCtl, ServerProcess, withLimit, type ServerOptions } from './serverProcess.ts';
 
 interface PostmasterOptions {
   readonly binaries: Binaries;
@@ -40,7 +40,7 @@ export class Postmaster extends ServerProcess {
         inherited,
       });
     } catch (error) {
-      const program = pgCtl(binaries);
+      const program = pgCtl(binaries.postgres);
       if (!isAdministratorRefused(error) || !existsSync(program)) throw error;
       return started(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
     }
@@ -91,9 +91,6 @@ function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[
   const options = args.map(quoted).join(' ');
   return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];
 }
-
-const pgCtl = ({ postgres }: Pick<Binaries, 'postgres'>): string =>
-  path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
 
 /** Quotes for the shell of the system, which `pg_ctl` calls. */
 export function quoted(argument: string): string {

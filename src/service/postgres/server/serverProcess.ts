@@ -92,15 +92,7 @@ export class ServerProcess {
     const { serverPid } = this.#options;
     const isRunning = exitCode === null && signalCode === null;
     const pid = serverPid === undefined ? (isRunning ? this.#child.pid : undefined) : serverPid();
-    if (pid === undefined) return;
-    if (process.platform === 'win32' && signal !== 'SIGKILL') {
-      // Windows has no signals. Postgres reads a pipe instead, to which pg_ctl writes.
-      // On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
-      const name = signal.slice('SIG'.length);
-      const program = path.join(path.dirname(spawnfile), 'pg_ctl.exe');
-      execFile(program, ['kill', name, String(pid)], { windowsHide: true }, () => {});
-    } else if (serverPid === undefined) this.#child.kill(signal);
-    else send(pid, signal);
+    if (pid !== undefined) signalServer(spawnfile, pid, signal);
   }
 }
 
@@ -118,6 +110,27 @@ export async function withLimit<T>(limit: number, result: Promise<T>): Promise<T
     timer.abort();
   }
 }
+
+/**
+ * Windows has no signals, and would end the server at once. Postgres reads a pipe instead, to which pg_ctl writes. On other
+ * systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
+ * @param program of the server. On Windows, pg_ctl is in its folder
+ * @param pid of a process that may have just ended
+ */
+export function signalServer(program: string, pid: number, signal: NodeJS.Signals): void {
+  if (process.platform !== 'win32' || signal === 'SIGKILL') send(pid, signal);
+  else
+    execFile(
+      pgCtl(program),
+      ['kill', signal.slice('SIG'.length), String(pid)],
+      { windowsHide: true },
+      () => {},
+    );
+}
+
+/** The program that is next to this one. */
+export const pgCtl = (postgres: string): string =>
+  path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
 
 /** A process that may have just ended. */
 export function send(pid: number, signal: NodeJS.Signals): void {

@@ -15,8 +15,10 @@ import {
 } from '../../../../src/localService/leaseProof.ts';
 import { Leases } from '../../../../src/service/http/leases.ts';
 import { takeLease } from '../../../../src/localService/lease.ts';
+import { startService } from '../../../../src/localService/startAttached.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
+import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { until } from '../../../workbench/until.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
@@ -156,6 +158,16 @@ describe('The program with leases', () => {
     assert.equal(statusCode, 200);
     body.destroy();
     assert.deepEqual(await ended, [0, null]);
+  });
+
+  it('is ended cleanly by the program that started it, on Windows by a line, even if leases are open', async () => {
+    const args = ['--port', '0', '--no-postgres', '--data-dir', temporaryFolder()];
+    const service = await startService(await builtService(), args, 'key');
+    assert(typeof service !== 'number');
+    await lease(service.baseUrl, 'key');
+    let ended: Promise<number> | undefined;
+    await onPlatform('win32', () => void (ended = service.stop()));
+    assert.equal(await ended, 0);
   });
 
   it('reports with the lease why no compute can start', async () => {
