@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { replaceFile } from '../../src/base/replaceFile.ts';
-import { gitRunner } from '../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../src/base/git/runGit.ts';
 import { accountId } from '../../src/extension/account/accounts.ts';
 import { BranchActions } from '../../src/extension/branches/branchActions.ts';
 import { branchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
@@ -75,7 +75,7 @@ function createInModel(
   const file = path.join(folder, '.env');
   writeFileSync(file, `DATABASE_URL=${parentUrl}\n`);
   const map = branchMapWriter(
-    gitRunner(() => 'git'),
+    createGitRunner(() => 'git'),
     folder,
   );
   const knownHosts = new KnownHosts(new MemoryMap());

@@ -4,10 +4,10 @@
  */
 import { chmodSync } from 'node:fs';
 import path from 'node:path';
-import { nobody } from '../../src/service/privileges/unixAccount.ts';
+import { findNobody } from '../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../../test/helpers/localService.ts';
 import { installProgram } from '../../test/helpers/npxProgram.ts';
-import { freePort } from '../../src/service/postgres/server/serverAddress.ts';
+import { chooseFreePort } from '../../src/service/postgres/server/serverAddress.ts';
 import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, ms, type Result } from './result.ts';
 
@@ -20,9 +20,9 @@ export async function measure(): Promise<readonly Result[]> {
   const pairs = await measureInTurns(STARTS, 1, {
     ours: () => timeToLine([program, '--temporary', '--run', 'echo ANSWERED'], {}),
     baseline: async () => {
-      const port = await freePort();
+      const port = await chooseFreePort();
       // Postgres doesn't run as root.
-      const account = process.getuid?.() === 0 ? nobody() : {};
+      const account = process.getuid?.() === 0 ? findNobody() : {};
       return timeToLine([embedded, path.join(openFolder(), 'data'), String(port)], account);
     },
   });

@@ -15,7 +15,7 @@ import {
 } from '../../src/service/postgres/server/programs.ts';
 import type { ClusterIndex } from '../../src/service/postgres/template/packedCluster.ts';
 import { clusterArguments, removeMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
-import { nobody } from '../../src/service/privileges/unixAccount.ts';
+import { findNobody } from '../../src/service/privileges/unixAccount.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 
 /** The import gives new rows these ids and above, so that the old ones are recognized (Postgres's source, transam.h). */
@@ -37,7 +37,7 @@ const LEFT_OUT = /^(?:postgresql\.conf|pg_hba\.conf|pg_stat\/.*)$/;
 const binaries = chooseBinaries(findPrograms(undefined));
 if (typeof binaries === 'string') throw new Error(binaries);
 if (binaries.major !== PACKED_MAJOR) throw new Error(`Postgres ${binaries.major} instead of ${PACKED_MAJOR}`);
-const account = process.getuid?.() === 0 ? nobody() : undefined;
+const account = process.getuid?.() === 0 ? findNobody() : undefined;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-cluster-'));
 if (account !== undefined) chownSync(folder, account.uid, account.gid);
 chmodSync(folder, 0o700);

@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { nobody } from '../../src/service/privileges/unixAccount.ts';
+import { findNobody } from '../../src/service/privileges/unixAccount.ts';
 import { Editor } from '../../test/workbench/editor.ts';
 import { cacheFolder } from '../../test/workbench/folders.ts';
 import { openWorkbench, type OpenWorkbench } from '../../test/workbench/open.ts';
@@ -104,7 +104,7 @@ function programOf(pid: number): Promise<string> {
 
 /** As a person would with these programs: create a data directory, start the server, connect. */
 async function queryManually(programs: string): Promise<number> {
-  const account = process.getuid?.() === 0 ? nobody() : undefined;
+  const account = process.getuid?.() === 0 ? findNobody() : undefined;
   // Next to the home folder, which is closed to the account of root's Postgres.
   const data = mkdtempSync(path.join(path.dirname(os.homedir()), 'manual-'));
   if (account !== undefined) execFileSync('chown', [`${account.uid}:${account.gid}`, data]);

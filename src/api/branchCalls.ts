@@ -69,7 +69,7 @@ export class BranchCalls {
   }
 
   /** As pg_dump writes it: now, or `at` a time. @throws {ApiError} also rejected with 404 for an unknown database */
-  async schema(
+  async getSchema(
     projectId: string,
     id: string,
     database: string,
@@ -85,7 +85,7 @@ export class BranchCalls {
    * The local service only: what has changed since moments, as far as it is known. Doesn't wake a compute, and isn't activity.
    * @param since times or positions, each with `<branch id>@` before it if another branch has the history until then
    */
-  async changesSince(projectId: string, id: string, since: readonly string[], options?: CallOptions) {
+  async listChangesSince(projectId: string, id: string, since: readonly string[], options?: CallOptions) {
     const path = `${branchPath(projectId, id)}/changes`;
     const reply = await this.#http.getIfOffered(path, { since: since.join() }, options);
     return reply && records.parseChanges(fieldsOf(reply.json)['changes']);
@@ -95,7 +95,12 @@ export class BranchCalls {
    * Returns the last transactions that have changed rows of a table, oldest first, as far as they are known. The local service only.
    * Doesn't wake a compute, and isn't activity. @param table the ids of its database, of itself and of its file
    */
-  async tableTransactions(projectId: string, id: string, table: readonly number[], options?: CallOptions) {
+  async listTableTransactions(
+    projectId: string,
+    id: string,
+    table: readonly number[],
+    options?: CallOptions,
+  ) {
     const path = `${branchPath(projectId, id)}/changes`;
     const reply = await this.#http.getIfOffered(path, { table: table.join('/') }, options);
     return reply && records.parseTransactions(fieldsOf(reply.json)['transactions']);
@@ -105,14 +110,14 @@ export class BranchCalls {
    * Returns the moments before the last changes of the schema, oldest first, as far as they are known. The local service only.
    * Doesn't wake a compute, and isn't activity.
    */
-  async schemaChanges(projectId: string, id: string, options?: CallOptions) {
+  async listSchemaChanges(projectId: string, id: string, options?: CallOptions) {
     const path = `${branchPath(projectId, id)}/changes`;
     const reply = await this.#http.getIfOffered(path, { schema: 'true' }, options);
     return reply && records.parseSchemaChanges(fieldsOf(reply.json)['schema_changes']);
   }
 
   /** The local service only: the login of the role that reads. Starts the branch's primary compute. Contains a secret. */
-  async reader(projectId: string, id: string, options?: CallOptions) {
+  async getReader(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('POST', `${branchPath(projectId, id)}/reader`, {}, options);
     return parseRecord(reply, 'reader', records.Reader);
   }
@@ -133,13 +138,18 @@ export class BranchCalls {
   }
 
   /** The local service only: what was seen so far. */
-  async rehearsal(projectId: string, id: string, options?: CallOptions) {
+  async getRehearsal(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('GET', `${branchPath(projectId, id)}/rehearsal`, {}, options);
     return parseRecord(reply, 'rehearsal', ParsedRehearsal);
   }
 
   /** @returns the differences from its parent */
-  async schemaDiff(projectId: string, id: string, database: string, options?: CallOptions): Promise<string> {
+  async getSchemaDiff(
+    projectId: string,
+    id: string,
+    database: string,
+    options?: CallOptions,
+  ): Promise<string> {
     const query = { db_name: database };
     const reply = await this.#http.call(
       'GET',
@@ -151,7 +161,7 @@ export class BranchCalls {
   }
 
   /** The local service only: the names of the branch's logical replication slots. */
-  async replicationSlots(projectId: string, id: string, options?: CallOptions) {
+  async listReplicationSlots(projectId: string, id: string, options?: CallOptions) {
     const path = `${branchPath(projectId, id)}/replication_slots`;
     const { replication_slots: names } = fieldsOf((await this.#http.getIfOffered(path, {}, options))?.json);
     return Array.isArray(names) ? names.map(String) : [];

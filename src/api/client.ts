@@ -19,7 +19,7 @@ import {
   projectPath,
   PROJECTS_PER_PAGE,
   rolePath,
-  segment,
+  pathSegment,
 } from './paths.ts';
 import { isApiKeyId } from './records/ids.ts';
 import { projectPages, type ProjectPage } from './projectPages.ts';
@@ -93,7 +93,7 @@ export class Client {
 
   /** Revokes a key at once and irreversibly. */
   async revokeApiKey(id: number, options?: CallOptions): Promise<records.RevokedApiKey> {
-    const path = `/api_keys/${segment(id, isApiKeyId(id), 'an API key id')}`;
+    const path = `/api_keys/${pathSegment(id, isApiKeyId(id), 'an API key id')}`;
     const reply = await this.#http.call('DELETE', path, {}, options);
     return parseRecord(reply, undefined, records.RevokedApiKey);
   }

@@ -6,28 +6,28 @@ import { isBranchId, isComputeId, isId, isOperationId } from './records/ids.ts';
 export const PROJECTS_PER_PAGE = 400;
 
 /** @throws {ApiError} invalidRequest */
-export const segment = (value: string | number, isValid: boolean, expected: string): string => {
+export const pathSegment = (value: string | number, isValid: boolean, expected: string): string => {
   if (isValid) return String(value);
   const shown = JSON.stringify(String(value).slice(0, 60));
   throw new ApiError(`${shown} is not ${expected}`, { kind: 'invalidRequest' });
 };
 
-export const projectPath = (id: string): string => `/projects/${segment(id, isId(id), 'a project id')}`;
+export const projectPath = (id: string): string => `/projects/${pathSegment(id, isId(id), 'a project id')}`;
 
 export const operationPath = (projectId: string, id: string): string =>
-  `${projectPath(projectId)}/operations/${segment(id, isOperationId(id), 'an operation id')}`;
+  `${projectPath(projectId)}/operations/${pathSegment(id, isOperationId(id), 'an operation id')}`;
 
 export const connectionUriPath = (projectId: string): string => `${projectPath(projectId)}/connection_uri`;
 
 export const computesPath = (projectId: string): string => `${projectPath(projectId)}/endpoints`;
 
 export const computePath = (projectId: string, id: string): string =>
-  `${computesPath(projectId)}/${segment(id, isComputeId(id), 'a compute id')}`;
+  `${computesPath(projectId)}/${pathSegment(id, isComputeId(id), 'a compute id')}`;
 
 export const branchesPath = (projectId: string): string => `${projectPath(projectId)}/branches`;
 
 export const branchPath = (projectId: string, id: string): string =>
-  `${branchesPath(projectId)}/${segment(id, isBranchId(id), 'a branch id')}`;
+  `${branchesPath(projectId)}/${pathSegment(id, isBranchId(id), 'a branch id')}`;
 
 export const databasesPath = (projectId: string, branchId: string): string =>
   `${branchPath(projectId, branchId)}/databases`;
@@ -35,10 +35,10 @@ export const databasesPath = (projectId: string, branchId: string): string =>
 export const snapshotsPath = (projectId: string): string => `${projectPath(projectId)}/snapshots`;
 
 export const snapshotPath = (projectId: string, id: string): string =>
-  `${snapshotsPath(projectId)}/${segment(id, isId(id), 'a snapshot id')}`;
+  `${snapshotsPath(projectId)}/${pathSegment(id, isId(id), 'a snapshot id')}`;
 
 /** A role may have any name except `.` and `..`, which URLs resolve. */
 export const rolePath = (projectId: string, branchId: string, role: string): string => {
-  const name = segment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role');
+  const name = pathSegment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role');
   return `${branchPath(projectId, branchId)}/roles/${name}`;
 };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { lstatSync, readFileSync, type BigIntStats } from 'node:fs';
 import { appendFile, link, open, rm, type FileHandle } from 'node:fs/promises';
 import { pause } from './clock.ts';
-import { ignoreMissing, MAX_SIZE, openUserFile, readFrom } from './files.ts';
+import { ignoreMissing, MAX_FILE_SIZE, openUserFile, readUpTo } from './files.ts';
 import { replaceFile } from './replaceFile.ts';
 
 interface FileContents {
@@ -46,7 +46,7 @@ interface ReadFile {
   readonly content: Buffer;
 }
 
-/** Programs that replace the file again and again. */
+/** The limit for programs that replace the file again and again. */
 const MAX_ATTEMPTS = 100;
 
 async function changeNow(
@@ -60,16 +60,16 @@ async function changeNow(
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const handle = await openUserFile(file).catch(ignoreMissing);
     try {
-      const read = handle && (await readOf(handle, file));
+      const read = handle && (await readOpenFile(handle, file));
       const isOwn = made !== undefined && read?.content.equals(made.after) === true;
       if (isOwn && missed === undefined) return made;
       const before = isOwn ? missed : read?.content;
       const changed = change(before) ?? before;
       if (changed === undefined || read?.content.equals(changed) === true) return made;
-      // Its folder may still let it be replaced.
+      // The folder may allow a replacement that the file itself forbids.
       if (read !== undefined && (read.stats.mode & 0o222n) === 0n) throw new Error(`${file} is read-only.`);
       const after = Buffer.from(changed);
-      const written = await replace(file, after, read, mode);
+      const written = await replaceUnlessMoved(file, after, read, mode);
       if (written === MOVED) continue;
       made = { before, after };
       missed = written;
@@ -81,11 +81,12 @@ async function changeNow(
   return made;
 }
 
-async function readOf(handle: FileHandle, file: string): Promise<ReadFile> {
+async function readOpenFile(handle: FileHandle, file: string): Promise<ReadFile> {
   const stats = await handle.stat({ bigint: true });
-  const content = await readFrom(handle);
+  const content = await readUpTo(handle);
   if (process.platform === 'win32') await handle.close();
-  if (!stats.isFile() || content.length > MAX_SIZE) throw new Error(`${file} isn't a file, or is too large.`);
+  if (!stats.isFile() || content.length > MAX_FILE_SIZE)
+    throw new Error(`${file} isn't a file, or is too large.`);
   return { handle, stats, content };
 }
 
@@ -98,8 +99,8 @@ function isAt(file: string, read: ReadFile | undefined): boolean {
 /** Thrown and returned if another program has replaced the file since it was read. */
 const MOVED = Symbol('moved');
 
-/** @returns what another program has written to the replaced file, see {@link addedTo} */
-async function replace(
+/** @returns what another program has written to the replaced file, see {@link moveLateWrites} */
+async function replaceUnlessMoved(
   file: string,
   content: Buffer,
   read: ReadFile | undefined,
@@ -107,7 +108,7 @@ async function replace(
 ): Promise<Buffer | undefined | typeof MOVED> {
   // Windows replaces no open file. There, the replaced one can be read by another name, unless the file system has no links.
   const otherName = process.platform === 'win32' && read ? `${file}.${randomUUID()}` : undefined;
-  const isKept = otherName === undefined || (await isLinked(file, otherName));
+  const isKept = otherName === undefined || (await tryLink(file, otherName));
   const check = () => {
     if (!isAt(file, read) || !(isKept || read?.content.equals(readFileSync(file)))) throw MOVED;
   };
@@ -116,7 +117,7 @@ async function replace(
     if (read === undefined || isAt(file, read)) return undefined;
     const replaced = otherName === undefined ? read.handle : await open(otherName).catch(ignoreMissing);
     try {
-      return await addedTo(replaced, read.content, file);
+      return await moveLateWrites(replaced, read.content, file);
     } finally {
       await replaced?.close();
     }
@@ -128,7 +129,7 @@ async function replace(
   }
 }
 
-const isLinked = async (file: string, otherName: string): Promise<boolean> =>
+const tryLink = async (file: string, otherName: string): Promise<boolean> =>
   link(file, otherName).then(
     () => true,
     () => false,
@@ -141,7 +142,7 @@ const LATE_WRITES = 50;
  * Moves what was appended to the replaced file since it was read to the new one.
  * @returns the replaced file if it was changed in another way. An empty file is just being written, so it doesn't count
  */
-async function addedTo(
+async function moveLateWrites(
   replaced: FileHandle | undefined,
   read: Buffer,
   file: string,
@@ -150,7 +151,7 @@ async function addedTo(
   let { length } = read;
   for (const isLast of [false, true]) {
     if (isLast) await pause(LATE_WRITES);
-    const late = await readFrom(replaced);
+    const late = await readUpTo(replaced);
     if (!read.equals(late.subarray(0, read.length))) return late.length === 0 ? undefined : late;
     if (late.length > length) await appendFile(file, late.subarray(length));
     length = late.length;

@@ -58,7 +58,7 @@ interface UserFile {
 
 const { MAX_STRING_LENGTH } = bufferConstants;
 /** Bytes. Env files and the files of git that are read have a few hundred. */
-export const MAX_SIZE = 1024 * 1024;
+export const MAX_FILE_SIZE = 1024 * 1024;
 /** Milliseconds, waiting for other files included. */
 const READ_WAIT = 10_000;
 
@@ -68,7 +68,7 @@ interface ReadOptions {
   readonly onlyEnd?: boolean;
 }
 
-/** Leaves threads to others, even if no file answers. */
+/** Leaves threads of Node to other work, even if no file answers. */
 const twoAtATime = limitConcurrency(2);
 
 /**
@@ -88,7 +88,9 @@ export async function readUserFile(
     isLate = true;
     resolve({ path: file, problem: 'tooSlow' });
   });
-  const reading = twoAtATime(async () => (isLate ? await late : await readNow(file, folders, onlyEnd)));
+  const reading = twoAtATime(async () =>
+    isLate ? await late : await resolveAndRead(file, folders, onlyEnd),
+  );
   try {
     return await Promise.race([reading, late]);
   } finally {
@@ -112,7 +114,7 @@ export async function readLastLines(file: string, folder: string) {
   return lines && { lines: isCut ? lines.slice(1) : lines, isCut };
 }
 
-async function readNow(file: string, folders: readonly string[], onlyEnd: boolean): Promise<UserFile> {
+async function resolveAndRead(file: string, folders: readonly string[], onlyEnd: boolean): Promise<UserFile> {
   try {
     const { path, problem } = await resolveFile(file, folders);
     if (problem !== undefined) return { path: file, problem };
@@ -121,11 +123,11 @@ async function readNow(file: string, folders: readonly string[], onlyEnd: boolea
       const stats = await handle.stat();
       if (!stats.isFile()) return { path: file, problem: 'noFile' };
       if (onlyEnd) {
-        const start = Math.max(0, stats.size - MAX_SIZE);
-        return { path, bytes: await readFrom(handle, start), isCut: start > 0 };
+        const start = Math.max(0, stats.size - MAX_FILE_SIZE);
+        return { path, bytes: await readUpTo(handle, start), isCut: start > 0 };
       }
-      const bytes = await readFrom(handle);
-      return bytes.length > MAX_SIZE ? { path: file, problem: 'tooLarge' } : { path, bytes };
+      const bytes = await readUpTo(handle);
+      return bytes.length > MAX_FILE_SIZE ? { path: file, problem: 'tooLarge' } : { path, bytes };
     } finally {
       await handle.close();
     }
@@ -135,17 +137,17 @@ async function readNow(file: string, folders: readonly string[], onlyEnd: boolea
   }
 }
 
-/** Neither waits for the other end of a FIFO nor follows a link, because the file may have been replaced since a check. */
+/** Opens a file. Neither waits for the other end of a FIFO nor follows a link, because the file may have been replaced since a check. */
 export async function openUserFile(file: string): Promise<FileHandle> {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   return await open(file, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
 }
 
 /**
- * Up to one byte more than the largest file that is used. The size that the system reports may be wrong by now, and is 0 for
- * files of `/proc`.
+ * Reads at most one byte more than `maxSize`, so that the caller notices a file that is too large. The size that the system reports may
+ * be wrong by now, and is 0 for files of `/proc`.
  */
-export async function readFrom(handle: FileHandle, start = 0, maxSize = MAX_SIZE): Promise<Buffer> {
+export async function readUpTo(handle: FileHandle, start = 0, maxSize = MAX_FILE_SIZE): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   while (length <= maxSize) {
@@ -168,7 +170,7 @@ export async function readChosenFile(file: string, maxSize = MAX_STRING_LENGTH):
   const handle = await open(file, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK);
   try {
     if (!(await handle.stat()).isFile()) throw new Error(`${file} isn't a file`);
-    const bytes = await readFrom(handle, 0, maxSize);
+    const bytes = await readUpTo(handle, 0, maxSize);
     if (bytes.length > maxSize) throw new Error(`${file} is larger than ${maxSize} bytes`);
     return bytes;
   } finally {
@@ -177,7 +179,7 @@ export async function readChosenFile(file: string, maxSize = MAX_STRING_LENGTH):
 }
 
 /** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */
-export function readOwnFile(file: string): Readonly<Record<string, unknown>> {
+export function readOwnJson(file: string): Readonly<Record<string, unknown>> {
   try {
     const stat = lstatSync(file);
     const isOwn =

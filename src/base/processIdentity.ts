@@ -19,7 +19,7 @@ export interface ProcessIdentity {
 
 export const ownIdentity = (): ProcessIdentity => ({
   pid: process.pid,
-  startedAt: startTime(process.pid) ?? performance.timeOrigin / 1000,
+  startedAt: readStartTimeSync(process.pid) ?? performance.timeOrigin / 1000,
   uniqueId: uniqueProcessId(process.pid),
 });
 
@@ -36,7 +36,7 @@ const CLOCK_TICKS_PER_SECOND = 100;
  */
 export function isSameProcess(pid: number, startedAt: number, argument?: string): boolean {
   if (!isAlive(pid)) return false;
-  const actual = startTime(pid);
+  const actual = readStartTimeSync(pid);
   if (actual === undefined) return false;
   return (
     Math.abs(actual - startedAt) <= TOLERANCE_SECONDS ||
@@ -47,7 +47,7 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
 /** Whether the process still runs. */
 export function isRunningSync({ pid, startedAt, uniqueId }: ProcessIdentity): boolean {
   if (uniqueId !== undefined) return uniqueProcessId(pid) === uniqueId;
-  return isAlive(pid) && matches(pid, startTime(pid), startedAt);
+  return isAlive(pid) && hasStartedAt(pid, readStartTimeSync(pid), startedAt);
 }
 
 /**
@@ -59,7 +59,7 @@ export async function isRunning(identity: ProcessIdentity, maxTime?: number): Pr
   if (uniqueId !== undefined || process.platform === 'linux') return isRunningSync(identity);
   if (!isAlive(pid)) return false;
   const actual = pid === process.pid ? (ownStartTime ??= readStartTime(pid)) : readStartTime(pid, maxTime);
-  return matches(pid, await actual, startedAt);
+  return hasStartedAt(pid, await actual, startedAt);
 }
 
 /** The start of this process doesn't change, so it is read once for any number of its threads. */
@@ -75,7 +75,7 @@ async function readStartTime(pid: number, maxTime?: number): Promise<number | un
  * Another program, which reads a start time except on Linux, may be forbidden or too slow. If so, a process of this user
  * counts as the same one: two services on the same data would be worse than none.
  */
-function matches(pid: number, actual: number | undefined, startedAt: number): boolean {
+function hasStartedAt(pid: number, actual: number | undefined, startedAt: number): boolean {
   if (actual === undefined) return process.platform !== 'linux' && canSignal(pid);
   return Math.abs(actual - startedAt) <= TOLERANCE_SECONDS;
 }
@@ -116,7 +116,7 @@ export function canSignal(pid: number): boolean {
 }
 
 /** Returns seconds since 1970, or undefined if the process has ended or is a zombie. */
-export function startTime(pid: number): number | undefined {
+export function readStartTimeSync(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);
     return parseEpochSeconds(execFileSync(...startTimeCommand(pid), startTimeOptions()));
@@ -126,7 +126,7 @@ export function startTime(pid: number): number | undefined {
 }
 
 /** The fields of Linux's `/proc/<pid>/stat` from the third on: state, parent, group … */
-export function statFields(stat: string): string[] {
+export function parseProcStat(stat: string): string[] {
   // The second field is the name in parentheses, which may itself contain parentheses and spaces.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
@@ -139,7 +139,7 @@ function startTimeFromProc(pid: number): number | undefined {
 
 /** Clock ticks from the start of the system to the start of the process. */
 function ticksAtStart(pid: number): number | undefined {
-  const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const fields = parseProcStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return fields[0] === 'Z' ? undefined : Number(fields[19]);
 }
 

@@ -102,12 +102,12 @@ async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number):
   await writeAt(handle, bytes.subarray(bytesWritten), position + bytesWritten);
 }
 
-const NOT_OFFERED: readonly unknown[] = ['EINVAL', 'ENOTSUP', 'ENOSYS'];
+const SYNC_NOT_OFFERED: readonly unknown[] = ['EINVAL', 'ENOTSUP', 'ENOSYS'];
 
-/** Some network and FUSE file systems can't. */
+/** Syncs the file, except on network and FUSE file systems that can't. */
 async function sync(handle: FileHandle): Promise<void> {
   await handle.sync().catch((error: unknown) => {
-    if (!NOT_OFFERED.includes(fieldsOf(error).code)) throw error;
+    if (!SYNC_NOT_OFFERED.includes(fieldsOf(error).code)) throw error;
   });
 }
 
@@ -155,26 +155,26 @@ export function createFileSync(file: string, content: string): boolean {
   const temporary = `${file}.${randomUUID()}`;
   try {
     writeFileSync(temporary, content, { mode: 0o600 });
-    return link(temporary, file);
+    return linkIfMissing(temporary, file);
   } finally {
     rmSync(temporary, { force: true });
   }
 }
 
-function link(from: string, to: string): boolean {
+function linkIfMissing(from: string, to: string): boolean {
   try {
     linkSync(from, to);
     return true;
   } catch (error) {
     const { code } = fieldsOf(error);
     if (code === 'EEXIST') return false;
-    if (!NO_LINKS.includes(code)) throw error;
+    if (!LINKS_NOT_OFFERED.includes(code)) throw error;
     return renameIfMissing(from, to);
   }
 }
 
 /** Codes of a file system without hard links, such as FAT. */
-const NO_LINKS: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
+const LINKS_NOT_OFFERED: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
 
 /** No rename keeps an existing file, so a folder is the lock, because only one process can create it. */
 function renameIfMissing(from: string, to: string): boolean {

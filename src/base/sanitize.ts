@@ -10,7 +10,7 @@ const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
 /** Returns one line of limited length, without control characters, bidi characters, links or icons. */
 export const sanitize = (text: string, maxLength = MAX_LENGTH): string =>
-  cut(lineOf(text).replace(/([\]$])(?=\()/g, '$1 '), maxLength);
+  truncate(toOneLine(text).replace(/([\]$])(?=\()/g, '$1 '), maxLength);
 
 /** The name, or the id if the name has no visible characters. */
 export const nameOrId = (name: string | null | undefined, id: string): string =>
@@ -23,12 +23,12 @@ export const displayName = (record: {
 
 /** Makes text one line of limited length, and escapes it for Markdown, including table cells. */
 export const escapeMarkdown = (text: string): string =>
-  cut(lineOf(text), MAX_LENGTH)
+  truncate(toOneLine(text), MAX_LENGTH)
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/[\\`*_{}[\]()#+\-.!|~>:@/$]/g, '\\$&');
 
-const lineOf = (text: string): string => text.replace(CONTROL, ' ').trim();
+const toOneLine = (text: string): string => text.replace(CONTROL, ' ').trim();
 
-const cut = (line: string, maxLength: number): string =>
+const truncate = (line: string, maxLength: number): string =>
   (line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line).toWellFormed();

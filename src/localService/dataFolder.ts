@@ -10,7 +10,7 @@ export function createDataFolder(folder: string, mode = 0o700): void {
     mkdirSync(folder, { recursive: true, mode });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const reason = systemReason(reasonOf(folder) ?? error);
+    const reason = systemReason(findFolderProblem(folder) ?? error);
     throw new Error(`Cannot use the data directory ${folder}: ${reason}`, { cause: error });
   }
 }
@@ -19,9 +19,9 @@ export function createDataFolder(folder: string, mode = 0o700): void {
  * Node reports ENOENT for several folders, whatever the reason. The first one that can't be created shows it: a file in its place, a
  * read-only file system, or a name that Windows doesn't allow.
  */
-function reasonOf(folder: string): unknown {
+function findFolderProblem(folder: string): unknown {
   const parent = path.dirname(folder);
-  const reason = parent === folder ? undefined : reasonOf(parent);
+  const reason = parent === folder ? undefined : findFolderProblem(parent);
   if (reason !== undefined) return reason;
   try {
     const found = statSync(folder, { throwIfNoEntry: false });

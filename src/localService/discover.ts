@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { isLoopback } from '../api/addresses/host.ts';
 import { baseUrlOrUndefined, type BaseUrl } from '../api/transport/baseUrl.ts';
-import { readOwnFile } from '../base/files.ts';
+import { readOwnJson } from '../base/files.ts';
 import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 
 export interface ServiceAddress {
@@ -18,7 +18,7 @@ export interface ServiceAddress {
 
 /** Returns the running process that has locked the data directory. */
 export async function findOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
-  const { pid, startedAt, uniqueId } = readOwnFile(path.join(dataDir, 'service.lock'));
+  const { pid, startedAt, uniqueId } = readOwnJson(path.join(dataDir, 'service.lock'));
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
   const owner = {
     pid: Number(pid),
@@ -33,7 +33,7 @@ export async function findAddress(
   dataDir: string,
   owner: ProcessIdentity,
 ): Promise<ServiceAddress | undefined> {
-  const { baseUrl, pid, leaseSecret, version } = readOwnFile(path.join(dataDir, 'service.json'));
+  const { baseUrl, pid, leaseSecret, version } = readOwnJson(path.join(dataDir, 'service.json'));
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || !isLoopback(new URL(address).hostname)) return undefined;
   if (pid !== owner.pid || typeof leaseSecret !== 'string' || leaseSecret === '') return undefined;

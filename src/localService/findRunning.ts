@@ -1,12 +1,12 @@
 /** Finds a local service that runs, and takes a lease, which keeps it running for the agent. */
 import path from 'node:path';
-import { leaseOfRunning, type Lease } from './lease.ts';
+import { takeLeaseOfRunning, type Lease } from './lease.ts';
 import { OWN_FOLDER } from './ownFolder.ts';
 
-const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosen = '' } = process.env;
+const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosenDataDir = '' } = process.env;
 
 /** Next to the records of windows, in the extension's global storage. */
-const ofExtension = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
+const extensionDataDir = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
 
 export interface RunningService {
   /** Where agents remember what they have created. With the extension's service, it is the folder that its windows use, too. */
@@ -14,11 +14,11 @@ export interface RunningService {
   readonly lease: Lease;
 }
 
-/** @param folder of the agent, unless it is gone */
-export async function findRunning(folder: string | undefined): Promise<RunningService | undefined> {
-  for (const dataDir of dataDirs(folder)) {
-    const lease = await leaseOfRunning(dataDir).catch(() => undefined);
-    if (lease !== undefined) return { memoryFolder: dataDir === ofExtension ? agents : dataDir, lease };
+/** Takes a lease of the first service that runs. @param folder of the agent, unless it is gone */
+export async function findRunningService(folder: string | undefined): Promise<RunningService | undefined> {
+  for (const dataDir of listDataDirs(folder)) {
+    const lease = await takeLeaseOfRunning(dataDir).catch(() => undefined);
+    if (lease !== undefined) return { memoryFolder: dataDir === extensionDataDir ? agents : dataDir, lease };
   }
   return undefined;
 }
@@ -27,10 +27,10 @@ export async function findRunning(folder: string | undefined): Promise<RunningSe
  * The data directories to look in: the one that the user has chosen; otherwise those of the projects around the folder, then that
  * of the extension.
  */
-function dataDirs(folder: string | undefined): string[] {
-  if (chosen !== '') return [path.resolve(chosen)];
+function listDataDirs(folder: string | undefined): string[] {
+  if (chosenDataDir !== '') return [path.resolve(chosenDataDir)];
   const found: string[] = [];
   for (let at = folder; at !== undefined; at = path.dirname(at) === at ? undefined : path.dirname(at))
     found.push(path.join(at, OWN_FOLDER));
-  return ofExtension === undefined ? found : [...found, ofExtension];
+  return extensionDataDir === undefined ? found : [...found, extensionDataDir];
 }

@@ -13,7 +13,7 @@ import { parsePostgresLine, type AvailableExtensions } from './leaseProof.ts';
 import { pause, systemClock } from '../base/clock.ts';
 import { createDataFolder } from './dataFolder.ts';
 import { serviceEnvironment } from './serviceEnvironment.ts';
-import { leaseOfRunning, LocalServiceError, statusWithKey, type Lease } from './lease.ts';
+import { takeLeaseOfRunning, LocalServiceError, requestStatus, type Lease } from './lease.ts';
 
 export interface LocalServiceOptions {
   /** The bundled service. */
@@ -46,17 +46,17 @@ const REVOKED_KEY = 9;
  * @throws {LocalServiceError} if a running service is silent
  * @throws {Error} if the data directory can't be used, or with the last line of the service's log if it can't start
  */
-export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> {
+export async function joinOrStartService(options: LocalServiceOptions): Promise<Lease> {
   createDataFolder(options.dataDir);
   const deadline = systemClock.now() + START_TIMEOUT_MS;
   let { port } = options;
   for (;;) {
-    const running = await join(options);
+    const running = await joinRunning(options);
     if (running !== undefined) return running;
-    const started = await start({ ...options, port });
+    const started = await startProcess({ ...options, port });
     if ('input' in started) {
       // The open input keeps the service running until there is a lease.
-      const lease = await join(options).finally(() => started.input?.destroy());
+      const lease = await joinRunning(options).finally(() => started.input?.destroy());
       if (lease !== undefined) return lease;
       throw new LocalServiceError('ended', 'The local service ended right after it started');
     }
@@ -70,12 +70,12 @@ export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> 
 }
 
 /** @returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
-async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
-  const lease = await leaseOfRunning(dataDir);
+async function joinRunning({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
+  const lease = await takeLeaseOfRunning(dataDir);
   if (lease === undefined) return undefined;
   let status: number | undefined;
   try {
-    status = await statusWithKey(lease, key);
+    status = await requestStatus(lease, key);
     if (status === 200) return lease;
   } finally {
     if (status !== 200) lease.release();
@@ -91,10 +91,10 @@ export interface PostgresCheck {
   readonly extensions: AvailableExtensions;
 }
 
-type Folders = Pick<LocalServiceOptions, 'postgresPath' | 'extensionsPath' | 'trustedExtensions'>;
+type PostgresOptions = Pick<LocalServiceOptions, 'postgresPath' | 'extensionsPath' | 'trustedExtensions'>;
 
 /** @throws {Error} if the check itself fails */
-export async function checkPostgres(script: string, folders: Folders): Promise<PostgresCheck> {
+export async function checkPostgres(script: string, folders: PostgresOptions): Promise<PostgresCheck> {
   const args = [script, '--check-postgres', ...folderArguments(folders)];
   const options = { env: serviceEnvironment(), timeout: START_TIMEOUT_MS, windowsHide: true };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
@@ -104,7 +104,11 @@ export async function checkPostgres(script: string, folders: Folders): Promise<P
 }
 
 /** The paths are absolute, because the service starts in another folder. */
-const folderArguments = ({ postgresPath, extensionsPath, trustedExtensions = [] }: Folders): string[] => [
+const folderArguments = ({
+  postgresPath,
+  extensionsPath,
+  trustedExtensions = [],
+}: PostgresOptions): string[] => [
   ...(postgresPath === undefined ? [] : ['--postgres-path', path.resolve(postgresPath)]),
   ...(extensionsPath === undefined
     ? ['--installed-extensions']
@@ -113,14 +117,14 @@ const folderArguments = ({ postgresPath, extensionsPath, trustedExtensions = [] 
 ];
 
 /** @returns why it ended, or its standard input once it is running and has published its address */
-async function start(
+async function startProcess(
   options: LocalServiceOptions,
 ): Promise<{ readonly code: number | null; readonly reason: string } | { readonly input: Writable | null }> {
   const file = path.join(options.dataDir, 'service.log');
   const log = await open(file, 'a', 0o600);
   try {
     const { size } = await log.stat();
-    const child = launch(options, log);
+    const child = spawnService(options, log);
     const timeout = systemClock.after(START_TIMEOUT_MS, () => child.kill('SIGKILL'));
     const exited = once(child, 'exit').then(() => true);
     const ready = once(child.stdout ?? child, 'data').then(() => false);
@@ -135,7 +139,7 @@ async function start(
   }
 }
 
-function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
+function spawnService(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   const args = [options.script, '--port', String(options.port), '--data-dir', options.dataDir];
   args.push('--api-key-stdin', '--end-with-leases', String(options.grace ?? GRACE));
   if (options.projectsFile !== undefined) args.push('--projects', options.projectsFile);

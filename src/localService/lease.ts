@@ -44,7 +44,7 @@ export async function takeLease({
   url.searchParams.set('nonce', challenge.nonce);
   url.searchParams.set('proof', leaseProof('window', challenge));
   const request = get(url, { agent: directAgent });
-  const response = await responseTo(request);
+  const response = await waitForResponse(request);
   if (!response || !isLeaseProof('service', challenge, response.headers[LEASE_PROOF_HEADER])) {
     request.destroy();
     return undefined;
@@ -75,23 +75,23 @@ export async function takeLease({
 }
 
 /** @returns undefined if no service runs on the data directory. @throws {LocalServiceError} if the service is silent */
-export async function leaseOfRunning(dataDir: string): Promise<Lease | undefined> {
+export async function takeLeaseOfRunning(dataDir: string): Promise<Lease | undefined> {
   const owner = await findOwner(dataDir);
   const address = owner && (await findAddress(dataDir, owner));
   return address && (await takeLease(address));
 }
 
 /** @returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */
-export async function statusWithKey({ baseUrl, ended }: Lease, key: string): Promise<number | undefined> {
+export async function requestStatus({ baseUrl, ended }: Lease, key: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${key}` };
   const request = get(`${baseUrl}/projects?limit=1`, { agent: directAgent, headers, signal: ended });
-  const response = await responseTo(request);
+  const response = await waitForResponse(request);
   request.destroy();
   return response?.statusCode;
 }
 
 /** Returns undefined if the connection failed. @throws {LocalServiceError} if the service is silent */
-async function responseTo(request: ClientRequest): Promise<IncomingMessage | undefined> {
+async function waitForResponse(request: ClientRequest): Promise<IncomingMessage | undefined> {
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
   request.on('error', () => undefined); // After the response, `ended` reports it.
   try {

@@ -16,7 +16,7 @@ interface LeaseChallenge {
 export const LEASE_PROOF_HEADER = 'x-lease-proof';
 
 /** Sent during a lease once the service has looked for Postgres. @param problem why no compute can start, for users */
-export const postgresLine = (problem: string | undefined, extensions?: AvailableExtensions): string =>
+export const formatPostgresLine = (problem: string | undefined, extensions?: AvailableExtensions): string =>
   JSON.stringify({ problem, extensions });
 
 /** A line for the standard input of a service, which ends it cleanly. Windows has no signal that does. */
@@ -41,16 +41,16 @@ export function parsePostgresLine(line: string): string | undefined {
 
 export const newLeaseSecret = (): string => randomBytes(32).toString('base64url');
 
-type Side = 'window' | 'service';
+type ProofSide = 'window' | 'service';
 
-export const leaseProof = (by: Side, { secret, nonce, baseUrl }: LeaseChallenge): string =>
+export const leaseProof = (by: ProofSide, { secret, nonce, baseUrl }: LeaseChallenge): string =>
   createHmac('sha256', secret).update(`${by} ${nonce} ${baseUrl}`).digest('base64url');
 
 /** An API key for the client that has proved itself. The service accepts it while that client holds the lease. */
 export const leaseKey = ({ secret, nonce, baseUrl }: LeaseChallenge): string =>
   createHmac('sha256', secret).update(`key ${nonce} ${baseUrl}`).digest('base64url');
 
-export function isLeaseProof(by: Side, challenge: LeaseChallenge, proof: unknown): boolean {
+export function isLeaseProof(by: ProofSide, challenge: LeaseChallenge, proof: unknown): boolean {
   if (typeof proof !== 'string') return false;
   const [expected, actual] = [Buffer.from(leaseProof(by, challenge)), Buffer.from(proof)];
   return actual.length === expected.length && timingSafeEqual(actual, expected);

@@ -16,7 +16,7 @@ export const TEST_PROJECT = 'hosted-postgres-tests';
  * @param isIgnored by Git, because it is inside a project
  * @throws {Error} if it can't be written
  */
-export function openFolder(folder: string, isIgnored: boolean): void {
+export function createProjectDataFolder(folder: string, isIgnored: boolean): void {
   try {
     createDataFolder(folder, 0o711);
     if (isIgnored) createFileSync(path.join(folder, '.gitignore'), '*\n');
@@ -29,8 +29,8 @@ export function openFolder(folder: string, isIgnored: boolean): void {
 /** @returns the API key, the same at each start on a folder, so that other programs may keep it */
 export function readOrCreateKey(folder: string): string {
   const file = path.join(folder, 'api-key');
-  createFileSync(file, newKey());
+  createFileSync(file, newApiKey());
   return readFileSync(file, 'utf8').trim();
 }
 
-export const newKey = (): string => randomBytes(24).toString('hex');
+export const newApiKey = (): string => randomBytes(24).toString('hex');

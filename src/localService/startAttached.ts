@@ -22,7 +22,7 @@ export interface StartedService {
  * @param program the service's file
  * @returns the exit code if it doesn't start; it has then said why
  */
-export async function startService(
+export async function startAttachedService(
   program: string,
   args: readonly string[],
   key: string,

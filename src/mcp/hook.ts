@@ -8,10 +8,10 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 import { callTool } from './windows.ts';
 
 /** Milliseconds that a prompt waits at most. */
-const LIMIT = 3000;
+const MAX_WAIT = 3000;
 
-/** By the names that the hooks have, variables that the agents set for what they start. Copilot CLI runs hooks of others, too. */
-const VARIABLES: Readonly<Record<string, string>> = {
+/** Variables that agents set for what they start, by the names that hooks have. Copilot CLI runs hooks of others, too. */
+const AGENT_VARIABLES: Readonly<Record<string, string>> = {
   'claude-code': 'CLAUDECODE',
   'gemini-cli': 'GEMINI_SESSION_ID',
   'qwen-code': 'QWEN_CODE_SESSION_ID',
@@ -20,14 +20,14 @@ const VARIABLES: Readonly<Record<string, string>> = {
 
 /** @param configured the name in the command of the hook @returns that of the agent whose turn it is */
 function agentOfTurn(configured: string): string {
-  const isSet = (name: string) => (process.env[VARIABLES[name] ?? ''] ?? '') !== '';
+  const isSet = (name: string) => (process.env[AGENT_VARIABLES[name] ?? ''] ?? '') !== '';
   if (isSet(configured)) return configured;
-  return Object.keys(VARIABLES).find(isSet) ?? configured;
+  return Object.keys(AGENT_VARIABLES).find(isSet) ?? configured;
 }
 
 /** @param agent its name in the command */
 export async function markTurn(agent: string): Promise<void> {
-  const signal = AbortSignal.timeout(LIMIT);
+  const signal = AbortSignal.timeout(MAX_WAIT);
   let input: Readonly<Record<string, unknown>> = {};
   try {
     input = fieldsOf(JSON.parse(await text(addAbortSignal(signal, process.stdin))));
@@ -41,7 +41,7 @@ export async function markTurn(agent: string): Promise<void> {
   await callTool(call, signal).catch(() => undefined);
 }
 
-/** What is the same in all hooks of a turn: the id of the prompt or turn, or else the time, in one of two formats. */
+/** Returns what is the same in all hooks of a turn: the id of the prompt or turn, or else the time, in one of two formats. */
 function turnOf(input: Readonly<Record<string, unknown>>): string | undefined {
   const { session_id: session = input['sessionId'], timestamp } = input;
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : timestamp;

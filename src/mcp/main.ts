@@ -9,7 +9,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { listTools } from '../extension/agents/tools/toolTable.ts';
 import { markTurn } from './hook.ts';
-import { answerCall } from './toolCalls.ts';
+import { answerToolCall } from './toolCalls.ts';
 import { holdPresence } from './windows.ts';
 
 /** Codex reads the first 512 characters only. */
@@ -32,7 +32,7 @@ const createServer = () => {
   server.setRequestHandler('tools/list', () => ({ tools: listTools() }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const client = fieldsOf(mcpReq.envelope)[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
-    return await answerCall(params, client, mcpReq.signal);
+    return await answerToolCall(params, client, mcpReq.signal);
   });
   return server;
 };

@@ -13,7 +13,7 @@ interface Params {
 }
 
 /** Some clients show the model only the text, and others only the structure, so both have all, also why a call failed. */
-export async function answerCall(
+export async function answerToolCall(
   { name, arguments: given = {} }: Params,
   client: unknown,
   signal: AbortSignal,

@@ -28,7 +28,7 @@ export async function callTool(
   const workingFolder = currentFolder();
   const request = { ...call, folder: workingFolder };
   for (const found of await findWindows(folder, { pid: Number(windowId), workingFolder })) {
-    const reply = await ask(found, request, signal);
+    const reply = await askWindow(found, request, signal);
     signal.throwIfAborted();
     if (reply === undefined) continue;
     const { result, error } = fieldsOf(JSON.parse(reply));
@@ -59,7 +59,11 @@ function currentFolder(): string | undefined {
  * Returns undefined if the window doesn't prove itself: it has ended without removing its record, or hangs. A call that was sent
  * isn't sent to another window, because it may have been carried out.
  */
-async function ask(found: WindowRecord, call: BridgeCall, signal: AbortSignal): Promise<string | undefined> {
+async function askWindow(
+  found: WindowRecord,
+  call: BridgeCall,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   let isSent = false;
   const socket = sendToWindow(found, { token: found.token, call }, () => (isSent = true), resolve);

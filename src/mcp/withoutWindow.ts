@@ -8,7 +8,7 @@ import { localFetch } from '../api/transport/localFetch.ts';
 import type { Fetch } from '../api/transport/request.ts';
 import { Emitter } from '../base/event.ts';
 import { redact } from '../base/redact.ts';
-import { gitRunner } from '../base/git/runGit.ts';
+import { createGitRunner } from '../base/git/runGit.ts';
 import { sanitize } from '../base/sanitize.ts';
 import type { Account } from '../extension/account/accounts.ts';
 import { Guards } from '../extension/operations/guards.ts';
@@ -28,7 +28,7 @@ import { OperationTracker } from '../extension/operations/operationTracker.ts';
 import { RequestBudget } from '../extension/inventory/refresh/requestBudget.ts';
 import { Schemas } from '../extension/database/schema/schemas.ts';
 import { KnownHosts } from '../extension/gitBranch/knownHosts.ts';
-import { findRunning, type RunningService } from '../localService/findRunning.ts';
+import { findRunningService, type RunningService } from '../localService/findRunning.ts';
 
 let connecting: ReturnType<typeof connectTo> | undefined;
 
@@ -45,7 +45,7 @@ export async function callWithoutWindow(
 }
 
 async function connectTo(folder: string | undefined) {
-  const found = await findRunning(folder);
+  const found = await findRunningService(folder);
   // The program may end when the agent closes its input.
   found?.lease.unref();
   return found && { deps: await createModel(found), ended: found.lease.ended };
@@ -61,7 +61,7 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
   const accounts = {
     list: async () => ({ accounts: [account], current: account }),
     key: async () => key,
-    onDidChange: never,
+    onDidChange: neverFires,
   };
   const session = new Session(accounts, async () => new Client({ baseUrl, key, fetch }));
   const inventory = new Inventory(session, () => undefined);
@@ -91,7 +91,7 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
     schemas: new Schemas(session),
     knownHosts: new KnownHosts(hosts),
     log: { clean: (text) => redact(text, [key]), info: ignore, error: ignore },
-    runGit: gitRunner(() => 'git'),
+    runGit: createGitRunner(() => 'git'),
     requireTrust: ignore,
     explain,
     approve,
@@ -100,7 +100,7 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
 
 const ignore = (): void => undefined;
 /** An event that is never fired. */
-const never = new Emitter<void>().event;
+const neverFires = new Emitter<void>().event;
 
 /** Characters. A reason may name ten branches. */
 const MAX_REASON = 2000;

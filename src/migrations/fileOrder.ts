@@ -5,7 +5,7 @@ import type { FolderRules } from './migrationTools.ts';
 import type { Refuse } from './refusal.ts';
 
 const FLYWAY_NAME = /^(?:([VUB])(\d+(?:[._]\d+)*)|(R))__.+\.sql$/;
-export const isOfFlyway = (name: string): boolean => FLYWAY_NAME.test(path.posix.basename(name));
+export const isFlywayName = (name: string): boolean => FLYWAY_NAME.test(path.posix.basename(name));
 
 /** Sorts files as the folder's tool runs them. @throws {Error} if the order isn't certain */
 export async function sortFiles(
@@ -27,13 +27,18 @@ export async function sortFiles(
       folder,
       `has .sql files in several folders, whose order isn't known: ${[...folders].toSorted().join(', ')}`,
     );
-  if (rules.order === 'text') return names.toSorted(compare);
-  if (rules.names !== undefined) requireNumbers(folder, names, rules, refuse);
-  return names.toSorted((a, b) => compare(numbered(a), numbered(b)));
+  if (rules.order === 'text') return names.toSorted(compareText);
+  if (rules.names !== undefined) requireUniqueNumbers(folder, names, rules, refuse);
+  return names.toSorted((a, b) => compareText(sortKey(a), sortKey(b)));
 }
 
 /** @throws {Error} if the numbers don't give the tool's order */
-function requireNumbers(folder: string, names: readonly string[], rules: FolderRules, refuse: Refuse): void {
+function requireUniqueNumbers(
+  folder: string,
+  names: readonly string[],
+  rules: FolderRules,
+  refuse: Refuse,
+): void {
   const dates = names.filter((name) => /^\d{17}\D/.test(name));
   if (rules.datesOf17Digits === true && dates.length > 0 && dates.length < names.length)
     throw refuse(
@@ -49,10 +54,10 @@ function requireNumbers(folder: string, names: readonly string[], rules: FolderR
   }
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** Text that sorts by the numbers in it. */
-const numbered = (name: string): string =>
+const sortKey = (name: string): string =>
   name.replaceAll(/\d+/g, (digits) => digits.replace(/^0+/, '').padStart(20, '0'));
 
 async function journalOrder(folder: string): Promise<string[]> {
@@ -63,7 +68,7 @@ async function journalOrder(folder: string): Promise<string[]> {
   return entries.map(({ tag }) => `${tag}.sql`);
 }
 
-/** Flyway's: by version, then those that it repeats, by description. */
+/** Returns Flyway's order: by version, then the files that it repeats, by description. */
 function versionOrder(folder: string, names: readonly string[], refuse: Refuse): string[] {
   const keys = new Map<string, string>();
   const undo = new Map<string, string>();
@@ -71,7 +76,7 @@ function versionOrder(folder: string, names: readonly string[], refuse: Refuse):
     const [match, kind, version = ''] = FLYWAY_NAME.exec(path.posix.basename(name)) ?? [];
     if (match === undefined || kind === 'B')
       throw refuse(folder, `has ${name}, whose place in Flyway's order isn't known`);
-    const key = kind ? `1${numbered(version.replaceAll('_', '.'))}` : `2${match}`;
+    const key = kind ? `1${sortKey(version.replaceAll('_', '.'))}` : `2${match}`;
     if (kind === 'U') undo.set(name, key);
     else keys.set(name, key);
   }
@@ -79,7 +84,7 @@ function versionOrder(folder: string, names: readonly string[], refuse: Refuse):
   // A file that undoes nothing is a migration of another tool, refinery.
   const alone = [...undo].find(([, key]) => !versions.has(key));
   if (alone !== undefined) throw refuse(folder, `has ${alone[0]}, which undoes no other file`);
-  return [...keys].toSorted(([, a], [, b]) => compare(a, b)).map(([name]) => name);
+  return [...keys].toSorted(([, a], [, b]) => compareText(a, b)).map(([name]) => name);
 }
 
 /** The word in a file's name that says what the file does. The rest of the name (`start`, `end`) is the same in both files of a pair. */

@@ -59,9 +59,13 @@ export interface MigrationTool {
 }
 
 /** What psql does with a file. */
-export const PSQL: FolderRules = { order: 'number', transaction: 'statements', isOneSession: false };
+export const PSQL_RULES: FolderRules = { order: 'number', transaction: 'statements', isOneSession: false };
 /** Numbered files of an unknown tool. */
-export const PLAIN: FolderRules = { order: 'number', transaction: 'unknown', isOneSession: false };
+export const UNKNOWN_TOOL_RULES: FolderRules = {
+  order: 'number',
+  transaction: 'unknown',
+  isOneSession: false,
+};
 
 export const FLYWAY: MigrationTool & { readonly rules: FolderRules } = {
   name: 'Flyway',
@@ -75,7 +79,7 @@ export const FLYWAY: MigrationTool & { readonly rules: FolderRules } = {
 };
 
 /** `1_a.up.sql` and `1_a.down.sql`, `1_a/up.sql` and `1_a/down.sql`, `1.do.sql` and `1.undo.sql`. */
-export const PAIRS: FolderRules = { order: 'number', transaction: 'query', isOneSession: true };
+export const UP_DOWN_RULES: FolderRules = { order: 'number', transaction: 'query', isOneSession: true };
 
 const NUMBERED = /^\d[^/]*\.sql$/;
 const GOOSE = 'goose postgres "$DATABASE_URL" up';

@@ -41,7 +41,7 @@ const [NOT_ALLOWED, MISSING] = ['42501', '42704'];
  * Skips event triggers and publications of all tables, which Postgres leaves to superusers, with what follows about them.
  * @param onSkip gets a line for the user
  */
-export function skipForOwners(onSkip: (line: number, reason: string) => void): SkipRule {
+export function createSkipRule(onSkip: (line: number, reason: string) => void): SkipRule {
   let isSkipped = false;
   return {
     mayFail: (text) => MAY_FAIL.test(text),

@@ -1,9 +1,17 @@
 /** Which tool a folder or file of SQL is for, or that it isn't known. */
 import path from 'node:path';
-import { isOfFlyway, splitDirections } from './fileOrder.ts';
-import { FLYWAY, PAIRS, PLAIN, PSQL, TOOLS, type FolderRules, type MigrationTool } from './migrationTools.ts';
+import { isFlywayName, splitDirections } from './fileOrder.ts';
+import {
+  FLYWAY,
+  UP_DOWN_RULES,
+  UNKNOWN_TOOL_RULES,
+  PSQL_RULES,
+  TOOLS,
+  type FolderRules,
+  type MigrationTool,
+} from './migrationTools.ts';
 import type { Refuse } from './refusal.ts';
-import { exists } from './shownTools.ts';
+import { fileExists } from './shownTools.ts';
 
 /** A file or folder of migrations, before its tool is known. */
 export interface FoundMigrations {
@@ -26,16 +34,18 @@ interface Recognized {
 /** A file that is given by its own name runs as with psql, unless a line in it is for a tool. */
 export function recognizeFile(found: FoundMigrations): Recognized {
   const forward = [...found.texts.keys()];
-  const tool = forward.some(isOfFlyway) ? FLYWAY : byMark(found);
-  return tool === undefined ? { rules: PSQL, forward } : { tool, rules: rulesOf(found, tool), forward };
+  const tool = forward.some(isFlywayName) ? FLYWAY : findToolByMark(found);
+  return tool === undefined
+    ? { rules: PSQL_RULES, forward }
+    : { tool, rules: requireRules(found, tool), forward };
 }
 
 /** @throws {Error} if it can be for several tools */
 export async function recognizeFolder(found: FoundMigrations): Promise<Recognized> {
   const { folder, texts, refuse } = found;
   const names = [...texts.keys()];
-  const known = (await byFile(folder)) ?? (names.some(isOfFlyway) ? FLYWAY : undefined);
-  if (known !== undefined) return { tool: known, rules: rulesOf(found, known), forward: names };
+  const known = (await findToolByFile(folder)) ?? (names.some(isFlywayName) ? FLYWAY : undefined);
+  if (known !== undefined) return { tool: known, rules: requireRules(found, known), forward: names };
   const { forward, undo, areDirected } = splitDirections(folder, names, refuse);
   const owners = found.shown.filter(
     ({ runsNumbered, rules }) => runsNumbered === true && names.some((name) => rules?.names?.test(name)),
@@ -43,18 +53,18 @@ export async function recognizeFolder(found: FoundMigrations): Promise<Recognize
   const [owner, other] = owners;
   if (owner !== undefined && undo.length > 0)
     throw refuse(folder, `has files that undo others, and ${owner.name} runs them as well`, owner.command);
-  const marked = byMark(found);
+  const marked = findToolByMark(found);
   if (marked === undefined && other !== undefined)
     throw refuse(folder, `can be for ${owners.map(({ name }) => name).join(' or ')}`);
   const tool = marked ?? owner;
-  if (tool !== undefined) return { tool, rules: rulesOf(found, tool), forward };
-  return { rules: areDirected ? PAIRS : PLAIN, forward };
+  if (tool !== undefined) return { tool, rules: requireRules(found, tool), forward };
+  return { rules: areDirected ? UP_DOWN_RULES : UNKNOWN_TOOL_RULES, forward };
 }
 
-async function byFile(folder: string): Promise<MigrationTool | undefined> {
+async function findToolByFile(folder: string): Promise<MigrationTool | undefined> {
   for (const tool of TOOLS)
     for (const file of tool.files ?? [])
-      if ((await exists(path.join(folder, file))) && isBelow(folder, file)) return tool;
+      if ((await fileExists(path.join(folder, file))) && isBelow(folder, file)) return tool;
   return undefined;
 }
 
@@ -65,7 +75,7 @@ const isBelow = (folder: string, file: string): boolean => {
 };
 
 /** @throws {Error} if there are lines for several tools */
-function byMark({ folder, texts, refuse }: FoundMigrations): MigrationTool | undefined {
+function findToolByMark({ folder, texts, refuse }: FoundMigrations): MigrationTool | undefined {
   const all = [...texts.values()];
   const [tool, other] = TOOLS.filter(({ mark }) => mark !== undefined && all.some((text) => mark.test(text)));
   if (tool !== undefined && other !== undefined)
@@ -74,7 +84,10 @@ function byMark({ folder, texts, refuse }: FoundMigrations): MigrationTool | und
 }
 
 /** @throws {Error} if only the tool can run its files */
-function rulesOf({ folder, refuse }: FoundMigrations, { name, command, rules }: MigrationTool): FolderRules {
+function requireRules(
+  { folder, refuse }: FoundMigrations,
+  { name, command, rules }: MigrationTool,
+): FolderRules {
   if (rules === undefined) throw refuse(folder, `is for ${name}`, command);
   return rules;
 }

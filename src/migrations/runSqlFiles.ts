@@ -2,12 +2,12 @@
 import type Client from 'pg/lib/client.js';
 import { withPgClient } from '../base/sql/pgClient.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { adviseOnExtension } from '../base/sql/missingExtension.ts';
+import { addExtensionHint } from '../base/sql/missingExtension.ts';
 import { readStatements } from '../base/sql/readStatements.ts';
 import { runScript } from '../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError } from '../base/sql/sqlScript.ts';
 import type { Transaction } from './migrationTools.ts';
-import { createPublicRoles, skipForOwners } from './publicService.ts';
+import { createPublicRoles, createSkipRule } from './publicService.ts';
 import type { Refuse } from './refusal.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from './sqlFiles.ts';
 
@@ -15,11 +15,12 @@ const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_ST
 
 /** @throws {Error} with file and line of what failed, or if a file would not run as its tool runs it */
 export async function runSqlFiles(name: string, url: string): Promise<void> {
-  if ((await runFiles(await loadSqlFiles(name), url)) === 0) throw new Error(`${name} has no SQL statements`);
+  if ((await runLoadedFiles(await loadSqlFiles(name), url)) === 0)
+    throw new Error(`${name} has no SQL statements`);
 }
 
 /** @param signal closes the connection @returns how many statements there were @throws {Error} as `runSqlFiles` does */
-export async function runFiles(
+export async function runLoadedFiles(
   { files, rules, refuse }: SqlFiles,
   url: string,
   signal?: AbortSignal,
@@ -32,7 +33,7 @@ export async function runFiles(
     if (rules.transaction === 'all') await client.query('commit');
   };
   for (const session of rules.isOneSession ? [files] : files.map((file) => [file]))
-    await withClient(url, async (client) => run(client, session), signal);
+    await withClientOf(url, async (client) => run(client, session), signal);
   return count;
 }
 
@@ -55,8 +56,8 @@ async function runFile(
   try {
     if (isForFile) await client.query('begin');
     const count = await runScript(client, Buffer.from(text, 'latin1'), {
-      onError: adviseOnExtension,
-      skip: skipForOwners((line, reason) => process.emitWarning(`Skipped ${file}:${line}: ${reason}`)),
+      onError: addExtensionHint,
+      skip: createSkipRule((line, reason) => process.emitWarning(`Skipped ${file}:${line}: ${reason}`)),
       // The status is still that before the statement.
       onResult: () => (leaves ||= isInside && client.getTransactionStatus() === 'I'),
     });
@@ -68,7 +69,7 @@ async function runFile(
       throw new Error(`${file} ends within a transaction. Add "commit;".`);
     return count;
   } catch (error) {
-    throw error instanceof ScriptError ? atLine(file, error, transaction, refuse) : error;
+    throw error instanceof ScriptError ? errorAtLine(file, error, transaction, refuse) : error;
   } finally {
     client.off('notice', onNotice);
   }
@@ -81,7 +82,7 @@ const IN_TRANSACTION = '25001';
 const needsTransaction = (message: string): string =>
   `says "${message}", and whether its tool begins one isn't known. If none does, add "begin;" and "commit;"`;
 
-function atLine(file: string, error: ScriptError, transaction: Transaction, refuse: Refuse): Error {
+function errorAtLine(file: string, error: ScriptError, transaction: Transaction, refuse: Refuse): Error {
   const { code } = fieldsOf(error.cause);
   const where = `${file}:${error.line}`;
   if (code === NO_TRANSACTION && transaction === 'unknown')
@@ -98,7 +99,7 @@ function hasSeveralStatements(text: string): boolean {
   return first?.kind === 'command' || second !== undefined;
 }
 
-export const withClient = async <T>(
+export const withClientOf = async <T>(
   url: string,
   work: (client: Client) => Promise<T>,
   signal?: AbortSignal,

@@ -5,9 +5,9 @@ import { readChosenFile } from '../base/files.ts';
 import { sortFiles } from './fileOrder.ts';
 import type { FolderRules, MigrationTool, Transaction } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
-import { refusal, type Refuse } from './refusal.ts';
-import { shownTools } from './shownTools.ts';
-import { PartError, undoLine } from './upPart.ts';
+import { createRefuse, type Refuse } from './refusal.ts';
+import { findProjectTools } from './shownTools.ts';
+import { PartError, findUndoComment } from './upPart.ts';
 
 export interface SqlFile {
   readonly file: string;
@@ -17,7 +17,7 @@ export interface SqlFile {
 }
 
 export interface SqlFiles {
-  /** Undefined if it isn't known. */
+  /** The tool of the files; undefined if it isn't known. */
   readonly tool: MigrationTool | undefined;
   readonly files: readonly SqlFile[];
   readonly rules: FolderRules;
@@ -41,15 +41,15 @@ const COMMANDS: Readonly<Record<string, string>> = {
 const DJANGO = /(?:^|\/)\d{4}_\w+\.py$/;
 
 /** @returns undefined for JavaScript, which many tools run */
-const commandFor = (program: string): string | undefined =>
+const commandOfProgram = (program: string): string | undefined =>
   DJANGO.test(program) ? 'python manage.py migrate' : COMMANDS[path.extname(program).slice(1)];
 
 /** @throws {Error} if the order, or which files to run, would be a guess */
 export async function loadSqlFiles(name: string): Promise<SqlFiles> {
   const isSingle = await isFile(name);
   const folder = isSingle ? path.dirname(name) : name;
-  const shown = await shownTools(folder);
-  const refuse = refusal(
+  const shown = await findProjectTools(folder);
+  const refuse = createRefuse(
     name,
     shown.map(({ command }) => command),
   );
@@ -91,7 +91,7 @@ async function listSql(folder: string, refuse: Refuse): Promise<string[]> {
   const names = all.filter((each) => !each.split('/').some((part) => part.startsWith('.')));
   const program = names.find((name) => PROGRAM.test(name));
   if (program !== undefined)
-    throw refuse(folder, `has migrations that aren't SQL, such as ${program}`, commandFor(program));
+    throw refuse(folder, `has migrations that aren't SQL, such as ${program}`, commandOfProgram(program));
   const sql = names.filter((name) => /\.sql$/i.test(name));
   if (sql.length === 0) throw refuse(folder, 'has no .sql files');
   return sql;
@@ -106,7 +106,7 @@ function readPart(file: string, text: string | undefined, rules: FolderRules, re
   if (text === undefined) throw refuse(file, "doesn't exist, although the order of the files names it");
   if (rules.refused?.mark.test(text) === true) throw refuse(file, rules.refused.reason);
   if (rules.transaction === 'unknown' && rules.upPart === undefined) {
-    const line = undoLine(text);
+    const line = findUndoComment(text);
     if (line !== undefined)
       throw refuse(file, `has the line "${line}", so what follows may undo what is before it`);
   }

@@ -26,13 +26,13 @@ export const partsByLine =
       .join('\n');
   };
 
-const beginning = (direction: string): RegExp =>
+const directionComment = (direction: string): RegExp =>
   new RegExp(`^[ \\t]*--[ \\t-]*${direction}[ \\t]+migration`, 'im');
 
 /** As node-pg-migrate reads it: the first comment for each direction, and all of a file that has none for `up`. */
 export const nodePgMigratePart: UpPart = (text) => {
-  const up = text.search(beginning('up'));
-  const down = text.search(beginning('down'));
+  const up = text.search(directionComment('up'));
+  const down = text.search(directionComment('down'));
   if (up === -1) return text;
   const lines = (part: string): string => part.replaceAll(/[^\n]+/g, '');
   return down < up
@@ -48,7 +48,7 @@ const UNDO = /\b(?:downs?|undo|rollback|revert)\b/i;
  * as `-- //@UNDO`.
  * @returns its line
  */
-export function undoLine(text: string): string | undefined {
+export function findUndoComment(text: string): string | undefined {
   let end = 0;
   for (const next of readStatements(text)) {
     if (next.kind === 'command') continue;

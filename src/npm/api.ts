@@ -33,7 +33,7 @@ interface Database extends records.Database {
 
 interface Creation {
   readonly name: string;
-  /** Undefined: the default branch. */
+  /** The id of the parent; undefined: the default branch. */
   readonly parent: string | undefined;
   readonly maker: ProcessIdentity;
   /** Milliseconds. Undefined: the branch doesn't expire, so that it can have children. */
@@ -78,7 +78,7 @@ export class Api {
     return (project as records.Project).id;
   }
 
-  /** What was created or renamed last comes first. */
+  /** Lists the branches of a project: what was created or renamed last comes first. */
   async branches(projectId: string): Promise<Branch[]> {
     const reply = await this.#call('GET', branchesPath(projectId), { query: { sort_by: 'updated_at' } });
     const annotations = fieldsOf(reply['annotations']);
@@ -150,12 +150,12 @@ export class Api {
     await this.#call('PATCH', pathOf(branch), { body: { branch: { name } } });
   }
 
-  /** Does nothing if it was deleted. Its data follows. */
+  /** Deletes a branch, unless it was deleted. Its data is removed later. */
   async delete(branch: Branch): Promise<void> {
     await this.#call('DELETE', pathOf(branch));
   }
 
-  /** Waits for its data. */
+  /** Deletes a branch, and waits until its data is removed. */
   async deleteWithData(branch: Branch): Promise<void> {
     await this.#change('DELETE', pathOf(branch));
   }
@@ -166,7 +166,7 @@ export class Api {
       await this.#change('DELETE', computePath(branch.project_id, id));
   }
 
-  /** Waits until its operations have finished. */
+  /** Sends a change, and waits until its operations have finished. @throws {Error} if one fails */
   async #change(method: Method, path: string, body?: object) {
     const reply = await this.#call(method, path, { body });
     for (const { id, project_id, action } of (reply['operations'] ?? []) as records.Operation[]) {
@@ -192,7 +192,7 @@ export class Api {
   }
 }
 
-/** The user's own is there before all that tests create. */
+/** Returns the database with the lowest id: the user's own is there before all that tests create. */
 const firstOf = (databases: unknown): Database | undefined =>
   (databases as Database[]).toSorted((a, b) => a.id - b.id)[0];
 

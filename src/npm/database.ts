@@ -21,7 +21,7 @@ export async function findDatabase(api: Api, hasPostgres: boolean) {
 }
 
 /** The service keeps the connection waiting while Postgres starts. @throws when it can't start */
-export async function waitForAnswer(url: string): Promise<void> {
+export async function waitUntilDatabaseAnswers(url: string): Promise<void> {
   const client = createPgClient({ connectionString: url });
   await client.connect();
   await client.query('select 1');

@@ -4,16 +4,21 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { StartError } from '../service/core/serviceErrors.ts';
 import { Api } from './api.ts';
-import { findDatabase, waitForAnswer, type Database } from './database.ts';
+import { findDatabase, waitUntilDatabaseAnswers, type Database } from './database.ts';
 import { baseUrlOrUndefined, completeBaseUrl } from '../api/transport/baseUrl.ts';
 import { databaseVariables } from '../api/addresses/databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
 import { readCommandLine } from './options.ts';
-import { readOrCreateKey, newKey, openFolder, OWN_FOLDER } from '../localService/ownFolder.ts';
+import {
+  readOrCreateKey,
+  newApiKey,
+  createProjectDataFolder,
+  OWN_FOLDER,
+} from '../localService/ownFolder.ts';
 import type { RehearsedBranch } from './rehearse.ts';
 import { preparePostgres } from './postgres.ts';
-import { runCommand } from './runCommand.ts';
-import { startService, type StartedService } from '../localService/startAttached.ts';
+import { runShellCommand } from './runCommand.ts';
+import { startAttachedService, type StartedService } from '../localService/startAttached.ts';
 
 type CommandLine = ReturnType<typeof readCommandLine>;
 
@@ -30,12 +35,12 @@ async function main(): Promise<number> {
   }
   if (options.rehearsal?.account === true) return await rehearseInAccount(options.rehearsal);
   const dataDir = options.temporary ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
-  if (dataDir !== undefined) openFolder(dataDir, options.dataDir === undefined);
-  const ownKey = () => (dataDir === undefined ? newKey() : readOrCreateKey(dataDir));
+  if (dataDir !== undefined) createProjectDataFolder(dataDir, options.dataDir === undefined);
+  const ownKey = () => (dataDir === undefined ? newApiKey() : readOrCreateKey(dataDir));
   // An empty one comes from a variable that isn't set.
   const key = options.apiKey || process.env[KEY_VARIABLE] || ownKey();
   endWithNpm();
-  const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
+  const service = await startAttachedService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
   const { run, rest, rehearsal } = options;
   // The standard output is the command's.
@@ -43,7 +48,7 @@ async function main(): Promise<number> {
   const output = isAlone ? process.stdout : process.stderr;
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
   if (rehearsal !== undefined) return rehearseWith(service, key, rehearsal);
-  return run === undefined ? service.ended : runWith(service, key, run, rest['no-postgres'] !== true);
+  return run === undefined ? service.ended : runCommandWith(service, key, run, rest['no-postgres'] !== true);
 }
 
 /** @throws {StartError} `usage` without a key and a project */
@@ -54,7 +59,11 @@ async function rehearseInAccount(rehearsal: NonNullable<CommandLine['rehearsal']
   if (baseUrl === undefined) throw new StartError('usage', `NEON_API_HOST is no base URL: ${host}`);
   const { rehearseCommand } = await import('./rehearse.ts');
   const run = async (each: string, { id: branchId, url }: RehearsedBranch) =>
-    runCommand(each, { ...process.env, ...serviceVariables(baseUrl, key, { projectId, branchId, url }) }, 2);
+    runShellCommand(
+      each,
+      { ...process.env, ...serviceVariables(baseUrl, key, { projectId, branchId, url }) },
+      2,
+    );
   return await rehearseCommand(new Api(baseUrl, key, true), { ...rehearsal, projectId, run });
 }
 
@@ -67,7 +76,7 @@ async function rehearseWith(
     const { rehearseCommand } = await import('./rehearse.ts');
     service.leaveSignals();
     const run = async (each: string, { project_id: projectId, id: branchId, url }: RehearsedBranch) =>
-      runCommand(
+      runShellCommand(
         each,
         { ...process.env, ...serviceVariables(service.baseUrl, key, { projectId, branchId, url }) },
         2,
@@ -78,7 +87,7 @@ async function rehearseWith(
   }
 }
 
-async function runWith(
+async function runCommandWith(
   service: StartedService,
   key: string,
   command: string,
@@ -86,9 +95,12 @@ async function runWith(
 ): Promise<number> {
   try {
     const database = await findDatabase(new Api(service.baseUrl, key), hasPostgres);
-    if (database?.url !== undefined) await waitForAnswer(database.url);
+    if (database?.url !== undefined) await waitUntilDatabaseAnswers(database.url);
     service.leaveSignals();
-    return await runCommand(command, { ...process.env, ...serviceVariables(service.baseUrl, key, database) });
+    return await runShellCommand(command, {
+      ...process.env,
+      ...serviceVariables(service.baseUrl, key, database),
+    });
   } finally {
     await service.stop();
   }

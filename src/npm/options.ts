@@ -57,7 +57,7 @@ const REHEARSE_OPTIONS = {
   account: { type: 'boolean' },
 } as const;
 
-/** `account`: not on the data of this service. */
+/** With `account`, the rehearsal is on a branch of a public account, not on the data of this service. */
 type Rehearsal = Omit<RehearsalOptions, 'run' | 'projectId'> & { readonly account: boolean };
 
 /** The values of shared options are checked by the service. @throws {StartError} `usage` */
@@ -82,7 +82,7 @@ export function readCommandLine(args: readonly string[]) {
     throw new StartError('usage', '--temporary and --data-dir exclude each other');
   const rehearsal =
     isRehearsal && !help
-      ? rehearsalOf({ command: run, folder }, { from, json, down, account, 'longest-lock': limit })
+      ? parseRehearsal({ command: run, folder }, { from, json, down, account, 'longest-lock': limit })
       : undefined;
   return {
     help: help && (isRehearsal ? REHEARSE_HELP : HELP),
@@ -103,7 +103,7 @@ interface RehearseValues {
   readonly account?: boolean | undefined;
 }
 
-function rehearsalOf(migration: Pick<Rehearsal, 'command' | 'folder'>, values: RehearseValues): Rehearsal {
+function parseRehearsal(migration: Pick<Rehearsal, 'command' | 'folder'>, values: RehearseValues): Rehearsal {
   const { from, down, json = false, account = false, 'longest-lock': limit } = values;
   if (migration.command === undefined && migration.folder === undefined)
     throw new StartError('usage', 'rehearse needs --run COMMAND or a folder');

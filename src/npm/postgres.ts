@@ -26,7 +26,7 @@ export function preparePostgres(): string | undefined {
   const root = packageFolder();
   if (root === undefined) return undefined;
   try {
-    complete(root);
+    completePackage(root);
     return process.versions['pnp'] === undefined ? undefined : path.join(root, 'native', 'bin');
   } catch (error) {
     const caches = process.env['XDG_CACHE_HOME'] || path.join(homeFolder(), '.cache');
@@ -77,7 +77,7 @@ function programsWithoutRunBit(root: string): string[] {
     .filter((file) => (statSync(file).mode & 0o111) !== 0o111);
 }
 
-function complete(root: string): void {
+function completePackage(root: string): void {
   for (const { source, target } of missingLinks(root)) {
     try {
       symlinkSync(path.relative(path.dirname(target), source), path.join(root, target));
@@ -111,7 +111,7 @@ function completeCopy(root: string, caches: string): string {
     mode: constants.COPYFILE_FICLONE,
   });
   makeWritable(unfinished);
-  complete(unfinished);
+  completePackage(unfinished);
   try {
     renameSync(unfinished, copy);
   } catch (error) {

@@ -4,7 +4,7 @@ import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import { BILLED_LIFETIME, COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
 import { downCommandOf } from '../migrations/migrationTools.ts';
-import { runFiles } from '../migrations/runSqlFiles.ts';
+import { runLoadedFiles } from '../migrations/runSqlFiles.ts';
 import { loadSqlFiles, type SqlFiles } from '../migrations/sqlFiles.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
@@ -16,7 +16,7 @@ const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 export type RehearsedBranch = Branch & { readonly url: string };
 
 export interface RehearsalOptions {
-  /** Of an account. Undefined: all of the local service. */
+  /** The project of an account; undefined: all projects of the local service. */
   readonly projectId?: string | undefined;
   /** The name or id of the branch; undefined: the default one of the first project. */
   readonly from: string | undefined;
@@ -26,7 +26,7 @@ export interface RehearsalOptions {
   readonly down: string | undefined;
   /** What migrates. Undefined: what applies the folder. */
   readonly command: string | undefined;
-  /** Its files are named in the report. */
+  /** The folder of SQL, whose files are named in the report. */
   readonly folder: string | undefined;
   /** Runs a command on the branch. @returns its exit code */
   run(this: void, command: string, branch: RehearsedBranch): Promise<number>;
@@ -38,7 +38,7 @@ export async function rehearseCommand(
   { projectId, from, longestLock = LONGEST_LOCK, json, run, command: given, folder, down }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, projectId, from);
-  // Those of an account can be of programs on other machines.
+  // The branches of an account can be those of programs on other machines.
   if (projectId === undefined) await deleteAbandoned(api, parent);
   const lifetime = projectId === undefined ? COPY_LIFETIME : BILLED_LIFETIME;
   const rehearser = {
@@ -72,7 +72,7 @@ export async function rehearseCommand(
 
 async function runFolder(sql: SqlFiles | undefined, { url }: RehearsedBranch): Promise<number> {
   try {
-    if (sql !== undefined) await runFiles(sql, url);
+    if (sql !== undefined) await runLoadedFiles(sql, url);
     return 0;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

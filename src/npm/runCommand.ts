@@ -1,14 +1,14 @@
 /** The command of `--run`. It ends with this program, however that ends. */
 import { once } from 'node:events';
 import os from 'node:os';
-import { signalGroup, startCommand } from '../base/programs/shellCommand.ts';
+import { signalGroup, startShellCommand } from '../base/programs/shellCommand.ts';
 
 /**
- * Runs it in a shell and passes signals on.
+ * Runs a command in a shell, and passes signals on.
  * @param output its standard output, as a descriptor of this process
  * @returns its exit code, or 128 + the number of the signal that ended it
  */
-export async function runCommand(
+export async function runShellCommand(
   command: string,
   environment: NodeJS.ProcessEnv,
   output: 1 | 2 = 1,
@@ -17,7 +17,7 @@ export async function runCommand(
   // command has its own group, so that signals reach more than its shell.
   const ownGroup = !process.stdin.isTTY && process.platform !== 'win32';
   const stdio = ['inherit', output, 'inherit'] as const;
-  const [child, release] = startCommand(command, { env: environment, stdio, ownGroup });
+  const { child, release } = startShellCommand(command, { env: environment, stdio, ownGroup });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (ownGroup) signalGroup(child.pid, signal);

@@ -8,9 +8,9 @@ import type { ServiceOptions } from './options.ts';
 import type { ExtensionChoice } from './postgres/extensions/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { makeProgramsReachable } from './privileges/reachablePrograms.ts';
-import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
+import { findOrCreateStorageFolder, createTemporaryStorage } from './privileges/storageFolder.ts';
 import { createUsableFolder, removeTemporaryDirectory, type DataDirectory } from './state/dataDirectory.ts';
-import { abandonedDirectories } from './state/instanceLock.ts';
+import { findAbandonedDirectories } from './state/instanceLock.ts';
 
 interface EngineChoice {
   readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'allowedOrigins'> & ExtensionChoice;
@@ -34,16 +34,16 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, account, log } = choice;
   const { postgres, postgresPath, allowedOrigins } = choice.options;
   if (!postgres) {
-    const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
+    const { createSimulatedEngine } = await import('./postgres/withoutPostgres.ts');
     const extensions = () => ({ included: [], found: [] });
-    return { storage: openStorage(directory, account), create: simulatedEngine, extensions };
+    return { storage: openStorage(directory, account), create: createSimulatedEngine, extensions };
   }
   const { availableExtensions, createPostgresEngine, findPrograms, stopOrphans } =
     await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);
   const programs = account === undefined ? found : makeProgramsReachable(found, account);
   // Before root's rights are given up: the locks in them are root's.
-  const abandoned = abandonedDirectories(account?.uid ?? process.getuid?.());
+  const abandoned = findAbandonedDirectories(account?.uid ?? process.getuid?.());
   const storage = openStorage(directory, account);
   for (const folder of abandoned)
     stopOrphans({ root: path.join(folder, 'postgres') }).then(
@@ -64,7 +64,9 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
 function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {
   if (account === undefined) return createUsableFolder(path.join(folder, 'postgres'));
   try {
-    const storage = isTemporary ? temporaryStorage(folder, account) : storageFolder(folder, account);
+    const storage = isTemporary
+      ? createTemporaryStorage(folder, account)
+      : findOrCreateStorageFolder(folder, account);
     giveUpRoot(account);
     return storage;
   } catch (error) {

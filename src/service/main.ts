@@ -3,14 +3,14 @@ import { fstatSync, ftruncateSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { END_LINE, postgresLine } from '../localService/leaseProof.ts';
+import { END_LINE, formatPostgresLine } from '../localService/leaseProof.ts';
 import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/serviceClock.ts';
 import { systemReason } from '../base/systemReason.ts';
 import { notUsable, StartError } from './core/serviceErrors.ts';
 import { loadEngine } from './loadEngine.ts';
 import { SERVICE_HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
-import { dropInheritedEnvironment, nobody, type UnixAccount } from './privileges/unixAccount.ts';
+import { dropInheritedEnvironment, findNobody, type UnixAccount } from './privileges/unixAccount.ts';
 import { openDataDirectory } from './state/dataDirectory.ts';
 import { lockInstance } from './state/instanceLock.ts';
 
@@ -29,18 +29,18 @@ const SIMULATED =
   'Computes are simulated (--no-postgres): they change state, but nothing runs and they accept no connections.';
 
 async function main(): Promise<void> {
-  const account = process.getuid?.() === 0 ? nobody() : undefined;
+  const account = process.getuid?.() === 0 ? findNobody() : undefined;
   if (account !== undefined) dropInheritedEnvironment(account);
   const options = readOptions(process.argv.slice(2), process.env);
   // Processes that the service starts must not see the key.
   delete process.env['HOSTED_POSTGRES_SERVICE_API_KEY'];
   if (options === undefined) process.stdout.write(SERVICE_HELP);
   else if (options.checkPostgres) await checkPostgres(options, account);
-  else await run(options, account, options.apiKeyFromStdin ? await keyFromStdin() : options.apiKey);
+  else await runService(options, account, options.apiKeyFromStdin ? await readKeyFromStdin() : options.apiKey);
 }
 
 /** Resolves when the service has ended. */
-async function run(
+async function runService(
   options: ServiceOptions,
   account: UnixAccount | undefined,
   apiKey: string | undefined,
@@ -118,7 +118,7 @@ async function checkPostgres(options: ServiceOptions, account: UnixAccount | und
   const choice = { options: { ...options, postgres: true }, directory, account, log };
   const { create, extensions } = await loadEngine(choice);
   const engine = create();
-  process.stdout.write(`${postgresLine(engine.postgresProblem, extensions())}\n`);
+  process.stdout.write(`${formatPostgresLine(engine.postgresProblem, extensions())}\n`);
   await engine.close();
 }
 
@@ -131,7 +131,7 @@ async function inputEnded(onEndLine: () => void): Promise<void> {
   await finished(process.stdin, { writable: false }).catch(() => undefined);
 }
 
-async function keyFromStdin(): Promise<string> {
+async function readKeyFromStdin(): Promise<string> {
   const lines = createInterface({ input: process.stdin });
   for await (const line of lines) {
     lines.close();

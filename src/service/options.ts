@@ -72,12 +72,12 @@ export function readOptions(
   if (values.help === true) return undefined;
   for (const name of ['data-dir', 'projects', 'postgres-path', 'extensions-dir'] as const)
     // Most likely an unset variable of a script; `""` would mean the current directory.
-    if (values[name] === '') throw usage(`--${name} must not be empty`);
-  const plan = planIn(values.plan ?? 'paid');
+    if (values[name] === '') throw usageError(`--${name} must not be empty`);
+  const plan = parsePlan(values.plan ?? 'paid');
   const apiKey = values['api-key'] ?? (environment['HOSTED_POSTGRES_SERVICE_API_KEY'] || undefined);
   if (apiKey !== undefined) requireKey(apiKey);
   return {
-    port: wholeNumber('port', values.port, 65_535) ?? 8790,
+    port: parseWholeNumber('port', values.port, 65_535) ?? 8790,
     /** Undefined: a temporary directory. */
     dataDir: values['data-dir'],
     apiKey,
@@ -85,28 +85,28 @@ export function readOptions(
     projectsFile: values.projects,
     plan,
     /** Milliseconds. */
-    operationDelay: wholeNumber('operation-delay', values['operation-delay'], 3_600_000) ?? 0,
+    operationDelay: parseWholeNumber('operation-delay', values['operation-delay'], 3_600_000) ?? 0,
     postgres: values['no-postgres'] !== true,
-    allowedOrigins: (values['allow-origin'] ?? []).map(originIn),
+    allowedOrigins: (values['allow-origin'] ?? []).map(parseOrigin),
     checkPostgres: values['check-postgres'] ?? false,
-    postgresPath: absolute(values['postgres-path']),
-    extensionsDir: absolute(values['extensions-dir']),
+    postgresPath: absolutePath(values['postgres-path']),
+    extensionsDir: absolutePath(values['extensions-dir']),
     trustedExtensions: values['trust-extension'] ?? [],
     installedExtensions: values['installed-extensions'] ?? false,
     /** Milliseconds; undefined: the service does not end by itself. */
-    endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
+    endWithLeases: parseWholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
   } as const;
 }
 
 /** If root starts the service, it changes its working directory later. */
-const absolute = (folder: string | undefined): string | undefined => folder && path.resolve(folder);
+const absolutePath = (folder: string | undefined): string | undefined => folder && path.resolve(folder);
 
 const MAX_KEY_LENGTH = 1024;
 
 /** @throws {StartError} `usage`; the message does not contain the key */
 export function requireKey(key: string): void {
   if (!isSendableKey(key) || key.length > MAX_KEY_LENGTH) {
-    throw usage('the API key must be 1 to 1024 visible ASCII characters without spaces');
+    throw usageError('the API key must be 1 to 1024 visible ASCII characters without spaces');
   }
 }
 
@@ -115,28 +115,29 @@ export function parseOptions<T extends ParseArgsOptionsConfig>(args: readonly st
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    throw usage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
+    throw usageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
 }
 
-function originIn(text: string): string {
+function parseOrigin(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : undefined;
   if (origin !== text || !/^https?:/.test(text))
-    throw usage('--allow-origin must be an origin such as http://localhost:3000');
+    throw usageError('--allow-origin must be an origin such as http://localhost:3000');
   return origin;
 }
 
-function planIn(text: string): Plan {
-  if (text !== 'free' && text !== 'paid') throw usage('--plan must be free or paid');
+function parsePlan(text: string): Plan {
+  if (text !== 'free' && text !== 'paid') throw usageError('--plan must be free or paid');
   return text;
 }
 
-function wholeNumber(name: string, text: string | undefined, max: number): number | undefined {
+function parseWholeNumber(name: string, text: string | undefined, max: number): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(value) || value > max) throw usage(`--${name} must be a whole number from 0 to ${max}`);
+  if (Number.isNaN(value) || value > max)
+    throw usageError(`--${name} must be a whole number from 0 to ${max}`);
   return value;
 }
 
-const usage = (problem: string): StartError =>
+const usageError = (problem: string): StartError =>
   new StartError('usage', `${problem} (--help shows all options)`);

@@ -8,7 +8,7 @@ import { systemReason } from '../base/systemReason.ts';
 import { StartError } from './core/serviceErrors.ts';
 import { createListener } from './http/createListener.ts';
 import { Leases } from './http/leases.ts';
-import { listen, type HttpServer } from './http/server.ts';
+import { startHttpServer, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
 import type { ProjectsFile } from './state/projectsFile.ts';
 import { Store } from './state/store.ts';
@@ -64,7 +64,7 @@ export async function startService(deps: ServiceDependencies): Promise<Service> 
     addStartupKey(plane, options.apiKey, log);
     await store.whenDurable();
     const onLostChange = (error: unknown) => deps.onEnd(systemReason(error));
-    server = await listen(createListener(plane, leases, onLostChange), options.port).catch(
+    server = await startHttpServer(createListener(plane, leases, onLostChange), options.port).catch(
       (error: unknown) => {
         throw portFailure(options.port, error);
       },

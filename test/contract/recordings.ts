@@ -2,7 +2,7 @@
 import { chownSync, closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { nobody } from '../../src/service/privileges/unixAccount.ts';
+import { findNobody } from '../../src/service/privileges/unixAccount.ts';
 import { recordExchanges, type Exchange } from './recorder.ts';
 
 let isOn = false;
@@ -29,7 +29,7 @@ export function recordingFile(): string | undefined {
   closeSync(openSync(name, 'w', 0o600));
   // A service of root writes it after it became `nobody`.
   if (process.getuid?.() === 0)
-    for (const each of [folder, name]) chownSync(each, nobody().uid, nobody().gid);
+    for (const each of [folder, name]) chownSync(each, findNobody().uid, findNobody().gid);
   files.push({ name, offset: 0 });
   return name;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { gitRunner } from '../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../src/base/git/runGit.ts';
 import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
 import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
@@ -14,7 +14,7 @@ import { createRepository, type GitRepository } from './gitRepository.ts';
 import { computeRecord } from './scriptedService.ts';
 import type { BranchRef } from '../../src/extension/account/refs.ts';
 
-const runGit = gitRunner(() => 'git');
+const runGit = createGitRunner(() => 'git');
 export const ref = (name: string): BranchRef => ({
   account: 'local',
   projectId: 'shop-1',

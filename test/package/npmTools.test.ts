@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { packNpmPackage } from '../../scripts/package/npmPackage.ts';
-import { freePort } from '../../src/service/postgres/server/serverAddress.ts';
+import { chooseFreePort } from '../../src/service/postgres/server/serverAddress.ts';
 import { TEST_LIMIT } from '../limits.ts';
 import { readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
@@ -117,7 +117,7 @@ describe('the npm package', () => {
   });
 
   it("ends with Playwright's webServer, whose run ends too", async () => {
-    const port = await freePort();
+    const port = await chooseFreePort();
     const created = project({
       'package.json': '{ "private": true }',
       'server.cjs': [

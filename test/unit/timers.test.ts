@@ -6,8 +6,8 @@ import { projectFiles, readText } from '../helpers/projectFiles.ts';
 const TIMER = new RegExp(
   [
     /\bset(?:Timeout|Interval)\(/,
-    /\.after\([\w -]+, |\b(?:every|delay)\(clock, |new Poller\(/,
-    /AbortSignal\.timeout\(|\b(?:sleep|pause)\([\w$]|Atomics\.wait\(\w+, 0, 0, |withLimit\(/,
+    /\.after\([\w -]+, |\b(?:callEvery|delay)\(clock, |new Poller\(/,
+    /AbortSignal\.timeout\(|\b(?:sleep|pause)\([\w$]|Atomics\.wait\(\w+, 0, 0, |withTimeLimit\(/,
     /\btimeout: |Timeout(?:Millis)?: |_(?:timeout|interval): ['`\dA-Z]|-timeout=\d|terminate_backend\(pid, \d/,
     /\b[A-Z_]*(?:LIFE|LIFETIME|GRACE|TO_LIVE|VALID_FOR|KEPT_FOR|_AFTER|_HOURS|_SECONDS) = [\d'(]/,
     /performance\.now\(\) [+>]|\bnow(?:\(\))? - [\w.#]+ |<= now\b|> [\w.#]*\bnow\(\)/,

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { statFields } from '../../src/base/processIdentity.ts';
+import { parseProcStat } from '../../src/base/processIdentity.ts';
 
 export interface RunningProcess {
   readonly pid: number;
@@ -43,7 +43,7 @@ async function listFromProc(): Promise<RunningProcess[]> {
 async function readStat(pid: number): Promise<RunningProcess | undefined> {
   // A process may end between the listing and the read.
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const [state, parent, group] = statFields(line);
+  const [state, parent, group] = parseProcStat(line);
   if (state === undefined || parent === undefined || group === undefined || state === 'Z') return undefined;
   return { pid, parent: Number(parent), group: Number(group) };
 }

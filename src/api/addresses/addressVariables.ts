@@ -22,8 +22,8 @@ export const PART_NAMES = {
   database: ['DATABASE', 'DBNAME', 'DB', 'NAME'],
 } as const;
 
-/** @returns by the name of the part */
-export function partsOf({ server, role, password, database }: DatabaseUrl) {
+/** @returns pairs of the name of a part, such as `HOST`, and its value */
+export function connectionParts({ server, role, password, database }: DatabaseUrl) {
   const values = { host: server.name, port: String(server.port), user: role, password, database };
   return Object.entries(PART_NAMES).flatMap(([part, names]) =>
     names.map((name) => [name, values[part as keyof typeof values]] as const),
@@ -31,10 +31,10 @@ export function partsOf({ server, role, password, database }: DatabaseUrl) {
 }
 
 /** Providers name a second host that isn't pooled, as in PGHOST_UNPOOLED. */
-const SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
+const UNPOOLED_SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
 
-/** What the variables of a connection have in common, as `DB_` of DB_HOST, DB_PORT and DB_USER. */
-export function prefixesOfParts(names: readonly string[]): readonly string[] {
+/** @returns the prefixes of variables with a host, such as `DB_` of DB_HOST, which DB_PORT and DB_USER share */
+export function findHostPrefixes(names: readonly string[]): readonly string[] {
   const prefixes = names.flatMap((name) =>
     PART_NAMES.host.map((host) => (name.endsWith(host) ? name.slice(0, -host.length) : '')),
   );
@@ -42,15 +42,15 @@ export function prefixesOfParts(names: readonly string[]): readonly string[] {
 }
 
 /** @returns the part's name, such as `HOST`, if the variable has one after this prefix */
-export const partAfter = (prefix: string, name: string): string | undefined =>
-  name.startsWith(prefix) ? name.slice(prefix.length).replace(SUFFIX, '') : undefined;
+export const partNameAfter = (prefix: string, name: string): string | undefined =>
+  name.startsWith(prefix) ? name.slice(prefix.length).replace(UNPOOLED_SUFFIX, '') : undefined;
 
-/** After the name of another language's driver, or with the name of one, as in `jdbc:postgresql` and `postgresql+psycopg`. */
+/** Matches the URL of a database, also with the name of a driver, as in `jdbc:postgresql` and `postgresql+psycopg`. */
 const URL_OF_POSTGRES = new RegExp(`^\\s*(?:[a-z0-9]+[:+])?${URL_SCHEME}(?:\\+\\w+)?://`, 'i');
 /** Matches strings of libpq, as in `host=… user=…`, and of Npgsql, as in `Host=…;Username=…`. */
 const KEYWORDS = /^\s*[a-z_]+\s*=/i;
 const ADDRESS_KEYWORD = /(?:^|[\s;])(?:host|hostaddr|dbname|service)\s*=/i;
 
 /** Whether a value says where a database of Postgres is, in whatever form. */
-export const isAddress = (value: string): boolean =>
+export const isDatabaseAddress = (value: string): boolean =>
   URL_OF_POSTGRES.test(value) || (KEYWORDS.test(value) && ADDRESS_KEYWORD.test(value));

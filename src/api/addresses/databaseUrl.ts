@@ -21,15 +21,15 @@ export function databaseUrl(
   parts: Pick<DatabaseUrl, 'role' | 'database' | 'host'> & Partial<Pick<DatabaseUrl, 'password'>>,
 ): string {
   const { role, password, host, database } = parts;
-  const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
-  return `postgresql://${login}@${host}/${encodePath(database)}`;
+  const login = [role, ...(password === undefined ? [] : [password])].map(percentEncode).join(':');
+  return `postgresql://${login}@${host}/${encodeDatabasePath(database)}`;
 }
 
 /**
  * Percent-encodes text so that it needs no escaping between double quotes in any shell. A lone surrogate becomes the
  * replacement character.
  */
-export const encode = (text: string): string =>
+export const percentEncode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -38,9 +38,9 @@ export const encode = (text: string): string =>
 /** These characters stay as they are in the path of a URL: `pg` doesn't decode them there. */
 const PLAIN_IN_PATH = /%(?:26|3D|2B|2C|3B|3A|40)/g;
 
-/** Percent-encodes a database as {@link encode} does, as far as all clients decode it. */
-export const encodePath = (database: string): string =>
-  encode(database).replace(PLAIN_IN_PATH, decodeURIComponent);
+/** Percent-encodes a database as {@link percentEncode} does, as far as all clients decode it. */
+export const encodeDatabasePath = (database: string): string =>
+  percentEncode(database).replace(PLAIN_IN_PATH, decodeURIComponent);
 
 /** The schemes of Postgres, PostGIS and Ecto, as an expression without regard to case. */
 export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pgsql|ecto)';
@@ -96,7 +96,7 @@ export function decodeLoosely(text: string): string {
   }
 }
 
-const join = ({ scheme, role, password, host, database, rest }: Texts): string =>
+const joinParts = ({ scheme, role, password, host, database, rest }: Texts): string =>
   `${scheme}${password === undefined ? role : `${role}:${password}`}@${host}/${database}${rest}`;
 
 /** @returns undefined if it isn't the URL of one database on one host, or if its parameters name another one */
@@ -107,7 +107,7 @@ export const requireDatabaseUrl = (value: string): DatabaseUrl => requireParts(v
 
 /** The same login and host with another database. @throws {TypeError} if it isn't the URL of one database */
 export const withDatabase = (value: string, database: string): string =>
-  join({ ...requireParts(value).texts, database: encodePath(database) });
+  joinParts({ ...requireParts(value).texts, database: encodeDatabasePath(database) });
 
 function requireParts(value: string) {
   const parts = readParts(value);
@@ -117,7 +117,7 @@ function requireParts(value: string) {
 
 /**
  * Replaces the role, password, host and database by those of another URL, and keeps everything else, such as parameters. The
- * parameters for TLS belong to the host if one of the two is near.
+ * parameters for TLS belong to the host if only one of the two is private.
  * @returns undefined if either isn't the URL of one database
  */
 export function withTarget(text: string, url: string): string | undefined {
@@ -125,19 +125,20 @@ export function withTarget(text: string, url: string): string | undefined {
   if (old === undefined || target === undefined) return undefined;
   const keep = (part: 'role' | 'host' | 'database') =>
     (old.url[part] === target.url[part] ? old : target).texts[part];
-  const isMoved = isNear(old.url.host) !== isNear(target.url.host);
-  return join({
+  const isMoved = isPrivateHost(old.url.host) !== isPrivateHost(target.url.host);
+  return joinParts({
     scheme: old.texts.scheme,
     role: keep('role'),
     password: target.texts.password,
     host: keep('host'),
     database: keep('database'),
-    rest: isMoved ? withTls(old.texts.rest, tlsParameters(target.texts.rest)) : old.texts.rest,
+    rest: isMoved ? withTlsParameters(old.texts.rest, tlsParameters(target.texts.rest)) : old.texts.rest,
   });
 }
 
-/** On this machine, or a name that only a private network knows, such as that of a container. */
-export const isNear = (host: string): boolean => isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
+/** Whether the host is on this machine, or only a private network knows its name, such as that of a container. */
+export const isPrivateHost = (host: string): boolean =>
+  isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
 
 /** The names are those of libpq, JDBC, Prisma and others. They are a group: `sslnegotiation=direct` without an `sslmode` is an error, for example. */
 const SECURITY = /(?<=[?&])(?:ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
@@ -152,7 +153,7 @@ const DANGLING = /[?&](?=$|[#\s\\])/;
 const QUERY = /^([^?#\s\\]*)\??([^#\s\\]*)(.*)$/s;
 
 /** Replaces the parameters for TLS. @param text a URL, or its end */
-export function withTls(text: string, parameters: readonly string[]): string {
+export function withTlsParameters(text: string, parameters: readonly string[]): string {
   const kept = text.replace(SECURITY, '').replace(DANGLING, '');
   if (parameters.length === 0) return kept;
   const [start = '', query = '', end = ''] = QUERY.exec(kept)?.slice(1) ?? [];

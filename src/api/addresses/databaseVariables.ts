@@ -1,19 +1,19 @@
 /** The environment variables by which programs find a database. */
 import {
-  isAddress,
-  partAfter,
+  isDatabaseAddress,
+  partNameAfter,
   PART_NAMES,
-  partsOf,
-  prefixesOfParts,
+  connectionParts,
+  findHostPrefixes,
   URL_VARIABLES,
 } from './addressVariables.ts';
 import { requireDatabaseUrl, URL_SCHEME } from './databaseUrl.ts';
 
 /** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
-const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
+const OTHER_VARIABLES = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
 
 /** The prefixes of variables for the parts of a connection to Postgres. */
-const PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
+const KNOWN_PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
 /** Matches Postgres in a value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
 const POSTGRES = /(?<![a-z])(?:pg|pgsql|postgres(?:ql)?|postgis)(?![a-z])/i;
 const PORT = '5432';
@@ -30,7 +30,7 @@ export function databaseVariables(
   url: string | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): Record<string, string | undefined> {
-  const parts: Parts = new Map(url === undefined ? [] : partsOf(requireDatabaseUrl(url)));
+  const parts: Parts = new Map(url === undefined ? [] : connectionParts(requireDatabaseUrl(url)));
   // Always set, because programs read what is missing from `.env`.
   const always = ['PG', 'POSTGRES_'].flatMap((prefix) =>
     ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE'].map((part) => [`${prefix}${part}`, parts.get(part)]),
@@ -50,14 +50,14 @@ function* presentVariables(
 ): Generator<[name: string, value: string | undefined]> {
   const prefixes = prefixesOfPostgres(environment);
   for (const [name, value = ''] of Object.entries(environment)) {
-    const part = prefixes.map((prefix) => partAfter(prefix, name)).find((each) => PARTS.has(each ?? ''));
+    const part = prefixes.map((prefix) => partNameAfter(prefix, name)).find((each) => PARTS.has(each ?? ''));
     if (part !== undefined) yield [name, parts.get(part)];
-    else if (isAddress(value)) yield [name, replacement(name, value, url)];
-    else if (OTHERS.test(name)) yield [name, undefined];
+    else if (isDatabaseAddress(value)) yield [name, replacementUrl(name, value, url)];
+    else if (OTHER_VARIABLES.test(name)) yield [name, undefined];
   }
 }
 
-/** The known ones, and others if their port or another of their values names Postgres. */
+/** @returns the known prefixes, and others if their port or another of their values names Postgres. */
 function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
   const entries = Object.entries(environment);
   const isOfPostgres = (prefix: string) =>
@@ -65,13 +65,13 @@ function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
       ([name, value = '']) =>
         name.startsWith(prefix) && (name === `${prefix}PORT` ? value === PORT : POSTGRES.test(value)),
     );
-  return [...PREFIXES, ...prefixesOfParts(Object.keys(environment)).filter(isOfPostgres)];
+  return [...KNOWN_PREFIXES, ...findHostPrefixes(Object.keys(environment)).filter(isOfPostgres)];
 }
 
 /** Django, Ecto and SQLAlchemy find the driver by the scheme. */
 const OTHER_SCHEME = new RegExp(`^\\s*(?!postgres(?:ql)?:)(${URL_SCHEME}(?:\\+\\w+)?)://`, 'i');
 
-function replacement(name: string, value: string, url: string | undefined): string | undefined {
+function replacementUrl(name: string, value: string, url: string | undefined): string | undefined {
   // Prisma empties the shadow database, and refuses one that is the database itself.
   if (url === undefined || name.includes('SHADOW')) return undefined;
   if (/^\s*postgres(?:ql)?:/i.test(value) || URL_VARIABLES.includes(name)) return url;
@@ -80,25 +80,25 @@ function replacement(name: string, value: string, url: string | undefined): stri
 }
 
 /** The variables that each database in use has replaced. */
-const replaced: NodeJS.ProcessEnv[] = [];
+const replacedVariables: NodeJS.ProcessEnv[] = [];
 
 /** Sets the variables of this process. @returns a function that sets them back, unless they were changed since */
 export function useDatabase(url: string): () => void {
   const variables = databaseVariables(url);
   const previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
-  assign(variables);
-  replaced.push(previous);
+  setVariables(variables);
+  replacedVariables.push(previous);
   return () => {
-    const index = replaced.indexOf(previous);
-    const later = replaced[index + 1];
-    replaced.splice(index, 1);
+    const index = replacedVariables.indexOf(previous);
+    const later = replacedVariables[index + 1];
+    replacedVariables.splice(index, 1);
     // A database that is used since then sets back what this one has replaced.
     if (later !== undefined) Object.assign(later, previous);
-    else if (process.env['DATABASE_URL'] === url) assign(previous);
+    else if (process.env['DATABASE_URL'] === url) setVariables(previous);
   };
 }
 
-function assign(variables: Readonly<Record<string, string | undefined>>): void {
+function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(variables))
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;

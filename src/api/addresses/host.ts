@@ -31,7 +31,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** @param hostname without a port; IPv6 addresses in brackets, as in a URL */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname.toLowerCase());
 
-/** Whether it is on this machine. */
+/** Whether the host, which may have a port, is on this machine. */
 export const isLocalHost = (host: string): boolean => isLoopback(host.replace(/:\d+$/, ''));
 
 /** The host of the compute behind a pooled host, by the public service's rule; others as they are. */

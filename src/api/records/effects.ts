@@ -9,12 +9,12 @@ import type { ComputePatch } from './requests.ts';
  * - `move`: the compute leaves its branch, so it is suspended and its address leads to other data;
  * - `disable`: the compute is suspended and rejects connections.
  */
-export type EditEffect = 'none' | 'restart' | 'move' | 'disable';
+export type ComputeChangeEffect = 'none' | 'restart' | 'move' | 'disable';
 
 /** The open connections of a compute; undefined if the service doesn't report them. An idle one has none to interrupt. */
 export type OpenConnections = number | 'idle' | undefined;
 
-export const areNone = (connections: OpenConnections): connections is 0 | 'idle' =>
+export const hasNoConnections = (connections: OpenConnections): connections is 0 | 'idle' =>
   connections === 0 || connections === 'idle';
 
 type Current = Pick<
@@ -35,7 +35,7 @@ export const isRestartRequired = (before: RestartAttributes, after: RestartAttri
   !isDeepStrictEqual(before.pgSettings, after.pgSettings);
 
 /** The most severe effect of a change. */
-export function changeEffect(current: Current, change: ComputePatch): EditEffect {
+export function changeEffect(current: Current, change: ComputePatch): ComputeChangeEffect {
   if (change.disabled === true && current.disabled !== true) return 'disable';
   if ((change.branch_id ?? current.branch_id) !== current.branch_id) return 'move';
   const before = {

@@ -11,4 +11,4 @@ export const pointInTime = (timestamp: string, lsn: string | null | undefined): 
   lsn ? { lsn, timestamp } : { timestamp };
 
 /** Returns the point as a parameter of a request. */
-export const pointParameter = (at: PointInTime): string => ('lsn' in at ? at.lsn : at.timestamp);
+export const pointInTimeParameter = (at: PointInTime): string => ('lsn' in at ? at.lsn : at.timestamp);

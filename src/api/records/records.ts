@@ -9,7 +9,7 @@ import { isHost } from '../addresses/host.ts';
 import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 
 /** A known set of values that stays open to new ones. */
-export type Open<Known extends string> = Known | (string & {});
+export type OpenUnion<Known extends string> = Known | (string & {});
 
 /** Upper limit for any text field. A record with a longer one counts as unreadable, so that it can't slow down the views. */
 const MAX_TEXT_LENGTH = 4096;
@@ -20,7 +20,7 @@ const flag = z.boolean();
 const id = z.custom<string>(isId);
 const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
-const open = <Known extends string>(): z.ZodMiniType<Open<Known>> => text;
+const open = <Known extends string>(): z.ZodMiniType<OpenUnion<Known>> => text;
 const toNull = z.transform(() => null);
 /** Null for a value of another type, which must not make the whole record unreadable. */
 const unknownValue = z.pipe(z.unknown(), toNull);

@@ -1,7 +1,7 @@
 /** Request bodies. The local service parses requests with them; the extension uses only their types. */
 import * as z from 'zod/mini';
 import { isAutosuspendDelay } from '../rules/autosuspendDelay.ts';
-import { isName, MAX_NAME, MAX_SHORT_NAME } from '../rules/nameLength.ts';
+import { isName, MAX_NAME_LENGTH, MAX_SHORT_NAME_LENGTH } from '../rules/nameLength.ts';
 import { isBranchId } from './ids.ts';
 import type { PgSettings } from './records.ts';
 
@@ -14,7 +14,7 @@ const nameUpTo = (maxLength: number, { canBeEmpty = false } = {}) =>
         `must have 1 to ${maxLength} characters, no control characters and not only spaces`,
       ),
     );
-const name = nameUpTo(MAX_NAME);
+const name = nameUpTo(MAX_NAME_LENGTH);
 
 const pgSettings: z.ZodMiniType<PgSettings> = z.record(z.string(), z.string());
 const branchId = z.string().check(z.refine(isBranchId, 'must be a branch id: br- and then a-z, 0-9 or -'));
@@ -31,7 +31,7 @@ const attributes = {
   pooler_mode: z.optional(z.literal('transaction')),
   disabled: z.optional(z.boolean()),
   passwordless_access: z.optional(z.boolean()),
-  name: z.optional(nameUpTo(MAX_SHORT_NAME)),
+  name: z.optional(nameUpTo(MAX_SHORT_NAME_LENGTH)),
 };
 
 /** Attributes of a new compute (POST …/endpoints). */
@@ -84,7 +84,7 @@ export const RoleCreationBody = z.strictObject({
 
 /** POST /api_keys. */
 export const ApiKeyCreationBody = z.strictObject({
-  key_name: nameUpTo(MAX_SHORT_NAME),
+  key_name: nameUpTo(MAX_SHORT_NAME_LENGTH),
 });
 
 export const Timestamp = z.iso.datetime({
@@ -132,7 +132,7 @@ export const BranchRestoreBody = z.strictObject({
   source_branch_id: branchId,
   source_lsn: z.optional(z.string()),
   source_timestamp: z.optional(Timestamp),
-  preserve_under_name: z.optional(nameUpTo(MAX_NAME, { canBeEmpty: true })),
+  preserve_under_name: z.optional(nameUpTo(MAX_NAME_LENGTH, { canBeEmpty: true })),
 });
 export type BranchRestoreBody = z.infer<typeof BranchRestoreBody>;
 
@@ -185,7 +185,7 @@ const defaultEndpointSettings = z.strictObject({
 });
 export type DefaultEndpointSettings = z.infer<typeof defaultEndpointSettings>;
 
-/** Logical replication stays on. */
+/** Settings of a project. Logical replication can't be turned off again. */
 const projectSettings = z.strictObject({ enable_logical_replication: z.optional(z.boolean()) });
 export type ProjectSettings = z.infer<typeof projectSettings>;
 

@@ -11,7 +11,7 @@ const ENGLISH: Translator = {
 };
 
 /** @returns undefined without slots */
-export const endedSlotsText = (slots: readonly string[], l10n = ENGLISH): string | undefined =>
+export const endedSlotsMessage = (slots: readonly string[], l10n = ENGLISH): string | undefined =>
   slots.length === 0
     ? undefined
     : l10n.t(

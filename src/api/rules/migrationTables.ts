@@ -66,11 +66,11 @@ const KINDS: readonly MigrationTableKind[] = [
 
 const MAX_COLUMNS = 10;
 
-const number = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
+const asNumber = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
 
 /** The tables of the connected database that may be such tables. A superuser can run it. */
 export const MIGRATION_TABLES_QUERY = `
-  select ${number('c.oid')} as id, ${number('pg_catalog.pg_relation_filenode(c.oid)')} as file,
+  select ${asNumber('c.oid')} as id, ${asNumber('pg_catalog.pg_relation_filenode(c.oid)')} as file,
     pg_catalog.format('%I.%I', n.nspname, c.relname) as quoted,
     pg_catalog.array_agg(pg_catalog.concat(a.attname, ' ', t.typname)) as columns
   from pg_catalog.pg_class as c

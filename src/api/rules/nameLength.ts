@@ -1,10 +1,10 @@
 /** Names of what an account has. The specification has no rule for them; the lengths are those of the public service. */
 
 /** The longest name of a project, branch or snapshot. */
-export const MAX_NAME = 256;
+export const MAX_NAME_LENGTH = 256;
 /** The longest name of a compute or API key. */
-export const MAX_SHORT_NAME = 64;
+export const MAX_SHORT_NAME_LENGTH = 64;
 
 /** Postgres can't store NUL, and no program can show the other control characters. */
-export const isName = (text: string, maxLength = MAX_NAME): boolean =>
+export const isName = (text: string, maxLength = MAX_NAME_LENGTH): boolean =>
   text.length <= maxLength && text.trim() !== '' && !/\p{Cc}/u.test(text);

@@ -1,7 +1,7 @@
 /** What a compute's sessions do, asked in one statement. The local service asks it as well. */
 
 /** The sessions that the statement leaves out. */
-export const OWN_APPLICATION = 'Hosted Postgres activity';
+export const ACTIVITY_APPLICATION = 'Hosted Postgres activity';
 
 /**
  * Returns one JSON array in `sessions`: of each session the fields of the record `Session`. Contains no text of a statement
@@ -18,7 +18,7 @@ SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (
     ${secondsSince('a.state_change')} AS state_for
   FROM pg_catalog.pg_stat_activity a LEFT JOIN pg_catalog.pg_replication_slots s ON s.active_pid OPERATOR(pg_catalog.=) a.pid
   WHERE a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()
-    AND coalesce(a.application_name, '') OPERATOR(pg_catalog.<>) '${OWN_APPLICATION}'
+    AND coalesce(a.application_name, '') OPERATOR(pg_catalog.<>) '${ACTIVITY_APPLICATION}'
     AND (a.backend_type OPERATOR(pg_catalog.=) ANY ('{client backend,walsender,autovacuum worker}')
       OR a.backend_type OPERATOR(pg_catalog.~) 'cron')
   UNION ALL

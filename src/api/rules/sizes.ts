@@ -58,7 +58,7 @@ export const computeSize = (cu: number): ComputeSize | undefined =>
   COMPUTE_SIZES.find((row) => row.cu === cu);
 
 /** The sizes that a plan offers. The free plan ends at 1 GB of RAM. */
-export const sizesOf = (plan: Plan): readonly ComputeSize[] =>
+export const sizesOfPlan = (plan: Plan): readonly ComputeSize[] =>
   plan === 'free' ? COMPUTE_SIZES.filter((row) => row.ramGb <= 1) : COMPUTE_SIZES;
 
 /**
@@ -74,7 +74,7 @@ type SizeProblem = 'not-a-size' | 'min-above-max' | 'above-plan';
 export function sizeProblem(range: SizeRange, plan: Plan = 'paid'): SizeProblem | undefined {
   if (computeSize(range.min) === undefined || computeSize(range.max) === undefined) return 'not-a-size';
   if (range.min > range.max) return 'min-above-max';
-  const allowed = sizesOf(plan);
+  const allowed = sizesOfPlan(plan);
   return allowed.some((row) => row.cu === range.max) ? undefined : 'above-plan';
 }
 

@@ -1,7 +1,7 @@
 /** Maps every failure of a call to an {@link ApiError} that names the call. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from './errors.ts';
-import { BodyTooLarge, type RawResponse, type ResponseHeaders } from './request.ts';
+import { BodyTooLargeError, type RawResponse, type ResponseHeaders } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
 
 /** A call, as its errors describe it. */
@@ -40,7 +40,7 @@ interface SystemError {
 
 /** @param error what `sendOnce` threw, unless the call was cancelled or timed out */
 export function requestError(call: CallInfo, error: unknown): ApiError {
-  if (error instanceof BodyTooLarge) return unexpectedReplyError(call, error.status, 'tooLarge');
+  if (error instanceof BodyTooLargeError) return unexpectedReplyError(call, error.status, 'tooLarge');
   const { code, syscall } = systemError(error) ?? {};
   const neverSent = CONNECT_SYSCALLS.has(syscall) || CONNECT_ERRORS.has(code) || isCertificateCode(code);
   return new ApiError(

@@ -87,7 +87,7 @@ export class Http {
     options: CallOptions = {},
   ): Promise<Reply> {
     const call = this.#prepare(method, path, content);
-    return parse(call, await this.#send(call, options));
+    return parseReply(call, await this.#send(call, options));
   }
 
   /** GET for a resource that the specification doesn't promise. @returns undefined if the service doesn't offer it */
@@ -112,7 +112,7 @@ export class Http {
   ): Promise<Reply | undefined> {
     const call = this.#prepare('GET', path, {});
     const response = await this.#send(call, options);
-    return response.body === lastBody ? undefined : parse(call, response);
+    return response.body === lastBody ? undefined : parseReply(call, response);
   }
 
   #prepare(method: Method, path: string, { query = {}, body }: CallContent): Call {
@@ -172,7 +172,7 @@ export class Http {
   }
 }
 
-function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
+function parseReply(call: CallInfo, { status, headers, body }: RawResponse): Reply {
   const { requestLine, isChange } = call;
   const reply = { requestLine, isChange, status, body };
   if (body === '') return { ...reply, json: undefined };

@@ -33,7 +33,7 @@ const MAX_NAME_LENGTH = 80;
 /** Reported instead of a field when no single field is wrong. */
 const WHOLE = 'record';
 
-const unusable = (
+const unusableReplyError = (
   { requestLine, isChange, status }: Reply,
   reason: 'shape' | 'tooLarge',
   field: string,
@@ -44,7 +44,7 @@ const unusable = (
     { mayHaveExecuted: isChange },
   );
 
-const within = (json: unknown, name: string | undefined): unknown =>
+const propertyOrWhole = (json: unknown, name: string | undefined): unknown =>
   name === undefined ? json : fieldsOf(json)[name];
 
 const idOf = (value: unknown): string | undefined => {
@@ -52,7 +52,7 @@ const idOf = (value: unknown): string | undefined => {
   return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, MAX_NAME_LENGTH) : undefined;
 };
 
-function read<T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { field: string } {
+function parseOne<T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { field: string } {
   const { data, error } = record.safeParse(value);
   if (error === undefined) return { data };
   return { field: error.issues[0]?.path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE };
@@ -73,13 +73,13 @@ export function parseList<T extends Listable>(
   name: string | undefined,
   record: z.ZodMiniType<T>,
 ): ParsedList<T> {
-  const list = within(reply.json, name);
-  if (!Array.isArray(list)) throw unusable(reply, 'shape', name ?? 'list');
-  if (list.length > MAX_RECORDS) throw unusable(reply, 'tooLarge', name ?? 'list');
+  const list = propertyOrWhole(reply.json, name);
+  if (!Array.isArray(list)) throw unusableReplyError(reply, 'shape', name ?? 'list');
+  if (list.length > MAX_RECORDS) throw unusableReplyError(reply, 'tooLarge', name ?? 'list');
   const items = new Map<string | number, T>();
   const unreadable: UnreadableRecord[] = [];
   for (const value of list) {
-    const result = read(value, record);
+    const result = parseOne(value, record);
     if ('data' in result) items.set(keyOf(result.data), result.data);
     else unreadable.push({ id: idOf(value), field: result.field });
   }
@@ -100,7 +100,8 @@ export const parseOptionalList = <T extends Listable>(
   reply: Reply,
   name: string,
   record: z.ZodMiniType<T>,
-): readonly T[] => (Array.isArray(within(reply.json, name)) ? parseList(reply, name, record).items : []);
+): readonly T[] =>
+  Array.isArray(propertyOrWhole(reply.json, name)) ? parseList(reply, name, record).items : [];
 
 /** The operations that a change started. */
 export const parseOperations = (reply: Reply): readonly Operation[] =>
@@ -108,8 +109,8 @@ export const parseOperations = (reply: Reply): readonly Operation[] =>
 
 /** @param name the property that holds the record, or undefined if the reply is the record itself. @throws {ApiError} */
 export function parseRecord<T>(reply: Reply, name: string | undefined, record: z.ZodMiniType<T>): T {
-  const result = read(within(reply.json, name), record);
+  const result = parseOne(propertyOrWhole(reply.json, name), record);
   if ('data' in result) return result.data;
   const field = [name, result.field].filter((part) => part !== undefined && part !== WHOLE).join('.');
-  throw unusable(reply, 'shape', field || WHOLE);
+  throw unusableReplyError(reply, 'shape', field || WHOLE);
 }

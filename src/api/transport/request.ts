@@ -36,7 +36,7 @@ export interface RawResponse {
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** Thrown for a reply that is longer than {@link MAX_BODY_BYTES}. */
-export class BodyTooLarge extends Error {
+export class BodyTooLargeError extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -47,7 +47,7 @@ export class BodyTooLarge extends Error {
 
 const UTF_8 = new TextDecoder();
 
-/** @throws {BodyTooLarge}, the reason of the signal, or the error of fetch */
+/** @throws {BodyTooLargeError}, the reason of the signal, or the error of fetch */
 export async function sendOnce(
   fetch: Fetch,
   url: string,
@@ -80,7 +80,7 @@ async function readBody({ status, body }: FetchResponse): Promise<string> {
   let length = 0;
   for await (const chunk of stream) {
     length += chunk.byteLength;
-    if (length > MAX_BODY_BYTES) throw new BodyTooLarge(status);
+    if (length > MAX_BODY_BYTES) throw new BodyTooLargeError(status);
     chunks.push(chunk);
   }
   return UTF_8.decode(Buffer.concat(chunks));

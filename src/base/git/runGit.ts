@@ -17,7 +17,7 @@ const MAX_TIME = 10_000;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 /** @param program the path of git, or its name to find it in PATH @param maxTime milliseconds until it is ended */
-export const gitRunner =
+export const createGitRunner =
   (program: () => string, maxTime = MAX_TIME): RunGit =>
   (folder, ...args) =>
     new Promise((resolve) => {
@@ -25,25 +25,26 @@ export const gitRunner =
       execFile(program(), ['-C', folder, ...SAFE_OPTIONS, ...args], options, (error, stdout, stderr) => {
         const { code = 0, message = '' } = error ?? {};
         if (typeof code === 'number') resolve({ code, stdout, stderr });
-        else resolve({ code: undefined, stdout, stderr: code === null ? tooSlow(maxTime) : message });
+        else resolve({ code: undefined, stdout, stderr: code === null ? tooSlowMessage(maxTime) : message });
       });
     });
 
 /** The message of a failed git. */
-export const gitMessage = ({ stderr }: Pick<GitResult, 'stderr'>): string => stderr.trim() || 'git failed';
+export const gitErrorMessage = ({ stderr }: Pick<GitResult, 'stderr'>): string =>
+  stderr.trim() || 'git failed';
 
-const tooSlow = (maxTime: number): string => `git didn't end in ${maxTime / 1000} seconds`;
+const tooSlowMessage = (maxTime: number): string => `git didn't end in ${maxTime / 1000} seconds`;
 
 /** The options override the configuration in variables, too. */
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
 
-/** Such as `safe.directory`, without which git rejects the repository of another user. */
-const CONFIGURATION = /^GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)$/i;
+/** Matches variables with configuration, such as `safe.directory`, without which git rejects the repository of another user. */
+const CONFIGURATION_VARIABLE = /^GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)$/i;
 
 function gitEnvironment(): NodeJS.ProcessEnv {
   // GIT_DIR and others can select another repository.
   const environment = Object.entries(process.env).filter(
-    ([name]) => !/^GIT_/i.test(name) || CONFIGURATION.test(name),
+    ([name]) => !/^GIT_/i.test(name) || CONFIGURATION_VARIABLE.test(name),
   );
   return {
     ...Object.fromEntries(environment),

@@ -8,7 +8,7 @@ import { windowsProgram } from './windowsProgram.ts';
  * this program is killed, and then the process kills the command. As it isn't the command's child, the command can't
  * wait for it.
  */
-const watched = (kill: string): string => `
+const watchedScript = (kill: string): string => `
 tree() {
   kill -STOP "$1"
   for child in $(ps -A -o ppid= -o pid= | sed -n "s/^ *$1  *//p"); do tree "$child"; done
@@ -18,7 +18,7 @@ tree() {
 exec 3<&-
 exec /bin/sh -c "$1"`;
 
-/** Their process group, or the command and what descends from it, because others may be in the group of a terminal. */
+/** What is killed: the process group, or the command and its descendants, because the group of a terminal has other members. */
 const [KILL_GROUP, KILL_TREE] = ['kill -KILL 0', 'tree $$'];
 
 interface CommandOptions {
@@ -28,18 +28,18 @@ interface CommandOptions {
   readonly ownGroup: boolean;
 }
 
-/** @returns it, and a function that lets live what the command has left running */
-export function startCommand(
+/** `release` lets live what the command has left running. */
+export function startShellCommand(
   command: string,
   { stdio, ownGroup, ...options }: CommandOptions,
-): readonly [child: ChildProcess, release: () => void] {
+): { readonly child: ChildProcess; readonly release: () => void } {
   // On Windows, Node ends the shell with this program.
   if (process.platform === 'win32')
-    return [
-      spawn(command, { ...options, shell: true, stdio: [...stdio], windowsHide: true }),
-      () => undefined,
-    ];
-  const script = watched(ownGroup ? KILL_GROUP : KILL_TREE);
+    return {
+      child: spawn(command, { ...options, shell: true, stdio: [...stdio], windowsHide: true }),
+      release: () => undefined,
+    };
+  const script = watchedScript(ownGroup ? KILL_GROUP : KILL_TREE);
   const child = spawn('/bin/sh', ['-c', script, 'hosted-postgres', command], {
     ...options,
     stdio: [...stdio, 'pipe'],
@@ -47,10 +47,10 @@ export function startCommand(
   });
   const pipe = child.stdio[3] as Writable;
   pipe.on('error', () => undefined); // What reads it was killed together with the command.
-  return [child, () => void pipe.end('released\n')];
+  return { child, release: () => void pipe.end('released\n') };
 }
 
-/** To a command with its own group. On Windows, only a signal that ends it has an effect. */
+/** Sends a signal to a command with its own group. On Windows, only a signal that ends it has an effect. */
 export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   if (process.platform === 'win32') {

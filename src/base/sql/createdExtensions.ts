@@ -1,9 +1,9 @@
 /** Which extensions a SQL script creates. */
 import { readStatements } from './readStatements.ts';
-import { isWord, nameIn, tokensOf } from './sqlTokens.ts';
+import { isKeyword, identifierIn, tokensOf } from './sqlTokens.ts';
 
 /** @returns names in their order, without those in comments and strings. What isn't SQL is skipped */
-export function createdExtensions(text: string): string[] {
+export function findCreatedExtensions(text: string): string[] {
   const names = new Set<string>();
   for (const { kind, text: statement } of readStatements(text)) {
     const name = kind === 'statement' ? createdExtension(statement) : undefined;
@@ -17,8 +17,8 @@ const UNLESS_EXISTING = ['if', 'not', 'exists'];
 
 function createdExtension(statement: string): string | undefined {
   const tokens = [...tokensOf(statement, CREATE.length + UNLESS_EXISTING.length + 1)];
-  if (!CREATE.every((word, index) => isWord(tokens[index], word))) return undefined;
+  if (!CREATE.every((word, index) => isKeyword(tokens[index], word))) return undefined;
   const rest = tokens.slice(CREATE.length);
-  const hasCondition = UNLESS_EXISTING.every((word, index) => isWord(rest[index], word));
-  return nameIn(rest[hasCondition ? UNLESS_EXISTING.length : 0]);
+  const hasCondition = UNLESS_EXISTING.every((word, index) => isKeyword(rest[index], word));
+  return identifierIn(rest[hasCondition ? UNLESS_EXISTING.length : 0]);
 }

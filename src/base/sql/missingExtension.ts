@@ -30,7 +30,7 @@ const INSTALLERS: Readonly<
 const POSTGIS = { debian: 'postgis-3', homebrew: 'postgis' };
 
 /** The extensions that the public service offers and our package lacks, with their packages for Postgres 18. */
-export const NOT_PACKAGED: Readonly<Record<string, Packages>> = {
+export const UNPACKAGED_EXTENSIONS: Readonly<Record<string, Packages>> = {
   address_standardizer: POSTGIS,
   address_standardizer_data_us: POSTGIS,
   anon: {},
@@ -77,7 +77,7 @@ export const NOT_PACKAGED: Readonly<Record<string, Packages>> = {
 };
 
 /** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
-export const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
+export const PRELOADED_EXTENSIONS = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 
 /** Files of these distributions and their relatives. Fedora also has Red Hat's, so it comes first. */
 const RELEASE_FILES = [
@@ -88,24 +88,24 @@ const RELEASE_FILES = [
 ] as const;
 
 /** The distribution, if it is known, or Node's name of the platform. */
-const thisMachine = (): string =>
+const distributionOrPlatform = (): string =>
   (process.platform === 'linux' && RELEASE_FILES.find(([, file]) => existsSync(file))?.[0]) ||
   process.platform;
 
 /** @param name of an extension that the local Postgres lacks @returns the command that installs it, if it is known */
-export function installCommand(name: string, machine = thisMachine()): string | undefined {
-  const packages = (Object.hasOwn(NOT_PACKAGED, name) && NOT_PACKAGED[name]) || {};
+export function installCommand(name: string, machine = distributionOrPlatform()): string | undefined {
+  const packages = (Object.hasOwn(UNPACKAGED_EXTENSIONS, name) && UNPACKAGED_EXTENSIONS[name]) || {};
   const installer = INSTALLERS[machine];
   const found = installer && packages[installer.from];
   return found && installer.command + found;
 }
 
 /** @param name of an extension that the local Postgres lacks @returns what to do, as a sentence */
-export function extensionAdvice(name: string, machine = thisMachine()): string {
-  if (PRELOADED.includes(name))
+export function extensionAdvice(name: string, machine = distributionOrPlatform()): string {
+  if (PRELOADED_EXTENSIONS.includes(name))
     return `The local service can't run "${name}", which must be loaded when Postgres starts. Use a branch of the public service.`;
   if (name === 'pgvector') return 'The extension of pgvector is called "vector".';
-  if (!Object.hasOwn(NOT_PACKAGED, name))
+  if (!Object.hasOwn(UNPACKAGED_EXTENSIONS, name))
     return `The local Postgres doesn't have the extension "${name}", and the public service isn't known to offer it.`;
   const command = installCommand(name, machine);
   if (command === undefined)
@@ -146,7 +146,7 @@ const NOT_PERMITTED = /permission denied to create extension "([^"\n]+)"/;
 const NOT_OWNED = /must be owner of extension ([\w$-]+)/;
 
 /** @param text that psql or another tool has printed @returns undefined without an error for which advice is known */
-export function adviceForOutput(text: string, machine?: string): string | undefined {
+export function extensionAdviceForOutput(text: string, machine?: string): string | undefined {
   const file = NO_CONTROL_FILE.exec(text)?.[1];
   const missing = NOT_AVAILABLE.exec(text)?.[1] ?? file?.split(/[/\\]/).at(-1);
   if (missing !== undefined) return extensionAdvice(missing, machine);
@@ -156,7 +156,7 @@ export function adviceForOutput(text: string, machine?: string): string | undefi
   const refused = NOT_PERMITTED.exec(text)?.[1];
   if (refused === undefined) return libraryAdvice(text, machine);
   // Extensions of the package itself are refused for a reason, so there is no advice for them.
-  return Object.hasOwn(NOT_PACKAGED, refused)
+  return Object.hasOwn(UNPACKAGED_EXTENSIONS, refused)
     ? `Postgres would run the script of "${refused}" as superuser. If only you use your databases, add the name to hostedPostgres.localService.trustedExtensions (--trust-extension), and start the local service again.`
     : undefined;
 }
@@ -165,9 +165,9 @@ export function adviceForOutput(text: string, machine?: string): string | undefi
  * Replaces Postgres's own hint, which says less.
  * @param error of a statement on this machine; others are left as they are
  */
-export function adviseOnExtension(error: unknown, machine?: string): void {
+export function addExtensionHint(error: unknown, machine?: string): void {
   const { code, message } = fieldsOf(error);
   if (!(error instanceof Error) || !['0A000', '58P01', '42501', 'XX000'].includes(String(code))) return;
-  const hint = adviceForOutput(String(message), machine);
+  const hint = extensionAdviceForOutput(String(message), machine);
   if (hint !== undefined) Object.assign(error, { hint });
 }

@@ -1,5 +1,5 @@
 /** The statements of a script that isn't run. */
-import { isWord, tokensOf } from './sqlTokens.ts';
+import { isKeyword, tokensOf } from './sqlTokens.ts';
 import { SqlScript, type ScriptCommand, type ScriptStatement } from './sqlScript.ts';
 
 /** @returns statements and commands of psql in their order, without the data of COPY. All branches of `\\if` are read */
@@ -17,9 +17,9 @@ export function* readStatements(text: string): Generator<ScriptStatement | Scrip
 function standardStringsIn(statement: string): boolean | undefined {
   if (!/standard_conforming_strings/i.test(statement)) return undefined;
   const [set, ...rest] = tokensOf(statement, 5);
-  const place = isWord(rest[0], 'session') || isWord(rest[0], 'local') ? 1 : 0;
+  const place = isKeyword(rest[0], 'session') || isKeyword(rest[0], 'local') ? 1 : 0;
   const [name, sign, value] = rest.slice(place);
-  if (!isWord(set, 'set') || !isWord(name, 'standard_conforming_strings')) return undefined;
-  if (sign?.text !== '=' && !isWord(sign, 'to')) return undefined;
+  if (!isKeyword(set, 'set') || !isKeyword(name, 'standard_conforming_strings')) return undefined;
+  if (sign?.text !== '=' && !isKeyword(sign, 'to')) return undefined;
   return !/^'?(?:of|off|f|fa|fal|fals|false|n|no|0)'?$/i.test(value?.text ?? '');
 }

@@ -64,7 +64,7 @@ export async function runScript(client: Client, bytes: Buffer, options: ScriptOp
   };
   client.connection.on('parameterStatus', onChange);
   try {
-    return await runAll(running);
+    return await runStatements(running);
   } finally {
     client.connection.off('parameterStatus', onChange);
   }
@@ -78,7 +78,7 @@ interface RunningScript {
   encoding: string;
 }
 
-async function runAll(running: RunningScript): Promise<number> {
+async function runStatements(running: RunningScript): Promise<number> {
   const { script } = running;
   let count = 0;
   for (let next = script.next(); next !== undefined; next = script.next()) {
@@ -163,7 +163,7 @@ async function runStatement(running: RunningScript, statement: ScriptStatement):
   } catch (error) {
     if (wrongData !== undefined) throw wrongData;
     onError?.(error);
-    throw atLine(running, statement, error);
+    throw errorAtLine(running, statement, error);
   }
   // psql skips their lines as well.
   for (; copiesLeft > 0; copiesLeft -= 1) script.skipCopyData();
@@ -180,7 +180,7 @@ const newResult = (fields: readonly FieldDef[] = []): RunningResult => ({ fields
 const INVALID_CHARACTER = '22021';
 
 /** What Postgres says, with the line that it points to. */
-function atLine(
+function errorAtLine(
   { script, encoding }: RunningScript,
   { text, start }: ScriptStatement,
   error: unknown,

@@ -20,7 +20,7 @@ export function* tokensOf(sql: string, limit = Number.POSITIVE_INFINITY): Genera
 }
 
 /** The name as Postgres stores it. @returns undefined for another token, and for one with Unicode escapes */
-export function nameIn(token: MeaningfulToken | undefined): string | undefined {
+export function identifierIn(token: MeaningfulToken | undefined): string | undefined {
   if (token?.kind === 'word') return foldName(token.text);
   return token?.kind === 'quotedName' && /^".+"$/s.test(token.text)
     ? token.text.slice(1, -1).replaceAll('""', '"')
@@ -31,5 +31,5 @@ export function nameIn(token: MeaningfulToken | undefined): string | undefined {
 const foldName = (name: string): string => name.replace(/[A-Z]+/g, (part) => part.toLowerCase());
 
 /** Whether the token is this keyword, in any case. */
-export const isWord = (token: MeaningfulToken | undefined, word: string): boolean =>
+export const isKeyword = (token: MeaningfulToken | undefined, word: string): boolean =>
   token?.kind === 'word' && foldName(token.text) === word;

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { readOwnFile } from '../../base/files.ts';
+import { readOwnJson } from '../../base/files.ts';
 import { createFileSync } from '../../base/replaceFile.ts';
 import type { SharedMemory, SharedValues } from '../window/memory.ts';
 
@@ -22,7 +22,7 @@ export function sharedMemory(folder: string, initial: () => SharedValues = () =>
     for (;;) {
       const version = versionsIn(folder).at(-1) ?? 0;
       if (last?.version === version) return last;
-      const values = version === 0 ? initial() : readOwnFile(fileOf(version));
+      const values = version === 0 ? initial() : readOwnJson(fileOf(version));
       // Otherwise another process has removed it, because there are newer ones.
       if (version === 0 || existsSync(fileOf(version))) return (last = { version, values });
     }

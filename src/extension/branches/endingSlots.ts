@@ -10,5 +10,5 @@ export async function endingSlots(
 ): Promise<readonly string[]> {
   if (!connection.isLocal) return [];
   const client = await connection.client();
-  return await client.branches.replicationSlots(projectId, branchId, { signal });
+  return await client.branches.listReplicationSlots(projectId, branchId, { signal });
 }

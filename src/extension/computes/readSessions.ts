@@ -1,13 +1,13 @@
 /** Asks a compute for its sessions. That counts as a use of it at the public service. */
 import { parseSessions, type Session } from '../../api/records/records.ts';
-import { OWN_APPLICATION, SESSIONS_QUERY } from '../../api/rules/sessions.ts';
+import { ACTIVITY_APPLICATION, SESSIONS_QUERY } from '../../api/rules/sessions.ts';
 import { withSession, type BranchLogin, type SessionOptions } from '../database/sql/sqlSession.ts';
 
 /** The limit for connection and statement together. */
 const LIMIT_SECONDS = 3;
 
 const READING: SessionOptions = {
-  application: OWN_APPLICATION,
+  application: ACTIVITY_APPLICATION,
   begin: 'BEGIN READ ONLY',
   timeoutSeconds: LIMIT_SECONDS,
 };

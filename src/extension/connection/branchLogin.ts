@@ -88,7 +88,7 @@ export async function readerOf(
   if (!connection.isLocal) return undefined;
   const { branches } = await connection.client();
   try {
-    const reader = await branches.reader(projectId, branchId, optionsOf(connection, signal));
+    const reader = await branches.getReader(projectId, branchId, optionsOf(connection, signal));
     return { ...login, ...reader, readsFor: login.role };
   } catch (error) {
     if (isNotOffered(error)) return undefined;

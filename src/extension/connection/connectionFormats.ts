@@ -7,7 +7,7 @@ import {
   type ConnectionStringParts,
 } from './connectionStrings.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
-import { encode } from '../../api/addresses/databaseUrl.ts';
+import { percentEncode } from '../../api/addresses/databaseUrl.ts';
 import { splitHost } from '../../api/addresses/host.ts';
 import { setVariable } from '../envFile/dotEnv.ts';
 
@@ -64,7 +64,7 @@ function jdbcUrl(parts: ConnectionStringParts): string {
     sslmode: sslModeOf(parts),
     channelBinding: parts.channelBinding === true ? 'require' : undefined,
   });
-  return `jdbc:postgresql://${parts.host}/${encode(parts.database)}?${new URLSearchParams(fields).toString()}`;
+  return `jdbc:postgresql://${parts.host}/${percentEncode(parts.database)}?${new URLSearchParams(fields).toString()}`;
 }
 
 const DOTNET_SSL_MODES = { require: 'Require', 'verify-ca': 'VerifyCA', 'verify-full': 'VerifyFull' };

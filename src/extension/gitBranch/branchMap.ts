@@ -4,7 +4,7 @@
  */
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
-import { gitMessage, type GitResult, type RunGit } from '../../base/git/runGit.ts';
+import { gitErrorMessage, type GitResult, type RunGit } from '../../base/git/runGit.ts';
 
 /** A database branch that was created for a git branch, which may be gone. */
 export interface CreatedBranch extends BranchRef {
@@ -92,7 +92,7 @@ export const EMPTY_MAP: BranchMap = {
 /** `git config` doesn't say why git rejects a repository, such as one of another user. */
 async function explainFailure(runGit: RunGit, folder: string, failed: GitResult): Promise<Error> {
   const repository = await runGit(folder, 'rev-parse', '--git-dir');
-  return new Error(gitMessage(repository.code === 0 ? failed : repository));
+  return new Error(gitErrorMessage(repository.code === 0 ? failed : repository));
 }
 
 /** Writes the map. Each function @throws {Error} with git's message if git rejects it */

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { MAX_NAME } from '../../api/rules/nameLength.ts';
+import { MAX_NAME_LENGTH } from '../../api/rules/nameLength.ts';
 
 /** The same rule as in the public service's command line, so that each finds the other's branches. */
 export function databaseBranchName(gitBranch: string): string {
   const segments = gitBranch.toLowerCase().split('/').map(safeSegment);
   const name = segments.filter((segment) => segment !== '').join('/');
-  return withoutSeparator(name.slice(0, MAX_NAME)) || 'branch';
+  return withoutSeparator(name.slice(0, MAX_NAME_LENGTH)) || 'branch';
 }
 
 /** Returns a name for a git branch whose safe name is the same as another one's. */
 export function distinctBranchName(gitBranch: string): string {
   const suffix = `-${createHash('sha256').update(gitBranch).digest('hex').slice(0, 4)}`;
-  return withoutSeparator(databaseBranchName(gitBranch).slice(0, MAX_NAME - suffix.length)) + suffix;
+  return withoutSeparator(databaseBranchName(gitBranch).slice(0, MAX_NAME_LENGTH - suffix.length)) + suffix;
 }
 
 const safeSegment = (segment: string): string => segment.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');

@@ -2,7 +2,12 @@
  * The parameters for TLS of URLs at a hosted service, such as `sslrootcert=system`, while the URLs point to this machine. They
  * can't stay in the URLs, because no certificate for this machine passes them, and must be there again afterwards.
  */
-import { isNear, parseDatabaseUrl, tlsParameters, withTls } from '../../api/addresses/databaseUrl.ts';
+import {
+  isPrivateHost,
+  parseDatabaseUrl,
+  tlsParameters,
+  withTlsParameters,
+} from '../../api/addresses/databaseUrl.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../window/memory.ts';
 
@@ -15,11 +20,13 @@ const SECRET = /^sslpassword=/i;
 /** Remembers the parameters that a change removes. @returns the new URL, with the former ones if it points away from this machine */
 export async function withFormerTls(memory: Memory, before: string, after: string): Promise<string> {
   const [old, url] = [parseDatabaseUrl(before), parseDatabaseUrl(after)];
-  if (old === undefined || url === undefined || isNear(old.host) === isNear(url.host)) return after;
+  if (old === undefined || url === undefined || isPrivateHost(old.host) === isPrivateHost(url.host))
+    return after;
   const stored = Object.entries(fieldsOf(memory.get(ENTRY)));
   const key = `${url.role}/${url.database}`;
   const former = stored.find(([name]) => name === key)?.[1];
-  if (!isNear(url.host)) return typeof former === 'string' ? withTls(after, former.split('&')) : after;
+  if (!isPrivateHost(url.host))
+    return typeof former === 'string' ? withTlsParameters(after, former.split('&')) : after;
   const removed = tlsParameters(before).filter((each) => !SECRET.test(each));
   const others = stored.filter(([name]) => name !== key);
   const entries = removed.length === 0 ? others : [...others, [key, removed.join('&')] as const];

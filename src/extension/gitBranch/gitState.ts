@@ -6,7 +6,7 @@ import type { Repository } from '../../base/git/repository.ts';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { readUserText } from '../../base/files.ts';
-import { gitMessage, type RunGit } from '../../base/git/runGit.ts';
+import { gitErrorMessage, type RunGit } from '../../base/git/runGit.ts';
 import { isSameGitBranch, type BranchMap } from './branchMap.ts';
 import type { WatchedFiles } from './watchFiles.ts';
 
@@ -65,7 +65,7 @@ export async function readGitBranches(runGit: RunGit, folder: string): Promise<R
     runGit(folder, 'worktree', 'list', '--porcelain'),
   ]);
   const failed = results.find(({ code }) => code !== 0);
-  if (failed !== undefined) throw new Error(gitMessage(failed));
+  if (failed !== undefined) throw new Error(gitErrorMessage(failed));
   const lines = results.flatMap(({ stdout }) => stdout.split('\n'));
   return new Set(lines.flatMap((line) => /^branch refs\/heads\/(.+)$/.exec(line)?.[1] ?? []));
 }

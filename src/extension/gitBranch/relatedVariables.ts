@@ -3,11 +3,11 @@
  * PGHOST. They follow too, direct or pooled as each was: otherwise migrations, for example, would change the old branch.
  */
 import { connectionString } from '../connection/connectionStrings.ts';
-import { PART_NAMES, prefixesOfParts, URL_VARIABLES } from '../../api/addresses/addressVariables.ts';
+import { PART_NAMES, findHostPrefixes, URL_VARIABLES } from '../../api/addresses/addressVariables.ts';
 import {
   parseDatabaseUrl,
   tlsParameters,
-  withTls,
+  withTlsParameters,
   type DatabaseUrl,
 } from '../../api/addresses/databaseUrl.ts';
 import { getVariable, variableNames, type VariableChange } from '../envFile/dotEnv.ts';
@@ -67,7 +67,7 @@ function connectionsBeside(text: string, name: string, main: DatabaseUrl): reado
     return [{ name: other, url: before, changesTo: (after) => [{ name: other, before, after }] }];
   });
   if (!URL_VARIABLES.includes(name)) return urls;
-  const prefixes = prefixesOfParts(variableNames(text));
+  const prefixes = findHostPrefixes(variableNames(text));
   return [...urls, ...prefixes.flatMap((prefix) => groupConnections(text, prefix, main))];
 }
 
@@ -93,7 +93,7 @@ function groupConnection(
   const [host, port, user, , database] = names.map((name) => getVariable(text, name));
   const parts = { role: user ?? main.role, database: database ?? main.database };
   const plainUrl = connectionString({ ...parts, host: port === undefined ? `${host}` : `${host}:${port}` });
-  const url = security.length === 0 ? plainUrl : withTls(plainUrl, tlsOfVariables(text, security));
+  const url = security.length === 0 ? plainUrl : withTlsParameters(plainUrl, tlsOfVariables(text, security));
   if (host === undefined || parseDatabaseUrl(url) === undefined) return [];
   const changesTo = (changed: string) => {
     const after = parseDatabaseUrl(changed);

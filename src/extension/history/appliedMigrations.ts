@@ -1,6 +1,6 @@
 /** Which migrations a database has, from the tables in which the programs that applied them note each with a row. */
 import type Client from 'pg/lib/client.js';
-import { OWN_APPLICATION } from '../../api/rules/sessions.ts';
+import { ACTIVITY_APPLICATION } from '../../api/rules/sessions.ts';
 import {
   MIGRATION_TABLES_QUERY,
   migrationTableKind,
@@ -68,7 +68,7 @@ async function readRows(
 }
 
 const READING = {
-  application: OWN_APPLICATION,
+  application: ACTIVITY_APPLICATION,
   begin: 'BEGIN READ ONLY',
   timeoutSeconds: 15,
 };

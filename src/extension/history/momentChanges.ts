@@ -1,6 +1,6 @@
 /** What has changed in a branch, and what since the moments of a list. Only the local service knows it, from its write-ahead log. */
 import type { ChangesSince, SchemaChange } from '../../api/records/records.ts';
-import { pointParameter } from '../../api/records/pointInTime.ts';
+import { pointInTimeParameter } from '../../api/records/pointInTime.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { ComputeActions } from '../computes/computeActions.ts';
@@ -32,7 +32,9 @@ export function momentChanges({ session, log }: ChangesSources, ref: BranchRef):
     try {
       const { branches } = await connection.client();
       const { projectId, branchId } = ref;
-      const found = await branches.changesSince(projectId, branchId, points, { signal: connection.signal });
+      const found = await branches.listChangesSince(projectId, branchId, points, {
+        signal: connection.signal,
+      });
       const bySince = new Map(found?.map((each) => [each.since, each]));
       return (moment) => bySince.get(parameterOf(moment, ref) ?? '');
     } catch (error) {
@@ -49,7 +51,7 @@ export function schemaChanges({ session, log }: ChangesSources, { projectId, bra
   return async (): Promise<readonly SchemaChange[]> => {
     try {
       const { branches } = await connection.client();
-      return (await branches.schemaChanges(projectId, branchId, { signal: connection.signal })) ?? [];
+      return (await branches.listSchemaChanges(projectId, branchId, { signal: connection.signal })) ?? [];
     } catch (error) {
       log.error('Finding changes of the schema', error);
       return [];
@@ -85,5 +87,5 @@ export async function startIdle(
 /** Returns the moment as in a request; undefined if it isn't in a history, such as a snapshot. */
 function parameterOf({ source: { branchId, at, snapshotId } }: Moment, ref: BranchRef): string | undefined {
   if (snapshotId !== undefined || at === undefined) return undefined;
-  return branchId === ref.branchId ? pointParameter(at) : `${branchId}@${pointParameter(at)}`;
+  return branchId === ref.branchId ? pointInTimeParameter(at) : `${branchId}@${pointInTimeParameter(at)}`;
 }

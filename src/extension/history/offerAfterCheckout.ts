@@ -69,7 +69,7 @@ export async function offerAfterCheckout(
   if (tables === undefined || own === undefined || other !== undefined) return undefined;
   const { branches } = await connection.client();
   const read = async ({ table }: AppliedMigrations) =>
-    (await branches.tableTransactions(projectId, branchId, table, { signal })) ?? [];
+    (await branches.listTableTransactions(projectId, branchId, table, { signal })) ?? [];
   const found = findLater(own.applied, own.later, await read(own.applied));
   if (found === undefined) return undefined;
   // Another program has applied migrations since then.

@@ -47,9 +47,9 @@ export async function rehearseOnCopy(
     copyBranch: async () => copyBranch(deps, connection, { parent, database }),
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),
-    rehearsal: async ({ projectId, branchId }: BranchIds) => branches.rehearsal(projectId, branchId, ends),
+    rehearsal: async ({ projectId, branchId }: BranchIds) => branches.getRehearsal(projectId, branchId, ends),
     schemaDiff: async ({ projectId, branchId }: BranchIds, name: string) =>
-      branches.schemaDiff(projectId, branchId, name, ends),
+      branches.getSchemaDiff(projectId, branchId, name, ends),
     delete: async (copy: BranchIds) => remove(deps, connection, copy),
   };
   return await rehearse<RehearsedCopy>(rehearser, steps, { longestLock, historySeconds }, signal);

@@ -1,6 +1,6 @@
 /** Rehearses a migration that was saved, on a copy of the branch of its folder's env file, if that is local and nothing protects it. */
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import { runFiles } from '../../migrations/runSqlFiles.ts';
+import { runLoadedFiles } from '../../migrations/runSqlFiles.ts';
 import { reasonStatement } from '../../rehearsal/reasonStatement.ts';
 import type { Report } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
@@ -56,7 +56,7 @@ export async function rehearseSaved(
   let failure: string | undefined;
   const run = async ({ url }: { readonly url: string }) => {
     try {
-      await runFiles({ ...found, files }, url, signal);
+      await runLoadedFiles({ ...found, files }, url, signal);
       return 0;
     } catch (error) {
       signal.throwIfAborted();

@@ -1,7 +1,7 @@
 /** Runs a migration tool on the copy of a branch, as it is run in a terminal. */
 import { once } from 'node:events';
 import { databaseVariables } from '../../api/addresses/databaseVariables.ts';
-import { signalGroup, startCommand } from '../../base/programs/shellCommand.ts';
+import { signalGroup, startShellCommand } from '../../base/programs/shellCommand.ts';
 
 interface CommandRun {
   readonly command: string;
@@ -24,7 +24,7 @@ export async function runCommand(
   if (signal.aborted) return undefined;
   const env = { ...process.env, ...databaseVariables(url) };
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
-  const [child] = startCommand(command, { env, stdio, cwd: folder, ownGroup: true });
+  const { child } = startShellCommand(command, { env, stdio, cwd: folder, ownGroup: true });
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);
   const kill = () => signalGroup(child.pid, 'SIGKILL');
   const closed = new Promise((resolve) => child.on('close', resolve));

@@ -1,7 +1,7 @@
 /** What is rehearsed when a migration is saved: its file, as its tool runs it, after those before it that aren't applied either. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { exists } from '../../migrations/shownTools.ts';
+import { fileExists } from '../../migrations/shownTools.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from '../../migrations/sqlFiles.ts';
 import type { AppliedMigrations } from '../history/appliedMigrations.ts';
 import { filesOf } from '../history/migrationFiles.ts';
@@ -14,7 +14,11 @@ export async function loadMigrations(file: string, isKnown: boolean): Promise<Sq
   const folders = [path.dirname(file), path.dirname(path.dirname(file))];
   for (const folder of folders) {
     // The folder of a project may have many other files.
-    if ((await exists(path.join(folder, 'package.json'))) || (await exists(path.join(folder, '.git')))) break;
+    if (
+      (await fileExists(path.join(folder, 'package.json'))) ||
+      (await fileExists(path.join(folder, '.git')))
+    )
+      break;
     // A folder that isn't for one tool is refused.
     const found = await loadSqlFiles(folder).catch(() => undefined);
     if (found?.tool !== undefined && found.files.some((each) => each.file === file)) return found;

@@ -26,9 +26,9 @@ export interface Beginning {
 }
 
 /** Tables with more are large. */
-const FEW_ROWS = 1000;
+const MAX_ROWS_OF_SMALL_TABLE = 1000;
 /** The id of the large object, in the database `postgres`, where any role can create one. */
-const OBJECT = 16_000;
+const LARGE_OBJECT_ID = 16_000;
 
 /** Why the beginning isn't known, such as because a table can't be read: a message of Postgres. */
 interface Unknown {
@@ -42,24 +42,24 @@ export async function saveBeginning(admin: Client, url: string, template: string
     const catalogs = await readCatalogs(client);
     const state = await readState(client, layout);
     const small = layout.tables.filter(
-      ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= FEW_ROWS,
+      ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= MAX_ROWS_OF_SMALL_TABLE,
     );
     return JSON.stringify({ layout, catalogs, state, rows: [...(await readRows(client, small))] });
   });
   const text = await read.catch(({ message: problem }: Error) => JSON.stringify({ problem }));
-  await admin.query(`select lo_from_bytea($1, convert_to($2, 'UTF8'))`, [OBJECT, text]);
+  await admin.query(`select lo_from_bytea($1, convert_to($2, 'UTF8'))`, [LARGE_OBJECT_ID, text]);
 }
 
 /** @param admin a connection to the database `postgres` */
 export async function loadBeginning(admin: Client): Promise<Beginning | Unknown> {
   const query = `select convert_from(lo_get($1), 'UTF8') as text`;
-  const { rows } = await admin.query<{ text: string }>(query, [OBJECT]);
+  const { rows } = await admin.query<{ text: string }>(query, [LARGE_OBJECT_ID]);
   const saved = JSON.parse(String(rows[0]?.text));
   return 'problem' in saved ? saved : { ...saved, rows: new Map(saved.rows) };
 }
 
 /** Milliseconds. Texts of values that both databases read in the same way, and nothing of users in a name. */
-const OPTIONS = Object.entries({
+const SESSION_OPTIONS = Object.entries({
   search_path: 'pg_catalog',
   datestyle: 'ISO,YMD',
   intervalstyle: 'postgres',
@@ -79,7 +79,7 @@ const OPTIONS = Object.entries({
 
 /** A connection that reads and writes the texts of all values in the same way. */
 export const connectForReset = async (url: string): Promise<TestClient> =>
-  openClient(url, { options: OPTIONS, application_name: 'reset' });
+  openClient(url, { options: SESSION_OPTIONS, application_name: 'reset' });
 
 export async function withTemplate<T>(
   url: string,

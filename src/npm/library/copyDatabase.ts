@@ -7,7 +7,7 @@ export async function copyDatabase(client: Client, from: string, to: string): Pr
   await client.query(
     `create database ${client.escapeIdentifier(to)} template ${client.escapeIdentifier(from)}`,
   );
-  const { rows } = await client.query<{ sql: string }>(settingsOf('$1::name', '$2::name'), [from, to]);
+  const { rows } = await client.query<{ sql: string }>(settingsQuery('$1::name', '$2::name'), [from, to]);
   for (const { sql } of rows)
     await client.query(sql).catch((error: unknown) => {
       // What another role has set for itself.
@@ -45,7 +45,7 @@ const END_REPLICATION =
  * @param database an expression with the name of a database
  * @returns a query for the statements that give a new database its settings and rights. Some values are lists of quoted names.
  */
-export const settingsOf = (database: string, target: string): string => `
+export const settingsQuery = (database: string, target: string): string => `
   select format('alter %s set %I to %s',
       case when setrole = 0 then format('database %I', ${target})
         else format('role %s in database %I', setrole::regrole, ${target}) end,

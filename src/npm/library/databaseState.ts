@@ -5,7 +5,7 @@
  */
 import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
-import { settingsOf } from './copyDatabase.ts';
+import { settingsQuery } from './copyDatabase.ts';
 
 /** A table or a materialized view. */
 export interface Table {
@@ -158,7 +158,7 @@ const NOT_TEMPORARY: Readonly<Record<string, string>> = {
 const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
 
 /** Rows of these tables are also written when a table is emptied, its triggers are disabled for a moment, or a sequence restarts. */
-const BY_CONTENT: Readonly<Record<string, string>> = {
+const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
       relchecks, relrowsecurity, relforcerowsecurity, reloptions, relacl, relispartition, pg_get_expr(relpartbound, oid),
       reltablespace, relreplident, relam, relispopulated), ';' order by oid)) from pg_class
@@ -172,7 +172,7 @@ const BY_CONTENT: Readonly<Record<string, string>> = {
   pg_largeobject: `select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text end`,
   pg_namespace: `select md5(string_agg(t.*::text, ';' order by oid)) from pg_namespace t
     where oid <> ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'`,
-  settings: `select md5(string_agg(sql, ';' order by sql)) from (${settingsOf('current_database()', "''")}) as s`,
+  settings: `select md5(string_agg(sql, ';' order by sql)) from (${settingsQuery('current_database()', "''")}) as s`,
 };
 
 /** Prepared, because its plan takes longer than its run. */
@@ -186,7 +186,7 @@ const CATALOG_QUERY = {
           and ${NOT_TEMPORARY[catalog] ?? 'true'}`,
       ]),
     ),
-    ...BY_CONTENT,
+    ...CONTENT_QUERIES,
   })
     .map(([name, query]) => `select '${name}' as name, (${query}) as value`)
     .join(' union all ')}`,
@@ -249,11 +249,13 @@ async function queryAll<T extends QueryResultRow>(
   const forced = tables.filter(({ isForced }) => isForced);
   if (forced.length === 0) return (await client.query<T>(query)).rows;
   const result: unknown = await client.query(
-    ['begin', ...forced.map(({ name }) => forcePolicies(name, false)), query, 'rollback'].join(';\n'),
+    ['begin', ...forced.map(({ name }) => forcePoliciesStatement(name, false)), query, 'rollback'].join(
+      ';\n',
+    ),
   );
   const results: readonly { readonly rows: readonly T[] }[] = Array.isArray(result) ? result : [];
   return results.at(-2)?.rows ?? [];
 }
 
-export const forcePolicies = (table: string, isForced: boolean): string =>
+export const forcePoliciesStatement = (table: string, isForced: boolean): string =>
   `alter table only ${table} ${isForced ? '' : 'no '}force row level security`;

@@ -6,7 +6,7 @@ import type { Api } from '../api.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import { isMakerRunning, MAKER_NAME, makerOfName, nameOfMaker, type Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
-import { SHARED, TEMPLATE, withParent, type Parent } from './parents.ts';
+import { SHARED_PREFIX, TEMPLATE_DATABASE, withParent, type Parent } from './parents.ts';
 import { DatabaseReset } from './reset.ts';
 import { closeClient, openClient } from './testClient.ts';
 import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
@@ -24,7 +24,7 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
     const prefix = 'hosted_postgres_';
     const opened = openDatabase(url, {
       prefix,
-      reset: new DatabaseReset(url, TEMPLATE, `${prefix}reset`),
+      reset: new DatabaseReset(url, TEMPLATE_DATABASE, `${prefix}reset`),
       connect: async () => openClient(withDatabase(url, 'postgres')),
       remove: async () => api.delete(created),
     });
@@ -35,14 +35,14 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
 /** See `types.d.ts`. */
 export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
   return withParent(options, async (api, parent, me) => {
-    const server = await urlOfShared(api, parent, me);
+    const server = await findOrCreateSharedUrl(api, parent, me);
     // Its name says that the database is in use, until the process or thread has ended. A connection could be ended by any test.
     const name = `test_${nameOfMaker(me)}_${randomBytes(4).toString('hex')}`;
     const connect = async () => openClient(withDatabase(server, 'postgres'));
     const admin = await connect();
     try {
       await dropAbandoned(admin);
-      await copyDatabase(admin, TEMPLATE, name);
+      await copyDatabase(admin, TEMPLATE_DATABASE, name);
     } catch (error) {
       await closeClient(admin);
       throw error;
@@ -50,7 +50,7 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
     const url = withDatabase(server, name);
     return openDatabase(url, {
       prefix: `${name}_`,
-      reset: new DatabaseReset(url, TEMPLATE, `${name}_reset`),
+      reset: new DatabaseReset(url, TEMPLATE_DATABASE, `${name}_reset`),
       connect,
       admin,
       remove: async (withAdmin) =>
@@ -60,8 +60,12 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
 }
 
 /** @returns the URL of the branch on which all files with the same migrations have a database */
-async function urlOfShared(api: Api, { projectId, id, hash }: Parent, maker: Maker): Promise<string> {
-  const name = SHARED + hash;
+async function findOrCreateSharedUrl(
+  api: Api,
+  { projectId, id, hash }: Parent,
+  maker: Maker,
+): Promise<string> {
+  const name = SHARED_PREFIX + hash;
   for (;;) {
     const found = (await api.branches(projectId)).find((each) => each.name === name);
     if (found !== undefined) {

@@ -37,33 +37,33 @@ let ownPort: Promise<number> | undefined;
 
 export const ownMaker = async (): Promise<Maker> => ({
   ...ownIdentity(),
-  port: isMainThread ? undefined : await (ownPort ??= listen()),
+  port: isMainThread ? undefined : await (ownPort ??= listenOnFreePort()),
 });
 
-async function listen(): Promise<number> {
+async function listenOnFreePort(): Promise<number> {
   const server = net.createServer((socket) => ignoreErrors(socket).unref());
   await once(server.listen(0, '127.0.0.1').unref(), 'listening');
   return (server.address() as net.AddressInfo).port;
 }
 
 export const isMakerRunning = async (maker: Maker): Promise<boolean> =>
-  (await isRunning(maker)) && (maker.port === undefined || isOpen(maker.port));
+  (await isRunning(maker)) && (maker.port === undefined || isPortOpen(maker.port));
 
 /** The connections by port. They stay open, because a blocked thread has room for a limited number of new ones. */
 const connections = new Map<number, Promise<net.Socket>>();
 
-async function isOpen(port: number): Promise<boolean> {
-  const connection = connections.get(port) ?? connect(port);
+async function isPortOpen(port: number): Promise<boolean> {
+  const connection = connections.get(port) ?? connectToThread(port);
   connections.set(port, connection);
   return !(await connection).destroyed;
 }
 
 /** @returns a connection, or one that has ended already */
-async function connect(port: number): Promise<net.Socket> {
+async function connectToThread(port: number): Promise<net.Socket> {
   const socket = ignoreErrors(net.connect(port, '127.0.0.1')).once('close', () => connections.delete(port));
   await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
   return socket.unref();
 }
 
-/** Data is read, because the end comes after it. */
+/** Also reads data, because the end of the connection comes after it. */
 const ignoreErrors = (socket: net.Socket): net.Socket => socket.on('error', () => undefined).resume();

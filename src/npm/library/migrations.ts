@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { readChosenFile } from '../../base/files.ts';
-import { adviceForOutput } from '../../base/sql/missingExtension.ts';
+import { extensionAdviceForOutput } from '../../base/sql/missingExtension.ts';
 import { databaseVariables } from '../../api/addresses/databaseVariables.ts';
-import { runSqlFiles, withClient } from '../../migrations/runSqlFiles.ts';
-import { shownTools } from '../../migrations/shownTools.ts';
+import { runSqlFiles, withClientOf } from '../../migrations/runSqlFiles.ts';
+import { findProjectTools } from '../../migrations/shownTools.ts';
 import { listFiles } from '../../migrations/sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
@@ -15,13 +15,13 @@ import type { BranchOptions, Step } from './types.d.ts';
 const VERSION = 7;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
-export async function contentHash(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {
+export async function hashOfSteps(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {
   const hash = createHash('sha256');
-  hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(textOf)]));
+  hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(commandOf)]));
   for (const step of [migrate, seed]) {
     // How a folder runs depends on the tool that the project uses.
     if (typeof step === 'string')
-      hash.update((await shownTools(path.resolve(cwd, step))).map(({ name }) => name).join());
+      hash.update((await findProjectTools(path.resolve(cwd, step))).map(({ name }) => name).join());
     for (const name of typeof step === 'string' ? [step] : (step?.files ?? [])) {
       for (const file of await listFiles(path.resolve(cwd, name))) {
         const content = createHash('sha256')
@@ -34,7 +34,7 @@ export async function contentHash(cwd: string, { from = '', migrate, seed }: Bra
   return hash.digest('hex').slice(0, 40);
 }
 
-const textOf = (step: Step | undefined): string =>
+const commandOf = (step: Step | undefined): string =>
   typeof step === 'object' ? String(step.run) : (step ?? '');
 
 /** @throws {Error} with the output of a command that failed, or file and line of SQL that failed */
@@ -46,7 +46,7 @@ export async function runStep(cwd: string, step: Step, url: string): Promise<voi
 
 /** @throws {Error} if an empty database is still empty after all steps */
 export async function requireObjects(url: string): Promise<void> {
-  const { rowCount } = await withClient(url, async (client) => client.query(USER_OBJECTS));
+  const { rowCount } = await withClientOf(url, async (client) => client.query(USER_OBJECTS));
   if (rowCount === 0)
     throw new Error('Migrations and seed created nothing in the database. Do they connect to DATABASE_URL?');
 }
@@ -74,7 +74,7 @@ async function runCommand(cwd: string, command: string, url: string): Promise<vo
   const [code] = await once(child, 'close');
   if (code === 0) return;
   // Only what Postgres says. A tool that hides it, such as drizzle-kit, gets no advice.
-  const advice = adviceForOutput(output);
+  const advice = extensionAdviceForOutput(output);
   throw new Error(
     `${command} ended with ${String(code)}:\n${output}${advice === undefined ? '' : `\n${advice}`}`,
   );

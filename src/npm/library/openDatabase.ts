@@ -2,16 +2,16 @@
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { useDatabase } from '../../api/addresses/databaseVariables.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
-import { TEMPLATE } from './parents.ts';
+import { TEMPLATE_DATABASE } from './parents.ts';
 import type { DatabaseReset, WithAdmin } from './reset.ts';
 import { closeClient, type TestClient } from './testClient.ts';
 import type { TestDatabase } from './types.d.ts';
 
 /** The databases that are dropped when the process ends by itself. */
-const open = new Set<() => Promise<void>>();
+const openDatabases = new Set<() => Promise<void>>();
 
 function dropAll(): void {
-  for (const drop of open) drop().catch(() => undefined);
+  for (const drop of openDatabases) drop().catch(() => undefined);
 }
 
 const warned = new Set<string>();
@@ -30,12 +30,12 @@ interface Parts {
   readonly reset: DatabaseReset;
   /** Connects to another database of the same server, because this one may be created again. */
   readonly connect: () => Promise<TestClient>;
-  /** Such a connection, if there is one already. */
+  /** A connection as from `connect`, if there is one already. */
   readonly admin?: TestClient;
   readonly remove: (withAdmin: WithAdmin) => Promise<void>;
 }
 
-/** Sets `DATABASE_URL`. */
+/** Sets `DATABASE_URL` until the database is dropped. */
 export function openDatabase(url: string, { prefix, reset, connect, remove, ...parts }: Parts): TestDatabase {
   const leaveDatabase = useDatabase(url);
   let count = 0;
@@ -43,7 +43,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   admin?.unref();
   let dropped: Promise<void> | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other, because all of it needs the template. */
+  /** Does one work after the other, because each needs the template. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.catch(() => undefined).then(work);
     last = done;
@@ -72,13 +72,13 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
     if (admin !== undefined) await closeClient(admin).catch(() => undefined);
   };
   const drop = () => {
-    open.delete(drop);
-    if (open.size === 0) process.off('beforeExit', dropAll);
+    openDatabases.delete(drop);
+    if (openDatabases.size === 0) process.off('beforeExit', dropAll);
     return (dropped ??= inTurn(dropFile));
   };
   // Runners refuse hooks that are added by hooks, so the end of the file can't be noticed.
-  if (open.size === 0) process.on('beforeExit', dropAll);
-  open.add(drop);
+  if (openDatabases.size === 0) process.on('beforeExit', dropAll);
+  openDatabases.add(drop);
   return {
     url,
     drop,
@@ -90,7 +90,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
     },
     async clone() {
       const name = `${prefix}clone_${(count += 1)}`;
-      await inTurn(async () => withAdmin(async (client) => copyDatabase(client, TEMPLATE, name)));
+      await inTurn(async () => withAdmin(async (client) => copyDatabase(client, TEMPLATE_DATABASE, name)));
       const dropClone = async () => {
         // Dropping the database of the file drops its clones, too.
         await (dropped ?? inTurn(async () => withAdmin(async (client) => dropDatabase(client, name))));

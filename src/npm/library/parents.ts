@@ -9,17 +9,17 @@ import type { Api, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
 import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
-import { contentHash, requireObjects, runStep } from './migrations.ts';
-import { withClient } from '../../migrations/runSqlFiles.ts';
+import { hashOfSteps, requireObjects, runStep } from './migrations.ts';
+import { withClientOf } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
 import type { BranchOptions } from './types.d.ts';
 
 /** A copy of the branch's database after the migrations, for `clone` and `reset`. Without connections, it can always be copied. */
-export const TEMPLATE = 'hosted_postgres_template';
-const PARENT = 'parent ';
-const BUILDING = 'building ';
+export const TEMPLATE_DATABASE = 'hosted_postgres_template';
+const PARENT_PREFIX = 'parent ';
+const BUILDING_PREFIX = 'building ';
 /** A child of the parent, with the databases of files that share a branch. */
-export const SHARED = 'shared ';
+export const SHARED_PREFIX = 'shared ';
 /** Parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
 const KEPT_PARENTS = 20;
 const POLL = 50;
@@ -38,7 +38,7 @@ export async function withParent<T>(
   work: (api: Api, parent: Parent, me: Maker) => Promise<T>,
 ): Promise<T> {
   const { cwd = process.cwd() } = options;
-  const [api, hash] = await Promise.all([findService(cwd), contentHash(cwd, options)]);
+  const [api, hash] = await Promise.all([findService(cwd), hashOfSteps(cwd, options)]);
   const me = await ownMaker();
   const { projectId, source } = await findSource(api, options.from);
   const build = async (url: string) => {
@@ -91,17 +91,17 @@ async function findParent(
   for (;;) {
     const branches = await api.branches(projectId);
     await Promise.all(branches.map(async (each) => deleteAbandoned(api, each)));
-    const parents = branches.filter(({ name }) => name.startsWith(PARENT));
-    const found = parents.find(({ name }) => name === PARENT + hash);
+    const parents = branches.filter(({ name }) => name.startsWith(PARENT_PREFIX));
+    const found = parents.find(({ name }) => name === PARENT_PREFIX + hash);
     if (found !== undefined) {
       // Makes it the first.
       if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
       return found;
     }
-    const building = branches.some(({ name }) => name === BUILDING + hash);
+    const building = branches.some(({ name }) => name === BUILDING_PREFIX + hash);
     const created = building
       ? undefined
-      : await api.createBranch(projectId, { name: BUILDING + hash, parent: source, maker: me });
+      : await api.createBranch(projectId, { name: BUILDING_PREFIX + hash, parent: source, maker: me });
     if (created === undefined) {
       await new Promise((resolve) => setTimeout(resolve, POLL));
       continue;
@@ -110,15 +110,15 @@ async function findParent(
       await build(created.url);
       // Its copies begin faster without a server that runs.
       await api.deleteComputes(created);
-      await api.rename(created, PARENT + hash);
+      await api.rename(created, PARENT_PREFIX + hash);
     } catch (error) {
       await api.delete(created).catch(() => undefined);
       throw error;
     }
     for (const { name } of parents.slice(KEPT_PARENTS)) {
-      const old = name.slice(PARENT.length);
+      const old = name.slice(PARENT_PREFIX.length);
       // A parent that has branches of running tests stays.
-      for (const each of [SHARED + old, name])
+      for (const each of [SHARED_PREFIX + old, name])
         for (const unused of branches.filter((other) => other.name === each))
           await api.delete(unused).catch(() => undefined);
     }
@@ -131,8 +131,8 @@ async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
   const { name, maker } = each;
   if (
     maker === undefined ||
-    name.startsWith(PARENT) ||
-    name.startsWith(SHARED) ||
+    name.startsWith(PARENT_PREFIX) ||
+    name.startsWith(SHARED_PREFIX) ||
     (await isMakerRunning(JSON.parse(maker)))
   )
     return;
@@ -144,7 +144,7 @@ async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
  * and clones.
  */
 async function commitWithoutWaiting(url: string): Promise<void> {
-  await withClient(url, async (client) => {
+  await withClientOf(url, async (client) => {
     const database = client.escapeIdentifier(requireDatabaseUrl(url).database);
     await client.query(`alter database ${database} set synchronous_commit = off`);
   });
@@ -153,13 +153,13 @@ async function commitWithoutWaiting(url: string): Promise<void> {
 /** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */
 async function createTemplate(url: string): Promise<void> {
   const { database } = requireDatabaseUrl(url);
-  await withClient(withDatabase(url, 'postgres'), async (client) => {
+  await withClientOf(withDatabase(url, 'postgres'), async (client) => {
     try {
-      await copyDatabase(client, database, TEMPLATE);
-      await saveBeginning(client, url, TEMPLATE);
+      await copyDatabase(client, database, TEMPLATE_DATABASE);
+      await saveBeginning(client, url, TEMPLATE_DATABASE);
     } catch (error) {
       if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
-      const { rows } = await client.query(OTHERS, [database]);
+      const { rows } = await client.query(OTHER_CONNECTIONS, [database]);
       const others = rows.map(({ text }) => `\n${text}`).join('');
       const hint = 'Close connections and pools before `migrate` and `seed` return.';
       throw new Error(`The database is still in use. ${hint} Open:${others}`, { cause: error });
@@ -167,5 +167,5 @@ async function createTemplate(url: string): Promise<void> {
   });
 }
 
-const OTHERS = `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text
+const OTHER_CONNECTIONS = `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text
   from pg_stat_activity where datname = $1`;

@@ -1,9 +1,12 @@
 /** The statements that give tables and sequences the contents that they had in the beginning. They run in one transaction. */
 import type Client from 'pg/lib/client.js';
-import { forcePolicies, type DatabaseState, type Layout, type Table } from './databaseState.ts';
+import { forcePoliciesStatement, type DatabaseState, type Layout, type Table } from './databaseState.ts';
 
 /** Adds all tables with foreign keys to them, because they must be emptied together. @returns the roots of partitions */
-export function withReferencing(changed: readonly Table[], references: Layout['references']): Set<string> {
+export function rootsWithReferencing(
+  changed: readonly Table[],
+  references: Layout['references'],
+): Set<string> {
   const roots = new Set(changed.map(({ root }) => root));
   for (let size = -1; size !== roots.size;) {
     size = roots.size;
@@ -17,7 +20,7 @@ export function withReferencing(changed: readonly Table[], references: Layout['r
  * @param tables these and their partitions that have rows
  * @param rows by table
  */
-export function replaceTables(
+export function tableReplacementStatements(
   client: Client,
   roots: ReadonlySet<string>,
   tables: readonly Table[],
@@ -34,7 +37,8 @@ export function replaceTables(
   const triggers = (what: string) =>
     [...triggered].map((name) => `alter table only ${name} ${what} trigger user;`);
   const forced = tables.filter(({ isForced }) => isForced);
-  const policies = (isForced: boolean) => forced.map(({ name }) => `${forcePolicies(name, isForced)};`);
+  const policies = (isForced: boolean) =>
+    forced.map(({ name }) => `${forcePoliciesStatement(name, isForced)};`);
   const inserts = tables.flatMap(({ name, columns }, index) => {
     const values = rows.get(name) ?? '';
     return values === ''
@@ -57,7 +61,7 @@ export function replaceTables(
 }
 
 /** Other sessions may have values of a cached sequence. They notice `setval` only after these, but a restart at once. */
-export function setSequences(
+export function sequenceResetStatements(
   client: Client,
   { sequences }: Layout,
   before: DatabaseState,

@@ -16,7 +16,7 @@ import {
   type TableContents,
   type Table,
 } from './databaseState.ts';
-import { replaceTables, setSequences, withReferencing } from './replacement.ts';
+import { tableReplacementStatements, sequenceResetStatements, rootsWithReferencing } from './replacement.ts';
 import { closeClient, type TestClient } from './testClient.ts';
 
 /** The code if there is no database of that name. */
@@ -66,7 +66,9 @@ export class DatabaseReset {
       obstacle =
         client === undefined
           ? { reason: 'it was dropped', isOfTest: true }
-          : await this.#replaceRows(client, withAdmin).catch(async (error: unknown) => giveUp(client, error));
+          : await this.#replaceRows(client, withAdmin).catch(async (error: unknown) =>
+              rollBackAfter(client, error),
+            );
       if (obstacle === undefined) return undefined;
     } finally {
       // The process may end while the connection is idle.
@@ -81,10 +83,10 @@ export class DatabaseReset {
     const known = this.#client;
     known?.ref();
     // A test may have ended all connections.
-    const found = await known?.query<{ text: string }>(OPEN).catch(() => undefined);
+    const found = await known?.query<{ text: string }>(OPEN_TRANSACTIONS).catch(() => undefined);
     const client = found === undefined || known === undefined ? await connectForReset(this.#url) : known;
     this.#client = client;
-    const { rows } = found ?? (await client.query<{ text: string }>(OPEN));
+    const { rows } = found ?? (await client.query<{ text: string }>(OPEN_TRANSACTIONS));
     if (rows.length === 0) return client;
     client.unref();
     const others = rows.map(({ text }) => `\n${text}`).join('');
@@ -105,7 +107,7 @@ export class DatabaseReset {
     const { layout, state, rows } = beginning;
     // The contents may be unreadable because the catalogs have changed.
     const [catalogs, contents] = await Promise.allSettled([readCatalogs(client), readState(client, layout)]);
-    const changes = differing(beginning.catalogs, valueOf(catalogs));
+    const changes = changedCatalogs(beginning.catalogs, valueOf(catalogs));
     if (changes.length > 0)
       return {
         reason: `its objects, settings or rights have changed (${changes.join(', ')})`,
@@ -116,19 +118,19 @@ export class DatabaseReset {
       const [before, after] = [this.#replaced.get(name) ?? state.tables[at], now.tables[at]];
       return before?.rows !== after?.rows || (after?.newest ?? 0) > (before?.newest ?? 0);
     });
-    const roots = withReferencing(changed, layout.references);
+    const roots = rootsWithReferencing(changed, layout.references);
     const tables = layout.tables.filter(({ root }) => roots.has(root));
     for (const { name, problem } of tables)
       if (problem !== null)
         return { reason: `the rows of ${name} can't be replaced: ${problem}`, isOfTest: false };
-    const sequences = setSequences(client, layout, state, now);
+    const sequences = sequenceResetStatements(client, layout, state, now);
     if (roots.size === 0 && sequences.length === 0) return undefined;
     const unknown = tables.filter(({ name }) => !rows.has(name));
     if (unknown.length > 0) for (const [name, text] of await this.#rowsOf(unknown)) rows.set(name, text);
     const result: unknown = await client.query(
       [
         'begin;',
-        ...replaceTables(client, roots, tables, rows),
+        ...tableReplacementStatements(client, roots, tables, rows),
         ...sequences,
         'select pg_current_xact_id()::text as number;',
         'commit',
@@ -172,11 +174,11 @@ function valueOf<T>(settled: PromiseSettledResult<T>): T {
 }
 
 /** @returns the names of catalogs */
-const differing = (before: Catalogs, after: Catalogs): string[] =>
+const changedCatalogs = (before: Catalogs, after: Catalogs): string[] =>
   Object.keys(before).filter((name) => before[name] !== after[name]);
 
 /** @throws {Error} if others use a table */
-async function giveUp(client: TestClient, error: unknown): Promise<Obstacle> {
+async function rollBackAfter(client: TestClient, error: unknown): Promise<Obstacle> {
   // If the connection has ended, so has its transaction.
   await client.query('rollback').catch(() => undefined);
   const { code, message } = fieldsOf(error);
@@ -187,7 +189,7 @@ async function giveUp(client: TestClient, error: unknown): Promise<Obstacle> {
 const LOCKED = '55P03';
 
 /** Only a transaction that has written has a number. Autovacuum, which has no user, keeps what the rows contain. */
-const OPEN = {
+const OPEN_TRANSACTIONS = {
   name: 'open',
   text: `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()

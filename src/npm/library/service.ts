@@ -3,22 +3,27 @@ import path from 'node:path';
 import { createFileSync } from '../../base/replaceFile.ts';
 import { isLoopback } from '../../api/addresses/host.ts';
 import { baseUrlOrUndefined } from '../../api/transport/baseUrl.ts';
-import { joinOrStart } from '../../localService/joinOrStart.ts';
-import { readOrCreateKey, openFolder, OWN_FOLDER, TEST_PROJECT } from '../../localService/ownFolder.ts';
+import { joinOrStartService } from '../../localService/joinOrStart.ts';
+import {
+  readOrCreateKey,
+  createProjectDataFolder,
+  OWN_FOLDER,
+  TEST_PROJECT,
+} from '../../localService/ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
 import { Api } from '../api.ts';
 
 /** Milliseconds. Runners usually start their next process sooner. If not, it starts the service again. */
 const GRACE = 5_000;
 
-const found = new Map<string, Promise<Api>>();
+const joinedServices = new Map<string, Promise<Api>>();
 
 /** @throws {Error} if the service can't start or has no Postgres */
 export async function findService(cwd: string): Promise<Api> {
   const folder = path.resolve(cwd, OWN_FOLDER);
-  const joined = found.get(folder) ?? givenService() ?? join(folder);
-  found.set(folder, joined);
-  joined.catch(() => found.delete(folder));
+  const joined = joinedServices.get(folder) ?? givenService() ?? joinService(folder);
+  joinedServices.set(folder, joined);
+  joined.catch(() => joinedServices.delete(folder));
   return joined;
 }
 
@@ -30,15 +35,15 @@ function givenService(): Promise<Api> | undefined {
   return Promise.resolve(new Api(baseUrl, key));
 }
 
-async function join(folder: string): Promise<Api> {
-  openFolder(folder, true);
+async function joinService(folder: string): Promise<Api> {
+  createProjectDataFolder(folder, true);
   const key = readOrCreateKey(folder);
   const projects = path.join(folder, 'projects.json');
   const compute = { type: 'read_write' };
   const main = { id: 'br-hosted-postgres-tests', name: 'main', default: true, computes: [compute] };
   const account = { projects: [{ id: TEST_PROJECT, name: TEST_PROJECT, branches: [main] }] };
   createFileSync(projects, JSON.stringify(account));
-  const lease = await joinOrStart({
+  const lease = await joinOrStartService({
     script: path.join(import.meta.dirname, 'service.js'),
     dataDir: folder,
     key,
@@ -53,6 +58,6 @@ async function join(folder: string): Promise<Api> {
   if (problem !== undefined) throw new Error(problem);
   lease.unref();
   // If the service was killed, the next branch starts it again.
-  lease.ended.addEventListener('abort', () => found.delete(folder));
+  lease.ended.addEventListener('abort', () => joinedServices.delete(folder));
   return new Api(lease.baseUrl, key);
 }

@@ -3,7 +3,7 @@ import type { ClientConfig } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../base/sql/pgClient.ts';
 
-/** Its types lack these. */
+/** A client with two methods that its types lack. */
 export type TestClient = Client & { ref(): void; unref(): void };
 
 export async function openClient(url: string, config: ClientConfig = {}): Promise<TestClient> {

@@ -66,7 +66,7 @@ export class ApiKeys {
     return key;
   }
 
-  /** No other call returns the value. */
+  /** Creates a key. No other call returns its value. */
   create(name: string): CreatedApiKey {
     const value = newKeyValue();
     const { id, created_at } = this.add(name, value);
@@ -78,7 +78,7 @@ export class ApiKeys {
     return [...this.#store.account.keys.values()].map(withoutHash);
   }
 
-  /** Immediate and irreversible. */
+  /** Revokes a key at once and irreversibly. @throws {HttpError} 404 */
   revoke(id: number): RevokedApiKey {
     this.writeUses();
     const key = this.#store.account.keys.get(id);

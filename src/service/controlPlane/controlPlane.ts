@@ -5,22 +5,27 @@ import { deleteExpiredBranches } from './branches/branches.ts';
 import { deleteExpiredSnapshots } from './branches/snapshots.ts';
 import { listRetentions } from './records/historyRetention.ts';
 import {
-  dataIds,
+  dataIdsOf,
   removeExpiredProjects,
   removeLeftover,
   removeSurplusProjects,
 } from './branches/deletedProjects.ts';
 import type { Clock } from '../../base/clock.ts';
-import { every } from '../core/serviceClock.ts';
+import { callEvery } from '../core/serviceClock.ts';
 import { ClockWatch } from '../core/clockWatch.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes/computes.ts';
-import { recordCompute } from './records/countUsage.ts';
+import { computeMutations } from './records/countUsage.ts';
 import { withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, withStatus } from './records/operationRecord.ts';
 import { Operations, type Plane } from './operations/operations.ts';
 import type { Plan } from '../../api/rules/sizes.ts';
-import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
+import {
+  attachAll,
+  uncountedTimeMutations,
+  pooledSessionsMutations,
+  suspensionMutations,
+} from './recovery.ts';
 import { systemReason } from '../../base/systemReason.ts';
 import type { Store } from '../state/store.ts';
 
@@ -58,7 +63,7 @@ export class ControlPlane implements Plane {
   readonly #clockWatch: ClockWatch;
   #isKeepingHistory = false;
   #historyChecks = 0;
-  /** Each ends a timer. */
+  /** Functions of which each ends a timer. */
   readonly #stopTimers: readonly (() => void)[];
 
   constructor(deps: ControlPlaneDependencies) {
@@ -77,19 +82,19 @@ export class ControlPlane implements Plane {
     this.operations = new Operations(this, operationDelay);
     this.autosuspend = new Autosuspend(this);
     this.#stopTimers = [
-      every(clock, AUTOSUSPEND_INTERVAL, () => this.autosuspend.check()),
-      every(clock, USAGE_INTERVAL, () => {
+      callEvery(clock, AUTOSUSPEND_INTERVAL, () => this.autosuspend.suspendInactive()),
+      callEvery(clock, USAGE_INTERVAL, () => {
         this.#writeUsage();
         void this.#writeSizes();
       }),
-      every(clock, EXPIRY_INTERVAL, () => {
+      callEvery(clock, EXPIRY_INTERVAL, () => {
         if (!this.#clockWatch.check(clock.now())) return;
         deleteExpiredBranches(this);
         deleteExpiredSnapshots(this);
         removeExpiredProjects(this);
       }),
-      every(clock, HISTORY_INTERVAL, () => {
-        // Otherwise no history grows.
+      callEvery(clock, HISTORY_INTERVAL, () => {
+        // Without an active compute, no history grows.
         if (this.store.account.activeComputes().length > 0) void this.#keepHistory();
       }),
     ];
@@ -101,11 +106,11 @@ export class ControlPlane implements Plane {
       const engine = await this.#deps.engine;
       const { account } = this.store;
       const deleted = [...account.deleted.values()].flatMap(({ branchIds }) => branchIds);
-      const branches = [...[...account.projects.values()].flatMap(dataIds), ...deleted];
+      const branches = [...[...account.projects.values()].flatMap(dataIdsOf), ...deleted];
       const computes = [...account.computes()].map(({ record }) => record.id);
       const events: EngineEvents = {
         wake: (id) => this.#wake(id),
-        activity: (id, open) => this.autosuspend.activity(id, open),
+        activity: (id, open) => this.autosuspend.recordActivity(id, open),
         crashed: (id, reason) => this.#recordCrash(id, reason),
       };
       await engine.open(events, { branches, computes });
@@ -120,15 +125,15 @@ export class ControlPlane implements Plane {
   async begin(): Promise<void> {
     const { store, clock } = this;
     const { log, runsPostgres } = this.#deps;
-    store.commit(...resetUncountedTime(store.account, clock.now()));
-    if (runsPostgres) store.commit(...suspendAll(store.account, clock.now()));
+    store.commit(...uncountedTimeMutations(store.account, clock.now()));
+    if (runsPostgres) store.commit(...suspensionMutations(store.account, clock.now()));
     this.operations.resume();
     for (const leftover of store.account.leftovers.values()) void removeLeftover(this, leftover);
     try {
       const engine = await this.engine;
       const { postgresProblem, pooledSessions } = engine;
       if (postgresProblem !== undefined) log(`No compute can start. ${postgresProblem}`);
-      store.commit(...setPooledSessions(store.account, pooledSessions));
+      store.commit(...pooledSessionsMutations(store.account, pooledSessions));
       void this.#keepHistory();
       await attachAll(store.account, engine, (id, error) => {
         if (!this.operations.isStopped) log(`${id} cannot be reached: ${systemReason(error)}`);
@@ -145,7 +150,8 @@ export class ControlPlane implements Plane {
     const engine = await this.engine.catch(() => undefined);
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
     this.#writeUsage();
-    if (this.#deps.runsPostgres) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
+    if (this.#deps.runsPostgres)
+      this.store.commit(...suspensionMutations(this.store.account, this.clock.now()));
     await this.store.whenDurable();
   }
 
@@ -182,17 +188,17 @@ export class ControlPlane implements Plane {
   #recordCrash(id: string, reason: string): void {
     const { store, clock } = this;
     const compute = store.account.compute(id);
-    if (compute?.record.current_state !== 'active' || this.operations.on(id) !== undefined) return;
+    if (compute?.record.current_state !== 'active' || this.operations.unfinishedOn(id) !== undefined) return;
     const now = clock.now();
     const idle = withState(compute.record, { current: 'idle', pending: undefined, error: reason }, now);
     const operation = newOperation(computeTask(idle, { kind: 'check' }), 'running', now);
-    store.commit(...recordCompute(store.account, compute, idle, now), {
+    store.commit(...computeMutations(store.account, compute, idle, now), {
       set: 'operation',
       value: withStatus(operation, 'failed', now, reason),
     });
   }
 
-  /** Each time for branches with an active compute, and only sometimes for all: without a compute, history only gets older. */
+  /** Checks the history of branches with an active compute, and sometimes of all: without a compute, history only gets older. */
   async #keepHistory(): Promise<void> {
     const engine = await this.engine.catch(() => undefined);
     if (engine === undefined || this.operations.isStopped || this.#isKeepingHistory) return;
@@ -214,7 +220,7 @@ export class ControlPlane implements Plane {
     const { store, clock } = this;
     this.keys.writeUses();
     for (const compute of store.account.activeComputes())
-      store.commit(...recordCompute(store.account, compute, compute.record, clock.now()));
+      store.commit(...computeMutations(store.account, compute, compute.record, clock.now()));
   }
 
   /** Only the data of an active compute changes. */

@@ -9,7 +9,7 @@ import type { AccountState } from '../state/accountState.ts';
 import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
 import { specOf, withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
-import { recordCompute } from './records/countUsage.ts';
+import { computeMutations } from './records/countUsage.ts';
 
 /** Each may start a PgBouncer, whose port is free only until another program takes it. */
 const MAX_CONCURRENT_ATTACHMENTS = 32;
@@ -18,7 +18,7 @@ const MAX_CONCURRENT_ATTACHMENTS = 32;
  * Returns the mutations that suspend every active compute. Its unfinished operations continue at the next start, before the
  * one that starts it again.
  */
-export function suspendAll(account: AccountState, now: number): Mutation[] {
+export function suspensionMutations(account: AccountState, now: number): Mutation[] {
   return account.activeComputes().flatMap((compute) => {
     const { record } = compute;
     const unfinished = unfinishedOn(account, compute);
@@ -37,7 +37,7 @@ export function suspendAll(account: AccountState, now: number): Mutation[] {
     const pending = isStarted ? 'active' : record.pending_state;
     const idle = withState(record, { current: 'idle', pending }, now);
     return [
-      ...recordCompute(account, compute, idle, now),
+      ...computeMutations(account, compute, idle, now),
       ...operations.map((value): Mutation => ({ set: 'operation', value })),
     ];
   });
@@ -52,14 +52,14 @@ const unfinishedOn = (account: AccountState, { record }: StoredCompute): readonl
  * Returns the mutations that exclude the time without the service from usage. After a kill, they also exclude the time since
  * the last write, because the time of the kill is unknown.
  */
-export const resetUncountedTime = (account: AccountState, now: number): Mutation[] =>
+export const uncountedTimeMutations = (account: AccountState, now: number): Mutation[] =>
   [...account.activeComputes()].map((compute) => ({
     set: 'compute',
     value: { ...compute, uncountedSince: now },
   }));
 
 /** Returns the mutations that update `pooled_sessions`: PgBouncer may have been installed or removed. */
-export const setPooledSessions = (account: AccountState, pooled_sessions: PooledSessions): Mutation[] =>
+export const pooledSessionsMutations = (account: AccountState, pooled_sessions: PooledSessions): Mutation[] =>
   [...account.computes()]
     .filter(({ record }) => record.pooled_sessions !== pooled_sessions)
     .map((compute) => ({

@@ -16,9 +16,9 @@ import { AccountState, type ProjectState } from '../state/accountState.ts';
 import { newStoredKey, newKeyValue } from './apiKeys.ts';
 import { readyBranch } from './records/branchRecord.ts';
 import { projectRecord } from './branches/projects.ts';
-import { newCompute, requireNoPrimary, requireValid, withState } from './records/computeRecord.ts';
-import { allocate, newComputeId } from './computes/computes.ts';
-import { newOperation, startTask } from './records/operationRecord.ts';
+import { newCompute, requireNoPrimary, requireValidCreation, withState } from './records/computeRecord.ts';
+import { allocateForCompute, newComputeId } from './computes/computes.ts';
+import { newOperation, newStartTask } from './records/operationRecord.ts';
 
 interface SeedDependencies {
   /** Undefined: the sample account. */
@@ -96,7 +96,7 @@ async function addCompute(
   if (account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
   const creation = { ...rest, branch_id };
   requireCreatable(project, creation, plan, chosenId === undefined ? 'a compute' : `compute ${chosenId}`);
-  const compute = newCompute(id, project.record, creation, await allocate(engine, account), now);
+  const compute = newCompute(id, project.record, creation, await allocateForCompute(engine, account), now);
   const isActive =
     current_state === 'active' && creation.disabled !== true && engine.postgresProblem === undefined;
   const idle = { current: 'idle', pending: undefined } as const;
@@ -106,13 +106,13 @@ async function addCompute(
   const value = { ...compute, record: withState(compute.record, state, now) };
   account.apply({ set: 'compute', value });
   if (state === starting)
-    account.apply({ set: 'operation', value: newOperation(startTask(value), 'scheduling', now) });
+    account.apply({ set: 'operation', value: newOperation(newStartTask(value), 'scheduling', now) });
 }
 
 /** Names the compute that breaks a rule in the error message. */
 function requireCreatable(project: ProjectState, creation: ComputeCreation, plan: Plan, name: string): void {
   try {
-    requireValid(project.record, creation, plan);
+    requireValidCreation(project.record, creation, plan);
     if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;

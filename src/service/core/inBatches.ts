@@ -2,7 +2,7 @@
  * Runs work for many callers at once, one batch at a time: the items that are added while a batch runs are the next one.
  * @returns a function that adds an item and resolves or rejects with the result of its batch
  */
-export function inBatches<Item, Result>(
+export function runInBatches<Item, Result>(
   work: (items: readonly Item[]) => Promise<Result>,
 ): (item: Item) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();

@@ -8,7 +8,7 @@ export const MAX_PIPELINED = 100;
  * Handles the requests of each connection in order, so that a client that never reads its replies costs only one of them.
  * Node alone would handle all requests that have arrived. Closes connections with too many waiting requests.
  */
-export function oneAtATime(listener: RequestListener): RequestListener {
+export function handleOneAtATime(listener: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, (() => void)[]>();
   return (request, response) => {
     const { socket } = request;

@@ -18,7 +18,7 @@ export function delay(clock: Clock, milliseconds: number, signal?: AbortSignal):
 }
 
 /** Calls repeatedly until the returned function is called. */
-export function every(clock: Clock, milliseconds: number, call: () => void): () => void {
+export function callEvery(clock: Clock, milliseconds: number, call: () => void): () => void {
   const start = () =>
     clock.after(milliseconds, () => {
       timer = start();

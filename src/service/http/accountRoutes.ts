@@ -1,6 +1,6 @@
 /** The calls about the account itself, its API keys and its projects. */
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
-import { sizesOf } from '../../api/rules/sizes.ts';
+import { sizesOfPlan } from '../../api/rules/sizes.ts';
 import { historyRetention } from '../controlPlane/records/historyRetention.ts';
 import {
   deleteProject,
@@ -14,58 +14,66 @@ import { badRequest, notFound } from '../core/serviceErrors.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
-import { booleanParameter, BY_CREATION, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
+import {
+  booleanParameter,
+  BY_CREATION,
+  paginate,
+  paginationField,
+  PROJECT_PAGE_LIMITS,
+  filterBySearch,
+} from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
-import { reply, type JsonReply } from './response.ts';
+import { jsonReply, type JsonReply } from './response.ts';
 
 /** `/projects/shared` comes before `/projects/:project_id`, which matches it too. */
 export const accountRoutes = (plane: ControlPlane): Routes => ({
-  'GET /auth': () => reply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
-  'GET /users/me': () => reply(currentUser(plane)),
-  'GET /users/me/organizations': () => reply({ organizations: [organization(plane)] }),
-  'GET /organizations/:org_id': (call) => reply(findOrganization(plane, call)),
+  'GET /auth': () => jsonReply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
+  'GET /users/me': () => jsonReply(currentUser(plane)),
+  'GET /users/me/organizations': () => jsonReply({ organizations: [organization(plane)] }),
+  'GET /organizations/:org_id': (call) => jsonReply(findOrganization(plane, call)),
   'GET /organizations/:org_id/members': (call) => {
     const { id: org_id, created_at: joined_at } = findOrganization(plane, call);
     const { id, email } = LOCAL_USER;
-    return reply({
+    return jsonReply({
       members: [{ member: { id, user_id: id, org_id, role: 'admin', joined_at }, user: { email } }],
     });
   },
-  'GET /regions': () => reply({ regions: [LOCAL_REGION] }),
+  'GET /regions': () => jsonReply({ regions: [LOCAL_REGION] }),
   // No other account can share a project with this one.
   'GET /projects/shared': (call) =>
-    reply({ projects: paginate(call, [], PROJECT_PAGES, BY_CREATION).records }),
-  'GET /api_keys': () => reply(plane.keys.list()),
+    jsonReply({ projects: paginate(call, [], PROJECT_PAGE_LIMITS, BY_CREATION).records }),
+  'GET /api_keys': () => jsonReply(plane.keys.list()),
   'POST /api_keys': async ({ request }) => {
     const { key_name } = await readJsonBody(request, ApiKeyCreationBody);
-    return reply(plane.keys.create(key_name));
+    return jsonReply(plane.keys.create(key_name));
   },
-  'DELETE /api_keys/:key_id': (call) => reply(plane.keys.revoke(keyId(call))),
+  'DELETE /api_keys/:key_id': (call) => jsonReply(plane.keys.revoke(parseKeyId(call))),
   'GET /projects': (call) => listProjects(plane, call),
   'POST /projects': async ({ request }) => {
     const body = await readJsonBody(request, ProjectCreationBody);
     const { project, ...created } = await createProject(plane, body.project);
-    return reply({ project: toProjectResponse(project), ...created }, 201);
+    return jsonReply({ project: toProjectResponse(project), ...created }, 201);
   },
-  'GET /projects/:project_id': (call) => reply({ project: projectResponse(plane, findProject(plane, call)) }),
+  'GET /projects/:project_id': (call) =>
+    jsonReply({ project: projectResponse(plane, findProject(plane, call)) }),
   'PATCH /projects/:project_id': async (call) => {
     const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
     const project = findProject(plane, call);
     const operations = updateProject(plane, project, patch);
-    return reply({ project: projectResponse(plane, project), operations });
+    return jsonReply({ project: projectResponse(plane, project), operations });
   },
   'DELETE /projects/:project_id': (call) => {
     const project = findProject(plane, call);
     const deleted = projectResponse(plane, project);
     deleteProject(plane, project);
-    return reply({ project: deleted });
+    return jsonReply({ project: deleted });
   },
   'POST /projects/:project_id/recover': async (call) => {
     const project = await recoverProject(plane, call.param('project_id'));
     const branches = [...project.branches.values()].map((branch) =>
       toBranchResponse(branch, project, plane.clock.now()),
     );
-    return reply({ project: projectResponse(plane, project), branches });
+    return jsonReply({ project: projectResponse(plane, project), branches });
   },
 });
 
@@ -108,11 +116,11 @@ const currentUser = ({ plan }: ControlPlane) => ({
   projects_limit: UNLIMITED,
   branches_limit: UNLIMITED,
   active_seconds_limit: UNLIMITED,
-  max_autoscaling_limit: sizesOf(plan).at(-1)?.cu ?? UNLIMITED,
+  max_autoscaling_limit: sizesOfPlan(plan).at(-1)?.cu ?? UNLIMITED,
 });
 
 /** @throws {HttpError} 400, 404 */
-function keyId(call: ApiCall): number {
+function parseKeyId(call: ApiCall): number {
   const id = call.param('key_id');
   if (/^0\d/.test(id)) throw badRequest('The id of an API key has no leading zeros.');
   if (!/^\d{1,15}$/.test(id)) throw notFound('API key with the id', id);
@@ -130,12 +138,12 @@ async function listProjects(plane: ControlPlane, call: ApiCall): Promise<JsonRep
         recoverable_until,
       }))
     : [...existing.values()].map(({ record }) => record);
-  const page = paginate(call, search<ProjectRecord>(call, records), PROJECT_PAGES, BY_CREATION);
+  const page = paginate(call, filterBySearch<ProjectRecord>(call, records), PROJECT_PAGE_LIMITS, BY_CREATION);
   const projects = page.records.map((record) => {
     const project = existing.get(record.id);
     return project === undefined ? record : withUsage(project, clock.now());
   });
-  return reply({ projects, applications: {}, integrations: {}, ...paginationOf(page) });
+  return jsonReply({ projects, applications: {}, integrations: {}, ...paginationField(page) });
 }
 
 const projectResponse = ({ clock }: ControlPlane, project: ProjectState) =>

@@ -14,9 +14,9 @@ import { usageOfBranch } from '../controlPlane/records/countUsage.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
 import { showChanges } from './changesReply.ts';
-import { choiceParameter, paginate, search } from './query.ts';
+import { choiceParameter, paginate, filterBySearch } from './query.ts';
 import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './readRequest.ts';
-import { deletionReply, reply, type JsonReply } from './response.ts';
+import { deletionReply, jsonReply, type JsonReply } from './response.ts';
 
 const BRANCHES = '/projects/:project_id/branches';
 const BRANCH = `${BRANCHES}/:branch_id`;
@@ -26,7 +26,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
   const show = (call: ApiCall, branch: BranchRecord) =>
     toBranchResponse(branch, findProject(plane, call), plane.clock.now());
   const replyWith = (call: ApiCall, result: BranchResult, status = 200) =>
-    reply({ ...result, branch: show(call, result.branch) }, status);
+    jsonReply({ ...result, branch: show(call, result.branch) }, status);
   return {
     [`GET ${BRANCHES}`]: (call) => listBranches(plane, call),
     [`POST ${BRANCHES}`]: async (call) => {
@@ -35,15 +35,15 @@ export function branchRoutes(plane: ControlPlane): Routes {
     },
     // Before the route of one branch, which matches it too.
     [`GET ${BRANCHES}/count`]: (call) =>
-      reply({ count: search(call, [...findProject(plane, call).branches.values()]).length }),
+      jsonReply({ count: filterBySearch(call, [...findProject(plane, call).branches.values()]).length }),
     [`GET ${BRANCH}`]: (call) => {
       const branch = findBranch(...target(call));
-      return reply({ branch: show(call, branch), annotation: annotationOf(branch) });
+      return jsonReply({ branch: show(call, branch), annotation: annotationOf(branch) });
     },
     // The local service only.
     [`GET ${BRANCH}/replication_slots`]: async (call) => {
       const { id } = findBranch(...target(call));
-      return reply({ replication_slots: await (await plane.engine).replicationSlots(id) });
+      return jsonReply({ replication_slots: await (await plane.engine).replicationSlots(id) });
     },
     [`GET ${BRANCH}/changes`]: (call) => showChanges(plane, call, ...target(call)),
     [`PATCH ${BRANCH}`]: async (call) => {
@@ -57,7 +57,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
     [`GET ${BRANCH}/endpoints`]: (call) => {
       const [project, id] = target(call);
       const computes = computesOf(project, findBranch(project, id).id);
-      return reply({ endpoints: computes.map(({ record }) => record) });
+      return jsonReply({ endpoints: computes.map(({ record }) => record) });
     },
     [`POST ${BRANCH}/restore`]: async (call) => {
       const body = await readJsonBody(call.request, BranchRestoreBody);
@@ -67,7 +67,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
   };
 }
 
-const BRANCH_PAGES = { default: 10_000, max: 10_000 } as const;
+const BRANCH_PAGE_LIMITS = { default: 10_000, max: 10_000 } as const;
 
 const SORT_FIELDS = ['updated_at', 'created_at', 'name'] as const;
 const SORT_ORDERS = ['desc', 'asc'] as const;
@@ -76,13 +76,13 @@ function listBranches(plane: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(plane, call);
   const sort_by = choiceParameter(call, 'sort_by', SORT_FIELDS);
   const sort_order = choiceParameter(call, 'sort_order', SORT_ORDERS);
-  const found = search(call, [...project.branches.values()]);
-  const { records, cursor, isLast } = paginate(call, found, BRANCH_PAGES, {
+  const found = filterBySearch(call, [...project.branches.values()]);
+  const { records, cursor, isLast } = paginate(call, found, BRANCH_PAGE_LIMITS, {
     key: (branch) => `${branch[sort_by]}\0${branch.id}`,
     isDescending: sort_order === 'desc',
   });
   const annotated = records.filter(({ annotation_value }) => annotation_value !== undefined);
-  return reply({
+  return jsonReply({
     branches: records.map((branch) => toBranchResponse(branch, project, plane.clock.now())),
     annotations: Object.fromEntries(annotated.map((branch) => [branch.id, annotationOf(branch)])),
     pagination: { ...(isLast ? {} : { next: cursor }), sort_by, sort_order },

@@ -1,8 +1,8 @@
 /** The public service's calls for databases, roles, schemas and connection URIs. */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
-import { defaultBranch, findBranch, primaryOf } from '../controlPlane/records/branchRecord.ts';
-import { momentOf } from '../controlPlane/records/historyRetention.ts';
+import { findDefaultBranch, findBranch, primaryOf } from '../controlPlane/records/branchRecord.ts';
+import { parseMoment } from '../controlPlane/records/historyRetention.ts';
 import {
   findReader,
   readRehearsal,
@@ -35,7 +35,7 @@ import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, choiceParameter, queryParameter, requiredParameter } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
-import { deletionReply, reply, type JsonReply } from './response.ts';
+import { deletionReply, jsonReply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
 const BRANCH = `${PROJECT}/branches/:branch_id`;
@@ -48,35 +48,38 @@ export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
   // Only the local service has these.
-  [`POST ${BRANCH}/reader`]: async (call) => reply({ reader: await findReader(branchOfCall(plane, call)) }),
+  [`POST ${BRANCH}/reader`]: async (call) =>
+    jsonReply({ reader: await findReader(branchOfCall(plane, call)) }),
   [`POST ${BRANCH}/rehearsal`]: async (call) => {
     await startRehearsal(branchOfCall(plane, call));
-    return reply({}, 201);
+    return jsonReply({}, 201);
   },
   [`GET ${BRANCH}/rehearsal`]: async (call) =>
-    reply({ rehearsal: await readRehearsal(branchOfCall(plane, call)) }),
+    jsonReply({ rehearsal: await readRehearsal(branchOfCall(plane, call)) }),
   [`GET ${BRANCH}/schema`]: async (call) => {
     const format = choiceParameter(call, 'format', ['sql', 'json']);
     const database = requiredParameter(call, 'db_name');
-    return reply(await readSchema(branchOfCall(plane, call), database, format, momentOfCall(plane, call)));
+    return jsonReply(
+      await readSchema(branchOfCall(plane, call), database, format, parseMomentOfCall(plane, call)),
+    );
   },
   [`GET ${BRANCH}/compare_schema`]: (call) => compareSchema(plane, call),
-  [`GET ${PROJECT}/connection_uri`]: (call) => connectionUri(plane, call),
+  [`GET ${PROJECT}/connection_uri`]: (call) => replyWithConnectionUri(plane, call),
 });
 
 function databaseRoutes(plane: ControlPlane): Routes {
   const target = (call: ApiCall) => branchOfCall(plane, call);
   const named = (call: ApiCall) => [target(call), call.param('database_name')] as const;
   return {
-    [`GET ${DATABASES}`]: async (call) => reply({ databases: await listDatabases(target(call)) }),
+    [`GET ${DATABASES}`]: async (call) => jsonReply({ databases: await listDatabases(target(call)) }),
     [`POST ${DATABASES}`]: async (call) => {
       const { database } = await readJsonBody(call.request, DatabaseCreationBody);
-      return reply(await createDatabase(target(call), database.name, database.owner_name), 201);
+      return jsonReply(await createDatabase(target(call), database.name, database.owner_name), 201);
     },
-    [`GET ${DATABASE}`]: async (call) => reply({ database: await findDatabase(...named(call)) }),
+    [`GET ${DATABASE}`]: async (call) => jsonReply({ database: await findDatabase(...named(call)) }),
     [`PATCH ${DATABASE}`]: async (call) => {
       const { database } = await readJsonBody(call.request, DatabaseChangeBody);
-      return reply(await updateDatabase(...named(call), database));
+      return jsonReply(await updateDatabase(...named(call), database));
     },
     [`DELETE ${DATABASE}`]: async (call) => deletionReply(await deleteDatabase(...named(call))),
   };
@@ -86,16 +89,16 @@ function roleRoutes(plane: ControlPlane): Routes {
   const target = (call: ApiCall) => branchOfCall(plane, call);
   const named = (call: ApiCall) => [target(call), call.param('role_name')] as const;
   return {
-    [`GET ${ROLES}`]: async (call) => reply({ roles: await listRoles(target(call)) }),
+    [`GET ${ROLES}`]: async (call) => jsonReply({ roles: await listRoles(target(call)) }),
     [`POST ${ROLES}`]: async (call) => {
       const { role } = await readJsonBody(call.request, RoleCreationBody);
-      return reply(await createRole(target(call), role.name, role.no_login !== true), 201);
+      return jsonReply(await createRole(target(call), role.name, role.no_login !== true), 201);
     },
-    [`GET ${ROLE}`]: async (call) => reply({ role: await findRole(...named(call)) }),
+    [`GET ${ROLE}`]: async (call) => jsonReply({ role: await findRole(...named(call)) }),
     [`DELETE ${ROLE}`]: async (call) => deletionReply(await deleteRole(...named(call))),
     [`GET ${ROLE}/reveal_password`]: async (call) =>
-      reply({ password: await revealPassword(...named(call)) }),
-    [`POST ${ROLE}/reset_password`]: async (call) => reply(await resetPassword(...named(call))),
+      jsonReply({ password: await revealPassword(...named(call)) }),
+    [`POST ${ROLE}/reset_password`]: async (call) => jsonReply(await resetPassword(...named(call))),
   };
 }
 
@@ -106,19 +109,19 @@ async function compareSchema(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   const baseId =
     queryParameter(call, 'base_branch_id') ?? findBranch(target.project, target.branchId).parent_id;
   if (baseId === undefined) throw badRequest('base_branch_id is required, because the branch has no parent.');
-  const moments = [momentOfCall(plane, call, 'base_'), momentOfCall(plane, call)];
+  const moments = [parseMomentOfCall(plane, call, 'base_'), parseMomentOfCall(plane, call)];
   const sqlOf = async (branchId: string, moment: Moment | undefined) =>
     (await readSchema({ ...target, branchId }, database, 'sql', moment)).sql ?? '';
   const [before, after] = [await sqlOf(baseId, moments[0]), await sqlOf(target.branchId, moments[1])];
-  if (before === after) return reply({ diff: '' });
+  if (before === after) return jsonReply({ diff: '' });
   const options = { headerOptions: FILE_HEADERS_ONLY };
   const [from, to] = [`a/${database}`, `b/${database}`];
-  return reply({ diff: createTwoFilesPatch(from, to, before, after, undefined, undefined, options) });
+  return jsonReply({ diff: createTwoFilesPatch(from, to, before, after, undefined, undefined, options) });
 }
 
 /** @throws {HttpError} 422 */
-const momentOfCall = ({ clock }: ControlPlane, call: ApiCall, prefix = ''): Moment | undefined =>
-  momentOf(
+const parseMomentOfCall = ({ clock }: ControlPlane, call: ApiCall, prefix = ''): Moment | undefined =>
+  parseMoment(
     Object.fromEntries(
       ['lsn', 'timestamp'].map((name) => [prefix + name, queryParameter(call, prefix + name)]),
     ),
@@ -132,7 +135,7 @@ const branchOfCall = (plane: ControlPlane, call: ApiCall): BranchTarget => ({
 });
 
 /** The reply contains a password, so it is never logged. */
-async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+async function replyWithConnectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const project = findProject(plane, call);
   const role = requiredParameter(call, 'role_name');
   const database = requiredParameter(call, 'database_name');
@@ -144,7 +147,7 @@ async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   const host = booleanParameter(call, 'pooled') ? poolerHost(compute) : compute.record.host;
   const branchId = compute.record.branch_id;
   const login = await findLogin({ plane, project, branchId }, role, database);
-  return reply({ uri: connectionUriOf(login, host) });
+  return jsonReply({ uri: connectionUriOf(login, host) });
 }
 
 /** Defaults to the branch's primary compute, and to the default branch. */
@@ -154,7 +157,7 @@ function selectCompute(
   branchId: string | undefined,
 ): StoredCompute {
   const branch = branchId === undefined ? undefined : findBranch(project, branchId);
-  if (computeId === undefined) return findPrimary(project, branch ?? defaultBranch(project));
+  if (computeId === undefined) return findPrimary(project, branch ?? findDefaultBranch(project));
   const compute = project.computes.get(computeId);
   if (compute === undefined || (branch !== undefined && compute.record.branch_id !== branch.id))
     throw notFound('compute with the id', computeId);

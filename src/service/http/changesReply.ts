@@ -1,6 +1,6 @@
 /** What has changed in a branch since moments. Only the local service has the call. It wakes no compute and is no activity. */
 import { findBranch } from '../controlPlane/records/branchRecord.ts';
-import { momentOf } from '../controlPlane/records/historyRetention.ts';
+import { parseMoment } from '../controlPlane/records/historyRetention.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { PastMoment } from '../core/branchHistory.ts';
 import { badRequest } from '../core/serviceErrors.ts';
@@ -8,7 +8,7 @@ import { parseLsn } from '../core/lsn.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import { queryParameter, requiredParameter } from './query.ts';
 import type { ApiCall } from './readRequest.ts';
-import { reply, type JsonReply } from './response.ts';
+import { jsonReply, type JsonReply } from './response.ts';
 
 const MAX_MOMENTS = 100;
 /** The most tables that the reply has for a moment. */
@@ -39,7 +39,7 @@ export async function showChanges(
   if (table !== undefined) return await showTransactions(plane, branch.id, table);
   const given = requiredParameter(call, 'since').split(',');
   if (given.length > MAX_MOMENTS) throw badRequest(`since must have at most ${MAX_MOMENTS} moments.`);
-  const moments = given.map((text) => parseMoment(text, branch.id, plane.clock.now()));
+  const moments = given.map((text) => parsePastMoment(text, branch.id, plane.clock.now()));
   const known = moments.filter(({ branchId }) => project.branches.has(branchId));
   const found = await (await plane.engine).changesSince(branch.id, known);
   const changes = known.flatMap(({ text }, index) => {
@@ -47,7 +47,7 @@ export async function showChanges(
     if (tables === undefined) return [];
     return { since: text, tables: tables.slice(0, MAX_TABLES), tables_count: tables.length };
   });
-  return reply({ changes });
+  return jsonReply({ changes });
 }
 
 async function showTransactions(plane: ControlPlane, branchId: string, text: string): Promise<JsonReply> {
@@ -55,17 +55,21 @@ async function showTransactions(plane: ControlPlane, branchId: string, text: str
   if (file === undefined) throw badRequest('table must be three numbers: of the database, table and file.');
   const numbers = { database: Number(database), table: Number(table), file: Number(file) };
   const found = await (await plane.engine).tableTransactions(branchId, numbers);
-  return reply({ transactions: found?.slice(-MAX_TRANSACTIONS) ?? [] });
+  return jsonReply({ transactions: found?.slice(-MAX_TRANSACTIONS) ?? [] });
 }
 
 async function showSchemaChanges(plane: ControlPlane, branchId: string): Promise<JsonReply> {
   const found = await (await plane.engine).schemaChanges(branchId);
-  return reply({ schema_changes: found.slice(-MAX_MOMENTS) });
+  return jsonReply({ schema_changes: found.slice(-MAX_MOMENTS) });
 }
 
-function parseMoment(text: string, branchId: string, now: number): PastMoment & { readonly text: string } {
+function parsePastMoment(
+  text: string,
+  branchId: string,
+  now: number,
+): PastMoment & { readonly text: string } {
   const [, other = branchId, given = ''] = /^(?:([\w-]+)@)?(.*)$/.exec(text) ?? [];
   if (parseLsn(given) !== undefined) return { text, branchId: other, lsn: given };
-  momentOf({ since: given }, now);
+  parseMoment({ since: given }, now);
   return { text, branchId: other, timestamp: given };
 }

@@ -13,9 +13,9 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/serviceErrors.ts';
 import type { OperationRecord } from '../state/storedRecords.ts';
 import type { ProjectState } from '../state/accountState.ts';
-import { paginate, paginationOf } from './query.ts';
+import { paginate, paginationField } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
-import { deletionReply, reply, type JsonReply } from './response.ts';
+import { deletionReply, jsonReply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
 const COMPUTES = `${PROJECT}/endpoints`;
@@ -29,11 +29,13 @@ export function computeRoutes(plane: ControlPlane): Routes {
     [`POST ${COMPUTES}`]: async (call) => {
       const project = findProject(plane, call);
       const { endpoint } = await readJsonBody(call.request, ComputeCreationBody);
-      return reply(await createCompute(plane, project, endpoint), 201);
+      return jsonReply(await createCompute(plane, project, endpoint), 201);
     },
     [`GET ${COMPUTE}`]: (call) => {
       const { record } = findCompute(...target(call));
-      return reply({ endpoint: { ...record, connections: plane.autosuspend.connections(record.id) } });
+      return jsonReply({
+        endpoint: { ...record, connections: plane.autosuspend.openConnections(record.id) },
+      });
     },
     // Only the local service has it. It wakes no compute and is no activity.
     [`GET ${COMPUTE}/activity`]: async (call) => {
@@ -42,22 +44,22 @@ export function computeRoutes(plane: ControlPlane): Routes {
       const operations = newestFirst(project).filter(
         ({ endpoint_id }) => endpoint_id === undefined || endpoint_id === id,
       );
-      return reply({ ...(await (await plane.engine).activity(id)), operations });
+      return jsonReply({ ...(await (await plane.engine).activity(id)), operations });
     },
     // Only the local service has it.
     [`GET ${COMPUTE}/log`]: async (call) => {
       const { record } = findCompute(...target(call));
-      return reply({ lines: await (await plane.engine).serverLog(record.id) });
+      return jsonReply({ lines: await (await plane.engine).serverLog(record.id) });
     },
     [`PATCH ${COMPUTE}`]: async (call) => {
       const [project, id] = target(call);
       const { endpoint } = await readJsonBody(call.request, ComputePatchBody);
-      return reply(await updateCompute(plane, project, id, endpoint));
+      return jsonReply(await updateCompute(plane, project, id, endpoint));
     },
     [`DELETE ${COMPUTE}`]: (call) => deletionReply(deleteCompute(plane, ...target(call))),
-    [`POST ${COMPUTE}/restart`]: async (call) => reply(await restartCompute(plane, ...target(call))),
-    [`POST ${COMPUTE}/start`]: async (call) => reply(await startCompute(plane, ...target(call))),
-    [`POST ${COMPUTE}/suspend`]: (call) => reply(suspendCompute(plane, ...target(call))),
+    [`POST ${COMPUTE}/restart`]: async (call) => jsonReply(await restartCompute(plane, ...target(call))),
+    [`POST ${COMPUTE}/start`]: async (call) => jsonReply(await startCompute(plane, ...target(call))),
+    [`POST ${COMPUTE}/suspend`]: (call) => jsonReply(suspendCompute(plane, ...target(call))),
     [`GET ${OPERATIONS}`]: (call) => listOperations(call, findProject(plane, call)),
     [`GET ${OPERATIONS}/:operation_id`]: (call) => showOperation(call, findProject(plane, call)),
   };
@@ -70,7 +72,7 @@ function listComputes(project: ProjectState): JsonReply {
   return { status: 200, json: project.listOfComputes };
 }
 
-const OPERATION_PAGES = { default: 100, max: 1000 } as const;
+const OPERATION_PAGE_LIMITS = { default: 100, max: 1000 } as const;
 
 const newestFirst = ({ operations }: ProjectState): readonly OperationRecord[] =>
   [...operations.values()].map(({ record }) => record).toReversed();
@@ -79,13 +81,13 @@ function listOperations(call: ApiCall, project: ProjectState): JsonReply {
   // Operations of one change have the same time. The oldest are removed first, so an operation that is gone has none after it, and
   // the time is enough to find its place.
   const order = { key: ({ created_at }: OperationRecord) => created_at, isDescending: true };
-  const page = paginate(call, newestFirst(project), OPERATION_PAGES, order);
-  return reply({ operations: page.records, ...paginationOf(page) });
+  const page = paginate(call, newestFirst(project), OPERATION_PAGE_LIMITS, order);
+  return jsonReply({ operations: page.records, ...paginationField(page) });
 }
 
 function showOperation(call: ApiCall, { operations }: ProjectState): JsonReply {
   const id = call.param('operation_id');
   const operation = operations.get(id.toLowerCase());
   if (operation === undefined) throw notFound('operation with the id', id);
-  return reply({ operation: operation.record });
+  return jsonReply({ operation: operation.record });
 }

@@ -29,7 +29,7 @@ export function createListener(
 ): RequestListener {
   const routes = routesOf(plane);
   return (request, response) => {
-    const answered = answer(plane, leases, routes, request, response);
+    const answered = answerRequest(plane, leases, routes, request, response);
     void answered
       .catch((error: unknown) => failureReply(plane, request, error))
       .then(async (reply) => {
@@ -50,7 +50,7 @@ const mayHaveChanged = ({ method }: IncomingMessage, { status }: JsonReply): boo
   method !== 'GET' && method !== 'HEAD' && (status < 400 || status >= 500);
 
 /** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
-async function answer(
+async function answerRequest(
   plane: ControlPlane,
   leases: Leases,
   routes: readonly Route[],
@@ -101,7 +101,7 @@ function routesOf(plane: ControlPlane): readonly Route[] {
 
 /** @throws {HttpError} 404 for an unknown path, 405 for an unsupported method */
 function findRoute(routes: readonly Route[], requestMethod = 'GET', { parts }: RequestTarget) {
-  const candidates = routes.filter(({ pattern }) => matches(pattern, parts));
+  const candidates = routes.filter(({ pattern }) => matchesPattern(pattern, parts));
   const method = requestMethod === 'HEAD' ? 'GET' : requestMethod;
   const route = candidates.find((candidate) => candidate.method === method);
   if (route === undefined) throw notAllowed(candidates.map((candidate) => candidate.method));
@@ -109,7 +109,7 @@ function findRoute(routes: readonly Route[], requestMethod = 'GET', { parts }: R
   return { route, param };
 }
 
-const matches = (pattern: readonly string[], parts: readonly string[]): boolean =>
+const matchesPattern = (pattern: readonly string[], parts: readonly string[]): boolean =>
   pattern.length === parts.length &&
   pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
 

@@ -10,7 +10,7 @@ import {
   leaseKey,
   leaseProof,
   newLeaseSecret,
-  postgresLine,
+  formatPostgresLine,
 } from '../../localService/leaseProof.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { hashOfKey } from '../controlPlane/apiKeys.ts';
@@ -103,5 +103,5 @@ export function holdLease(
     ...(isProved ? { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) } : {}),
   });
   response.flushHeaders();
-  void plane.postgresProblem.then((problem) => response.write(`${postgresLine(problem)}\n`));
+  void plane.postgresProblem.then((problem) => response.write(`${formatPostgresLine(problem)}\n`));
 }

@@ -40,7 +40,7 @@ export function readQuery<T>(call: ApiCall, schema: z.ZodMiniType<T>): T {
 }
 
 /** Returns the records whose name or id contains the parameter `search`. */
-export function search<T extends { readonly id: string; readonly name: string }>(
+export function filterBySearch<T extends { readonly id: string; readonly name: string }>(
   call: ApiCall,
   records: readonly T[],
 ): readonly T[] {
@@ -54,7 +54,7 @@ interface PageLimits {
   readonly max: number;
 }
 
-export const PROJECT_PAGES: PageLimits = { default: 10, max: 400 };
+export const PROJECT_PAGE_LIMITS: PageLimits = { default: 10, max: 400 };
 
 interface ListOrder<T> {
   /** Records are sorted by this text. Those with the same one stay in the order of the list. */
@@ -119,7 +119,7 @@ function pageSize(call: ApiCall, limits: PageLimits): number {
 }
 
 /** Like the public service, gives the last page a cursor too: a client recognizes it by its length. */
-export const paginationOf = ({
+export const paginationField = ({
   cursor,
 }: {
   readonly cursor: string | undefined;

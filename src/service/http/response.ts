@@ -10,14 +10,17 @@ export interface JsonReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const reply = (value: unknown, status = 200): JsonReply => ({ status, json: JSON.stringify(value) });
+export const jsonReply = (value: unknown, status = 200): JsonReply => ({
+  status,
+  json: JSON.stringify(value),
+});
 
 /** @param result undefined if it was already deleted */
 export const deletionReply = (result: object | undefined): JsonReply =>
-  result === undefined ? { status: 204, json: undefined } : reply(result);
+  result === undefined ? { status: 204, json: undefined } : jsonReply(result);
 
 export const errorReply = ({ status, code, message, headers }: HttpError, requestId: string): JsonReply => ({
-  ...reply({ request_id: requestId, code, message }, status),
+  ...jsonReply({ request_id: requestId, code, message }, status),
   headers: { ...headers, 'x-request-id': requestId },
 });
 

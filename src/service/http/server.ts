@@ -2,7 +2,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from '../../base/nodeHttp.ts';
-import { oneAtATime } from '../core/oneAtATime.ts';
+import { handleOneAtATime } from '../core/oneAtATime.ts';
 
 /** Milliseconds. Node replies 408 to clients that exceed the first two, and closes idle connections after the third. */
 const CLIENT_LIMITS = {
@@ -26,22 +26,22 @@ export interface HttpServer {
 }
 
 /** @throws the system's error if the port is not available */
-export async function listen(
+export async function startHttpServer(
   listener: RequestListener,
   port: number,
   limits: Readonly<Record<keyof typeof CLIENT_LIMITS, number>> = CLIENT_LIMITS,
 ): Promise<HttpServer> {
-  const server = createServer(limits, oneAtATime(listener));
+  const server = createServer(limits, handleOneAtATime(listener));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });
   // Later errors concern one connection (too many open files, for example), so the server keeps running.
   server.on('error', () => undefined);
   const bound = server.address() as AddressInfo;
-  return { baseUrl: baseUrlAt(bound.port), close: () => close(server) };
+  return { baseUrl: baseUrlAt(bound.port), close: () => closeServer(server) };
 }
 
-function close(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), CLOSING_TIME);
     server.close(() => {

@@ -17,7 +17,7 @@ import type { SnapshotRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
 import { readQuery } from './query.ts';
 import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './readRequest.ts';
-import { reply } from './response.ts';
+import { jsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
 const BRANCH = `${PROJECT}/branches/:branch_id`;
@@ -27,22 +27,22 @@ export function snapshotRoutes(plane: ControlPlane): Routes {
   const target = (call: ApiCall) => [findProject(plane, call), call.param('snapshot_id')] as const;
   return {
     [`GET ${PROJECT}/snapshots`]: (call) =>
-      reply({ snapshots: [...findProject(plane, call).snapshots.values()].map(toSnapshotResponse) }),
+      jsonReply({ snapshots: [...findProject(plane, call).snapshots.values()].map(toSnapshotResponse) }),
     [`POST ${BRANCH}/snapshot`]: async (call) => {
       const creation = readQuery(call, SnapshotCreation);
       const branchId = call.param('branch_id');
       const created = await createSnapshot(plane, findProject(plane, call), branchId, creation);
-      return reply({ ...created, snapshot: toSnapshotResponse(created.snapshot) });
+      return jsonReply({ ...created, snapshot: toSnapshotResponse(created.snapshot) });
     },
     [`PATCH ${SNAPSHOT}`]: async (call) => {
       const { snapshot } = await readJsonBody(call.request, SnapshotPatchBody);
-      return reply({ snapshot: toSnapshotResponse(updateSnapshot(plane, ...target(call), snapshot)) });
+      return jsonReply({ snapshot: toSnapshotResponse(updateSnapshot(plane, ...target(call), snapshot)) });
     },
-    [`DELETE ${SNAPSHOT}`]: (call) => reply({ operations: deleteSnapshot(plane, ...target(call)) }, 202),
+    [`DELETE ${SNAPSHOT}`]: (call) => jsonReply({ operations: deleteSnapshot(plane, ...target(call)) }, 202),
     [`POST ${SNAPSHOT}/restore`]: async (call) => {
       const body = await readOptionalJsonBody(call.request, SnapshotRestoreBody);
       const { branch, operations } = await restoreSnapshot(plane, ...target(call), body);
-      return reply({
+      return jsonReply({
         branch: toBranchResponse(branch, findProject(plane, call), plane.clock.now()),
         operations,
       });
@@ -50,7 +50,9 @@ export function snapshotRoutes(plane: ControlPlane): Routes {
     [`POST ${BRANCH}/finalize_restore`]: async (call) => {
       const body = await readOptionalJsonBody(call.request, FinalizeRestoreBody);
       const branchId = call.param('branch_id');
-      return reply({ operations: await finalizeRestore(plane, findProject(plane, call), branchId, body) });
+      return jsonReply({
+        operations: await finalizeRestore(plane, findProject(plane, call), branchId, body),
+      });
     },
   };
 }

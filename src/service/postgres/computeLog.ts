@@ -2,7 +2,7 @@
  * What is logged about a compute: its last lines, for users who look for the reason of a failure, and the service's own log,
  * which has no routine messages. The lines are only in memory, because they may contain data.
  */
-import { withoutRoutine } from './server/serverLog.ts';
+import { skipRoutineLines } from './server/serverLog.ts';
 
 /** Characters. */
 const MAX_LENGTH = 200_000;
@@ -28,8 +28,8 @@ export class ComputeLog {
   }
 
   /** Returns the listener for the lines of a server. */
-  ofServer(): (line: string) => void {
-    const printUnlessRoutine = withoutRoutine(this.#print);
+  createLineListener(): (line: string) => void {
+    const printUnlessRoutine = skipRoutineLines(this.#print);
     return (line) => {
       this.keep(line);
       printUnlessRoutine(line);

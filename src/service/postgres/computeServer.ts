@@ -82,9 +82,9 @@ export class ComputeServer {
       ...target,
       certificate: this.#deps.certificate,
       serveHttp: async (at) => {
-        const { serverlessListener } = await import('./serverlessDriver/serverlessListener.ts');
+        const { createServerlessListener } = await import('./serverlessDriver/serverlessListener.ts');
         const sqlPort = this.#spec.address.port;
-        return serverlessListener({ port: at, sqlPort, allowedOrigins: this.#deps.allowedOrigins });
+        return createServerlessListener({ port: at, sqlPort, allowedOrigins: this.#deps.allowedOrigins });
       },
     });
   }
@@ -160,11 +160,13 @@ export class ComputeServer {
   async #start(): Promise<void> {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
-    const server = await this.#lifecycle.start(this.#spec, this.log.ofServer()).catch((error: unknown) => {
-      const reason = asEngineError(error);
-      this.log.keep(`Couldn't start: ${reason.message}`);
-      throw reason;
-    });
+    const server = await this.#lifecycle
+      .start(this.#spec, this.log.createLineListener())
+      .catch((error: unknown) => {
+        const reason = asEngineError(error);
+        this.log.keep(`Couldn't start: ${reason.message}`);
+        throw reason;
+      });
     this.#server = server;
     void server.ended.then((how) => this.#handleEnd(server, how));
   }

@@ -13,11 +13,11 @@ import { ComputeServer } from './computeServer.ts';
 import { asciiPath } from './server/asciiPath.ts';
 import {
   canBeTrusted,
-  controlFiles,
+  listExtensionNames,
   extensionSettings,
   packagedExtensionsFolder,
 } from './extensions/ownerExtensions.ts';
-import { findMoreExtensions, withFolders, type ExtensionChoice } from './extensions/moreExtensions.ts';
+import { findMoreExtensions, addExtensionFolders, type ExtensionChoice } from './extensions/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './server/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
 import { schemaChanges } from './changes/schemaChanges.ts';
@@ -25,23 +25,23 @@ import { tableTransactions } from './changes/tableTransactions.ts';
 import { rehearsalMethods } from './rehearsal/rehearsals.ts';
 import { sizeOfBranch } from './history/history.ts';
 import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
-import { rangeOfHistory } from './copies/recoverTo.ts';
+import { readHistoryRange } from './copies/recoverTo.ts';
 import { checkSlots, slotsOfBranch } from './replication/slots.ts';
 import type { Settings } from './server/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
-import { endedSlotsText } from '../../api/rules/endedSlots.ts';
+import { endedSlotsMessage } from '../../api/rules/endedSlots.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './copies/changeBranchData.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
 import { BranchData, type ServerDependencies } from './branchData/branchData.ts';
-import { servicePasswords } from './roles/logins.ts';
-import { spaceProblem } from './history/historySpace.ts';
+import { readOrCreateServicePasswords } from './roles/logins.ts';
+import { readSpaceNote } from './history/historySpace.ts';
 import { majorsInUse, openStorage, removeUnrecorded } from './storage/storage.ts';
 import { ensureCertificate } from './server/certificate.ts';
-import { freeAddress } from './server/serverAddress.ts';
+import { chooseFreeAddress } from './server/serverAddress.ts';
 import { checkSettings } from './branchData/branchServer.ts';
 import { stopOrphans } from './server/orphans.ts';
 import { ServerProcess } from './server/serverProcess.ts';
-import { engineWithoutPostgres } from './withoutPostgres.ts';
+import { createEngineWithoutPostgres } from './withoutPostgres.ts';
 
 export { findPrograms } from './server/programs.ts';
 export { stopOrphans } from './server/orphans.ts';
@@ -63,15 +63,15 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   const root = asciiPath(options.root);
   const binaries = chooseBinaries(programs, majorsInUse(root));
   const storage = openStorage(root);
-  if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
-  const [logins, certificate] = [servicePasswords(storage.root), ensureCertificate(storage.root)];
+  if (typeof binaries === 'string') return createEngineWithoutPostgres(binaries, storage);
+  const [logins, certificate] = [readOrCreateServicePasswords(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const own = { logins, certificate, extensionSettings: settingsOfAll(binaries, storage.root, options) };
+  const own = { logins, certificate, extensionSettings: createExtensionSettings(binaries, storage.root, options) };
   const deps = { storage, isTemporary, binaries, ...own, shutdownSignal: shutdown.signal };
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
 
-function settingsOfAll(binaries: Binaries, root: string, options: PostgresEngineOptions): Settings {
+function createExtensionSettings(binaries: Binaries, root: string, options: PostgresEngineOptions): Settings {
   const found = findMoreExtensions(options, binaries);
   for (const { names, share, problem } of found)
     options.log(
@@ -90,7 +90,7 @@ function settingsOfAll(binaries: Binaries, root: string, options: PostgresEngine
     return isTrusted;
   });
   const shares = used.map(({ share }) => share);
-  return withFolders(extensionSettings(binaries, root, shares, trusted), used);
+  return addExtensionFolders(extensionSettings(binaries, root, shares, trusted), used);
 }
 
 /** What owners can use without more installation, for `--check-postgres`. */
@@ -99,7 +99,7 @@ export function availableExtensions(programs: Programs, choice: ExtensionChoice)
   if (typeof binaries === 'string') return { included: [], found: [] };
   const folder = packagedExtensionsFolder(binaries.folder, binaries.major);
   return {
-    included: folder === undefined ? [] : controlFiles(folder),
+    included: folder === undefined ? [] : listExtensionNames(folder),
     found: findMoreExtensions(choice, binaries).map(({ share, names, problem }) => ({
       folder: share,
       names,
@@ -148,7 +148,7 @@ function postgresEngine(
       await removeLeftovers(deps, recorded, log);
     },
     // The servers of suspended computes keep their ports.
-    allocateAddress: async () => freeAddress(new Set(storage.loopbackPorts.values())),
+    allocateAddress: async () => chooseFreeAddress(new Set(storage.loopbackPorts.values())),
     attach: async (spec) => computeOf(spec).attach(spec),
     start: async (spec) => computeOf(spec).start(spec),
     activity: async (computeId) => (await computes.get(computeId)?.activity()) ?? { pooled_clients: 0 },
@@ -165,7 +165,7 @@ function postgresEngine(
     },
     async readerPassword(branchId, primaryId) {
       if (branches.primary(branchId) === undefined) await events?.wake(primaryId);
-      return reader.password(branchId).catch(rethrow);
+      return reader.password(branchId).catch(rethrowAsEngineError);
     },
     ...rehearsalMethods(deps, async (computeId) => events?.wake(computeId)),
     size: async (branchId) => sizeOfBranch(storage, branchId),
@@ -174,14 +174,14 @@ function postgresEngine(
       shutdown.abort(new EngineError('The service is stopping'));
       await Promise.all([...computes.values()].map(async (compute) => compute.close()));
       computes.clear();
-      await branches.settled();
+      await branches.waitUntilIdle();
       storage.removeSockets();
     },
     quitServers: () => ServerProcess.quitAll(),
   };
 }
 
-const rethrow = (error: unknown): never => {
+const rethrowAsEngineError = (error: unknown): never => {
   throw asEngineError(error);
 };
 
@@ -191,15 +191,15 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
     async restoreBranch(restore) {
-      const ended = endedSlotsText(slotsOfBranch(deps, restore.id));
+      const ended = endedSlotsMessage(slotsOfBranch(deps, restore.id));
       await restoreBranchData(deps, restore);
       if (ended !== undefined) log(`${restore.id}: ${ended}`);
     },
-    history: async (branchId, timestamp) => rangeOfHistory(deps, branchId, timestamp).catch(rethrow),
-    spaceProblem: async (branchId) => spaceProblem(deps.storage, branchId),
-    changesSince: async (...args) => changesSince(deps, ...args).catch(rethrow),
-    tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrow),
-    schemaChanges: async (...args) => schemaChanges(deps, ...args).catch(rethrow),
+    history: async (branchId, timestamp) => readHistoryRange(deps, branchId, timestamp).catch(rethrowAsEngineError),
+    spaceProblem: async (branchId) => readSpaceNote(deps.storage, branchId),
+    changesSince: async (...args) => changesSince(deps, ...args).catch(rethrowAsEngineError),
+    tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrowAsEngineError),
+    schemaChanges: async (...args) => schemaChanges(deps, ...args).catch(rethrowAsEngineError),
     keepHistory: async (...args) =>
       keepHistory({ ...deps, log }, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
@@ -222,9 +222,9 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
       catalogs.forget(branchId);
     },
     setSampleData: (data) => writeSampleBranches(deps.storage.root, data),
-    prepareBranch: async ({ id, owner }) => deps.branches.prepare(id, owner),
-    catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
-    schema: async (...args) => catalogs.schema(...args).catch(rethrow),
-    changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),
+    prepareBranch: async ({ id, owner }) => deps.branches.predictCatalog(id, owner),
+    catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrowAsEngineError),
+    schema: async (...args) => catalogs.schema(...args).catch(rethrowAsEngineError),
+    changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrowAsEngineError),
   } satisfies Partial<ComputeEngine>;
 }

@@ -3,7 +3,7 @@ import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { removeAll } from './storage/privateFiles.ts';
 import { removeUnrecorded, type Storage } from './storage/storage.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
-import { freeAddress } from './server/serverAddress.ts';
+import { chooseFreeAddress } from './server/serverAddress.ts';
 import { stopOrphans } from './server/orphans.ts';
 
 const FIRST_PORT = 2_000;
@@ -20,7 +20,7 @@ const failWith = (message: string) => async (): Promise<never> => {
 };
 
 /** The engine of `--no-postgres`: computes change their state, but no server runs. */
-export function simulatedEngine(): ComputeEngine {
+export function createSimulatedEngine(): ComputeEngine {
   let nextPort = 15_432;
   return {
     pgVersion: undefined,
@@ -71,17 +71,17 @@ export function simulatedEngine(): ComputeEngine {
  * @param problem why, for users
  * @param storage may hold data from an earlier run with Postgres
  */
-export function engineWithoutPostgres(problem: string, storage: Storage): ComputeEngine {
+export function createEngineWithoutPostgres(problem: string, storage: Storage): ComputeEngine {
   const fail = failWith(problem);
   return {
-    ...simulatedEngine(),
+    ...createSimulatedEngine(),
     postgresProblem: problem,
     pooledSessions: 'separate',
     async open(_events, recorded) {
       await stopOrphans(storage);
       await removeUnrecorded(storage, recorded).catch(() => undefined);
     },
-    allocateAddress: async () => freeAddress(),
+    allocateAddress: async () => chooseFreeAddress(),
     start: fail,
     remove: async (id) => storage.removeCompute(id),
     createBranch: fail,

@@ -96,7 +96,7 @@ function linkTree(from: string, to: string): void {
   }
 }
 
-/** Complete from the beginning, as others may look for it. */
+/** Adds a file that is complete from the beginning, because others may look for it. */
 function addFile(from: string, to: string): void {
   if (existsSync(to)) return;
   const temporary = `${to}.${process.pid}`;
@@ -104,19 +104,19 @@ function addFile(from: string, to: string): void {
   renameSync(temporary, to);
 }
 
-/** Others may use it as its owner may, also if it was installed with a umask of root that forbids that. */
+/** Lets others use the file as its owner may, even if it was installed with a umask of root that forbids that. */
 function linkOrCopy(from: string, to: string): void {
   const mode = statSync(from).mode & 0o777;
   const own = mode & 0o500;
   const rights = mode | (own >> 3) | (own >> 6);
-  if (rights !== mode || !isLinked(from, to)) {
+  if (rights !== mode || !tryLink(from, to)) {
     cpSync(from, to);
     chmodSync(to, rights);
   }
 }
 
 /** @returns false for a file on another file system, which can only be copied */
-function isLinked(from: string, to: string): boolean {
+function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
     return true;

@@ -42,7 +42,7 @@ import {
 const NOTE = 'postgres-folder';
 
 /** @throws {StartError} */
-export function storageFolder(dataDir: string, account: UnixAccount): string {
+export function findOrCreateStorageFolder(dataDir: string, account: UnixAccount): string {
   const real = realpathSync(dataDir);
   const inside = path.join(real, 'postgres');
   const isReachable = grantTraversal(real, account);
@@ -50,16 +50,16 @@ export function storageFolder(dataDir: string, account: UnixAccount): string {
   const note = path.join(real, NOTE);
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
   if (noted !== '') return notedFolder(noted, real, account);
-  if (isReachable && isWritableOnlyByRoot(real)) return ownedFolder(inside, account);
+  if (isReachable && isWritableOnlyByRoot(real)) return findOrCreateOwnedFolder(inside, account);
   makeReadable(SYSTEM_FOLDER);
-  const folder = ownedFolder(path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex')), account);
+  const folder = findOrCreateOwnedFolder(path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex')), account);
   writeFileSync(note, folder, { mode: 0o600 });
   recordOwner(folder, real);
   return folder;
 }
 
 /** Gives a temporary data directory to the account, which removes it at the end. Until then, only root could replace it. */
-export function temporaryStorage(dataDir: string, account: UnixAccount): string {
+export function createTemporaryStorage(dataDir: string, account: UnixAccount): string {
   const inside = path.join(dataDir, 'postgres');
   mkdirSync(inside, { mode: 0o700 });
   for (const folder of [inside, dataDir]) lchownSync(folder, account.uid, account.gid);
@@ -80,7 +80,7 @@ function notedFolder(folder: string, dataDir: string, account: UnixAccount): str
 }
 
 /** Creates the folder for the account unless it exists. */
-function ownedFolder(folder: string, account: UnixAccount): string {
+function findOrCreateOwnedFolder(folder: string, account: UnixAccount): string {
   if (isPrivate(folder, account)) return folder;
   const parent = path.dirname(folder);
   if (!isWritableOnlyByRoot(parent)) throw notUsable(`${parent} must be a folder that only root can write`);
@@ -149,7 +149,7 @@ export function removeWithRecord(folder: string): void {
   rmSync(ownerRecordPath(folder), { force: true });
 }
 
-/** False also when the file cannot be checked. */
+/** Whether the file is missing. False also when it cannot be checked. */
 function isGone(file: string): boolean {
   try {
     statSync(file);
@@ -159,7 +159,7 @@ function isGone(file: string): boolean {
   }
 }
 
-/** Undefined also for a damaged file. */
+/** Returns undefined for a missing or damaged file. */
 function readOwner(folder: string): Owner | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(ownerRecordPath(folder), 'utf8'));

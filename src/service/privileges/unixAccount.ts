@@ -28,7 +28,7 @@ export interface UnixAccount {
 }
 
 /** The ids of the user `nobody`. */
-export function nobody(): UnixAccount {
+export function findNobody(): UnixAccount {
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
   // macOS and some directory services: not in the file, or with a negative number.
@@ -67,7 +67,7 @@ export function makeReadable(folder: string): void {
 }
 
 /**
- * Call it first: closes the files that this process inherited, and unsets TMPDIR if the account can't use that folder.
+ * Closes the files that this process inherited, and unsets TMPDIR if the account can't use that folder. Call it first.
  */
 export function dropInheritedEnvironment(account: UnixAccount): void {
   if (process.platform === 'linux') closeInherited();

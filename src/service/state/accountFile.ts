@@ -10,13 +10,13 @@ import type { Mutation } from './storedRecords.ts';
 
 /** Increase it when older versions of the service couldn't read the file. */
 const FORMAT = 4;
-/** It has no snapshots, but is otherwise the same. */
+/** The oldest format that is read. It has no snapshots, but is otherwise the same. */
 const OLDEST_FORMAT = 3;
 
 /** The JSON of each record. Records are immutable, so their JSON never changes. */
 const jsonOfRecords = new WeakMap<object, string>();
 
-function jsonOf(mutation: Mutation): string {
+function cachedJson(mutation: Mutation): string {
   if (!('set' in mutation)) return JSON.stringify(mutation);
   const known = jsonOfRecords.get(mutation.value);
   const json = known ?? JSON.stringify(mutation);
@@ -28,7 +28,7 @@ const checksum = (lines: string): string => createHash('sha256').update(lines).d
 
 export function encodeAccount(mutations: Iterable<Mutation>): string {
   let lines = '';
-  for (const mutation of mutations) lines += `${jsonOf(mutation)}\n`;
+  for (const mutation of mutations) lines += `${cachedJson(mutation)}\n`;
   return `${JSON.stringify({ format: FORMAT, sha256: checksum(lines) })}\n${lines}`;
 }
 
@@ -37,7 +37,7 @@ export function readAccountFile(file: string): readonly Mutation[] | undefined {
   const text = readIfPresent(file);
   if (text === undefined) return undefined;
   const end = text.indexOf('\n') + 1;
-  const { format, sha256 } = headerIn(text.slice(0, end));
+  const { format, sha256 } = parseHeader(text.slice(0, end));
   if (typeof format === 'number' && format > FORMAT)
     throw new StartError(
       'newerFormat',
@@ -53,7 +53,7 @@ export function readAccountFile(file: string): readonly Mutation[] | undefined {
   return lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Mutation]));
 }
 
-function headerIn(line: string): { readonly format?: unknown; readonly sha256?: unknown } {
+function parseHeader(line: string): { readonly format?: unknown; readonly sha256?: unknown } {
   try {
     return Object(JSON.parse(line));
   } catch {

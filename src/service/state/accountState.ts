@@ -16,7 +16,7 @@ export interface ProjectState {
   readonly branches: Map<string, BranchRecord>;
   readonly snapshots: Map<string, SnapshotRecord>;
   readonly computes: Map<string, StoredCompute>;
-  /** Its reply, until one of them changes. */
+  /** The reply with the list of computes, until one of them changes. */
   listOfComputes?: Buffer | undefined;
   /** Oldest first. */
   readonly operations: Map<string, StoredOperation>;
@@ -40,7 +40,7 @@ export class AccountState {
   /** Returns an id that no key has had, not even a revoked one. */
   nextKeyId = (): number => Math.max(0, ...this.keys.keys(), ...this.revokedKeys.values()) + 1;
 
-  /** The project of a stored record. */
+  /** Returns the project of a stored record. @throws {Error} if there is none */
   project(id: string): ProjectState {
     const project = this.projects.get(id);
     if (project === undefined) throw new Error(`A record refers to the unknown project ${id}`);

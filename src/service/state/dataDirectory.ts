@@ -12,7 +12,7 @@ export interface DataDirectory {
 }
 
 /** How the names of temporary directories begin. */
-export const TEMPORARY = 'hosted-postgres-temporary-';
+export const TEMPORARY_PREFIX = 'hosted-postgres-temporary-';
 
 /**
  * @param dataDir undefined: a temporary directory, which is deleted when the process exits
@@ -43,7 +43,7 @@ function requireReadable(folder: string): void {
 function createTemporaryFolder(): string {
   const parent = os.tmpdir();
   try {
-    return mkdtempSync(path.join(parent, TEMPORARY));
+    return mkdtempSync(path.join(parent, TEMPORARY_PREFIX));
   } catch (error) {
     throw notUsable(`Cannot create a temporary folder in ${parent} (TMPDIR): ${systemReason(error)}`);
   }

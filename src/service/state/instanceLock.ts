@@ -29,8 +29,8 @@ import { createFileSync, renameOverSync } from '../../base/replaceFile.ts';
 import { lockFile } from '../core/systemLock.ts';
 import { systemReason } from '../../base/systemReason.ts';
 import { notUsable, StartError } from '../core/serviceErrors.ts';
-import { every } from '../core/serviceClock.ts';
-import { TEMPORARY } from './dataDirectory.ts';
+import { callEvery } from '../core/serviceClock.ts';
+import { TEMPORARY_PREFIX } from './dataDirectory.ts';
 
 const LOCK = 'service.lock';
 
@@ -69,14 +69,15 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
   const systemLock = await lockFile(path.join(folder, 'instance.lock'));
   const isLockedBySystem = typeof systemLock === 'number';
   const me = { ...ownIdentity(), host: os.hostname(), isLockedBySystem };
-  const owner = systemLock === 'held' ? (readOwner(lockPath) ?? me) : await takeFree(lockPath, me, options);
+  const owner =
+    systemLock === 'held' ? (readOwner(lockPath) ?? me) : await takeLockIfFree(lockPath, me, options);
   if (owner !== undefined) throw alreadyRunning(folder, infoPath, owner);
   rmSync(infoPath, { force: true });
-  const infoDescriptor = attempt(infoPath, () => openSync(infoPath, 'wx', 0o600));
-  const lockDescriptor = attempt(lockPath, () => openSync(lockPath, 'r+'));
+  const infoDescriptor = attemptWrite(infoPath, () => openSync(infoPath, 'wx', 0o600));
+  const lockDescriptor = attemptWrite(lockPath, () => openSync(lockPath, 'r+'));
   const lost = notUsable(`Another service uses ${folder} now, so this one ends.`);
   const isHeld = () => isSameFile(lockDescriptor, lockPath);
-  const stopRenewal = every(options.clock, RENEWAL_INTERVAL, () => {
+  const stopRenewal = callEvery(options.clock, RENEWAL_INTERVAL, () => {
     if (isHeld()) return renew(lockDescriptor, me);
     stopRenewal();
     options.onLost(lost);
@@ -85,7 +86,7 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
     publish(baseUrl, leaseSecret, version) {
       const startedAt = new Date(me.startedAt * 1000).toISOString();
       const text = JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret, version });
-      attempt(infoPath, () => writeSync(infoDescriptor, text));
+      attemptWrite(infoPath, () => writeSync(infoDescriptor, text));
     },
     requireHeld() {
       if (isHeld()) return;
@@ -95,8 +96,8 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
     release() {
       stopRenewal();
       if (isHeld()) {
-        remove(infoPath, infoDescriptor);
-        remove(lockPath, lockDescriptor);
+        removeOrEmpty(infoPath, infoDescriptor);
+        removeOrEmpty(lockPath, lockDescriptor);
       }
       if (isLockedBySystem) closeSync(systemLock);
     },
@@ -119,7 +120,7 @@ function isSameFile(descriptor: number, file: string): boolean {
 }
 
 /** @throws {StartError} */
-function attempt<T>(file: string, write: () => T): T {
+function attemptWrite<T>(file: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
@@ -128,7 +129,7 @@ function attempt<T>(file: string, write: () => T): T {
 }
 
 /** A service that root started can't remove root's files, so it empties them. An empty lock counts as stale. */
-function remove(file: string, descriptor: number): void {
+function removeOrEmpty(file: string, descriptor: number): void {
   try {
     rmSync(file, { force: true });
   } catch {
@@ -161,7 +162,7 @@ function hasEndedBySystem(owner: LockOwner, me: LockOwner): boolean {
 const MAX_ATTEMPTS = 1000;
 
 /** Watches the lock of another machine. @returns the process that has the lock; undefined if this process has it now */
-async function takeFree(
+async function takeLockIfFree(
   lock: string,
   me: LockOwner,
   { clock, log }: LockOptions,
@@ -197,7 +198,7 @@ function renewalOf(lock: string): string | undefined {
  */
 function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner | undefined {
   for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
-    if (attempt(lock, () => createFileSync(lock, JSON.stringify(me)))) return undefined;
+    if (attemptWrite(lock, () => createFileSync(lock, JSON.stringify(me)))) return undefined;
     const owner = readOwner(lock);
     if (owner === undefined) continue; // Just released.
     if (mayBeRunning(owner, me, abandoned)) return owner;
@@ -206,7 +207,7 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
     if (successor !== undefined) return successor;
     if (isSame(readOwner(lock), owner)) {
       // On Windows it fails if the owner still has it open.
-      attempt(lock, () => renameOverSync(replacement, lock));
+      attemptWrite(lock, () => renameOverSync(replacement, lock));
       return undefined;
     }
     rmSync(replacement, { force: true }); // Another process has replaced it in the meantime.
@@ -253,11 +254,11 @@ const readJsonFile = (file: string): unknown =>
   ignoringErrors((): unknown => JSON.parse(readFileSync(file, 'utf8')));
 
 /** @returns the temporary directories of this user whose service was killed */
-export function abandonedDirectories(uid: number | undefined): string[] {
+export function findAbandonedDirectories(uid: number | undefined): string[] {
   const parent = os.tmpdir();
   const names = ignoringErrors(() => readdirSync(parent)) ?? [];
   return names
-    .filter((name) => name.startsWith(TEMPORARY))
+    .filter((name) => name.startsWith(TEMPORARY_PREFIX))
     .map((name) => path.join(parent, name))
     .filter((folder) => ignoringErrors(() => isAbandoned(folder, uid)) === true);
 }

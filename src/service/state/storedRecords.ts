@@ -32,7 +32,7 @@ export type ProjectRecord = {
   readonly locked: boolean;
   readonly branch_logical_size_limit: number;
   readonly branch_logical_size_limit_bytes: number;
-  /** `connection_uri` returns them. */
+  /** Whether `connection_uri` returns passwords. */
   readonly store_passwords: boolean;
   /** Seconds that the project's computes were active, added up. Has fractions, like `cpu_used_sec`. */
   readonly active_time: number;
@@ -69,7 +69,7 @@ export type BranchRecord = {
   readonly data_transfer_bytes: number;
   /** Bytes, when its compute was last active. Missing until then. */
   readonly logical_size?: number | undefined;
-  /** The same for its history on the disk. */
+  /** Bytes of its history, when its compute was last active. Missing until then. */
   readonly history_size?: number | undefined;
   readonly created_at: string;
   readonly updated_at: string;
@@ -98,7 +98,7 @@ export type SnapshotRecord = {
   readonly project_id: string;
   readonly name: string;
   readonly slug: string;
-  /** It may be gone. */
+  /** The branch may be gone. */
   readonly source_branch_id: string;
   /** The moment that was asked for. Missing for the data when the snapshot was created. */
   readonly lsn?: string | undefined;

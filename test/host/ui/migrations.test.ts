@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { branchMapWriter } from '../../../src/extension/gitBranch/branchMap.ts';
-import { gitRunner } from '../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../src/base/git/runGit.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';
 import { branchApi, BRANCH } from '../../real/service/postgres/catalog/branchApi.ts';
@@ -70,7 +70,7 @@ describe('A checkout before migrations', () => {
     await write('.env', `DATABASE_URL=${uri}\n`);
     await write('packages/db/changes/1.sql', 'create table users (id int)');
     await branchMapWriter(
-      gitRunner(() => 'git'),
+      createGitRunner(() => 'git'),
       repository.folder,
     ).setFollowed(true);
     await connect(ui(), service, 'shop');

@@ -9,7 +9,7 @@ import {
   type ComputeEngine,
   type EngineEvents,
 } from '../../../src/service/core/computeEngine.ts';
-import { simulatedEngine } from '../../../src/service/postgres/withoutPostgres.ts';
+import { createSimulatedEngine } from '../../../src/service/postgres/withoutPostgres.ts';
 import { readProjectsFile } from '../../../src/service/state/projectsFile.ts';
 import { startService, type Service } from '../../../src/service/startService.ts';
 import { recordPort } from '../../contract/recordings.ts';
@@ -25,7 +25,7 @@ export const START_TIME = Date.parse('2026-01-01T00:00:00Z');
 
 /** Has no processes, records its calls, and fails on demand. */
 export class FaultyEngine implements ComputeEngine {
-  readonly #plain = simulatedEngine();
+  readonly #plain = createSimulatedEngine();
   readonly calls: string[] = [];
   /** Errors that the next call of each name throws. */
   readonly faults = new Map<string, Error>();

@@ -59,7 +59,7 @@ describe('BranchCalls', () => {
       () => ({ json: { rehearsal } }),
       async ({ branches }, seen) => {
         await branches.startRehearsal('shop', 'br-dev');
-        assert.deepEqual(await branches.rehearsal('shop', 'br-dev'), rehearsal);
+        assert.deepEqual(await branches.getRehearsal('shop', 'br-dev'), rehearsal);
         const address = '/projects/shop/branches/br-dev/rehearsal';
         assert.deepEqual(
           seen.map(({ method, path }) => `${method} ${path}`),
@@ -72,7 +72,7 @@ describe('BranchCalls', () => {
   it('rejects a rehearsal without its lists', () =>
     withService(
       () => ({ json: { rehearsal: { statements: [] } } }),
-      async ({ branches }) => assert.rejects(branches.rehearsal('shop', 'br-dev'), /no usable rehearsal/),
+      async ({ branches }) => assert.rejects(branches.getRehearsal('shop', 'br-dev'), /no usable rehearsal/),
     ));
 
   it('creates and deletes projects', () =>

@@ -116,14 +116,14 @@ const ROWS: readonly Row[] = [
   ],
   [
     `GET ${shop}/branches/br-main/schema?db_name=a+b`,
-    (c) => c.branches.schema('shop', 'br-main', 'a b'),
+    (c) => c.branches.getSchema('shop', 'br-main', 'a b'),
     { sql: 'CREATE TABLE a ();' },
     'CREATE TABLE a ();',
   ],
   [
     `GET ${shop}/branches/br-main/schema?db_name=app&lsn=0%2F1A2B`,
     (c) =>
-      c.branches.schema('shop', 'br-main', 'app', {
+      c.branches.getSchema('shop', 'br-main', 'app', {
         at: { lsn: '0/1A2B', timestamp: '2026-01-01T00:00:00Z' },
       }),
     { sql: '' },
@@ -132,7 +132,7 @@ const ROWS: readonly Row[] = [
   [
     `GET ${shop}/branches/br-main/changes?since=2026-01-01T00%3A00%3A00Z%2Cbr-old%402026-01-01T00%3A00%3A00Z`,
     (c) =>
-      c.branches.changesSince('shop', 'br-main', ['2026-01-01T00:00:00Z', 'br-old@2026-01-01T00:00:00Z']),
+      c.branches.listChangesSince('shop', 'br-main', ['2026-01-01T00:00:00Z', 'br-old@2026-01-01T00:00:00Z']),
     { changes: [{ since: '2026-01-01T00:00:00Z', tables: [tableChange], tables_count: 1 }, { since: 1 }] },
     [{ since: '2026-01-01T00:00:00Z', tables: [tableChange], tables_count: 1 }],
   ],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { pause, systemClock } from '../../../src/base/clock.ts';
-import { delay, every } from '../../../src/service/core/serviceClock.ts';
+import { delay, callEvery } from '../../../src/service/core/serviceClock.ts';
 import { FakeClock } from '../../helpers/fakeClock.ts';
 
 describe('systemClock', () => {
@@ -57,7 +57,7 @@ describe('delay and every', () => {
   it('call at each interval, also after the machine’s time was set, until stopped', () => {
     const clock = new FakeClock(1000);
     const calls: number[] = [];
-    const stop = every(clock, 10, () => {
+    const stop = callEvery(clock, 10, () => {
       calls.push(clock.now());
       if (calls.length === 4) stop();
     });

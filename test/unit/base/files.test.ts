@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readChosenFile, readOwnFile, readUserFile } from '../../../src/base/files.ts';
+import { readChosenFile, readOwnJson, readUserFile } from '../../../src/base/files.ts';
 import { FakeClock } from '../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
@@ -74,7 +74,7 @@ describe('readUserFile', () => {
   });
 });
 
-describe('readOwnFile', () => {
+describe('readOwnJson', () => {
   let file: string;
 
   beforeEach(() => {
@@ -83,32 +83,32 @@ describe('readOwnFile', () => {
   });
 
   it('reads a JSON object', () => {
-    assert.deepEqual(readOwnFile(file), { pid: 1 });
+    assert.deepEqual(readOwnJson(file), { pid: 1 });
   });
 
   it('reads nothing from a file that is missing or not a JSON object', () => {
     for (const text of ['{"pid":', '[1]', '1', 'null']) {
       writeFileSync(file, text);
-      assert.deepEqual({ ...readOwnFile(file) }.pid, undefined, text);
+      assert.deepEqual({ ...readOwnJson(file) }.pid, undefined, text);
     }
-    assert.deepEqual(readOwnFile(`${file}.missing`), {});
+    assert.deepEqual(readOwnJson(`${file}.missing`), {});
   });
 
   it('reads nothing from a link or a folder', () => {
     const [link, folder] = [`${file}.link`, `${file}.folder`];
     symlinkSync(file, link);
     mkdirSync(folder);
-    assert.deepEqual([readOwnFile(link), readOwnFile(folder)], [{}, {}]);
+    assert.deepEqual([readOwnJson(link), readOwnJson(folder)], [{}, {}]);
   });
 
   it('reads a file that others can read and run, but none that they can write', function () {
     // Windows has no modes.
     if (process.platform === 'win32') this.skip();
     chmodSync(file, 0o755);
-    assert.deepEqual(readOwnFile(file), { pid: 1 });
+    assert.deepEqual(readOwnJson(file), { pid: 1 });
     for (const mode of [0o620, 0o602]) {
       chmodSync(file, mode);
-      assert.deepEqual(readOwnFile(file), {}, mode.toString(8));
+      assert.deepEqual(readOwnJson(file), {}, mode.toString(8));
     }
   });
 });

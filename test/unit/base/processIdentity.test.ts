@@ -12,8 +12,8 @@ import {
   isRunning,
   ownIdentity,
   uniqueProcessId,
-  startTime,
-  statFields,
+  readStartTimeSync,
+  parseProcStat,
 } from '../../../src/base/processIdentity.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { onPlatform } from '../../helpers/onPlatform.ts';
@@ -38,21 +38,21 @@ describe('a process identity', () => {
   after(() => child.kill('SIGKILL'));
 
   it('has the start time in seconds since 1970', () => {
-    const startedAt = startTime(pid) ?? 0;
+    const startedAt = readStartTimeSync(pid) ?? 0;
     assert.ok(Math.abs(startedAt - now()) < 60, String(startedAt));
-    assert.equal(startTime(endedPid), undefined);
+    assert.equal(readStartTimeSync(endedPid), undefined);
   });
 
   it('describes this process', () => {
     const own = ownIdentity();
     assert.equal(own.pid, process.pid);
-    assert.equal(own.startedAt, startTime(process.pid));
+    assert.equal(own.startedAt, readStartTimeSync(process.pid));
     assert.equal(own.uniqueId, uniqueProcessId(process.pid));
     assert.equal(own.uniqueId !== undefined, isLinux);
   });
 
   it('allows three seconds of difference in the start time', () => {
-    const startedAt = startTime(pid) ?? 0;
+    const startedAt = readStartTimeSync(pid) ?? 0;
     for (const difference of [-2.9, 0, 3]) assert.ok(isSameProcess(pid, startedAt + difference));
     for (const difference of [-3.1, 3.5]) assert.ok(!isSameProcess(pid, startedAt + difference));
     assert.ok(!isSameProcess(endedPid, startedAt));
@@ -65,7 +65,7 @@ describe('a process identity', () => {
   });
 
   it('shows by the start time whether the process still runs', async () => {
-    const startedAt = startTime(pid) ?? 0;
+    const startedAt = readStartTimeSync(pid) ?? 0;
     const rows = [
       [{ pid, startedAt }, true],
       [{ pid, startedAt: startedAt - 60 }, false],
@@ -83,7 +83,7 @@ describe('a process identity', () => {
     assert.match(uniqueId ?? '', /^\d+ [0-9a-f-]{36}$/);
     const rows = [
       [{ pid, startedAt: 0, uniqueId }, true],
-      [{ pid, startedAt: startTime(pid) ?? 0, uniqueId: `1${uniqueId}` }, false],
+      [{ pid, startedAt: readStartTimeSync(pid) ?? 0, uniqueId: `1${uniqueId}` }, false],
       [{ pid: endedPid, startedAt: 0, uniqueId }, false],
     ] as const;
     for (const [identity, runs] of rows) {
@@ -95,7 +95,7 @@ describe('a process identity', () => {
 
   it('starts no program on Linux', async function () {
     if (!isLinux) return this.skip();
-    const identity = { pid, startedAt: startTime(pid) ?? 0 };
+    const identity = { pid, startedAt: readStartTimeSync(pid) ?? 0 };
     const programs = process.env['PATH'];
     process.env['PATH'] = '/nowhere';
     try {
@@ -116,7 +116,7 @@ describe('a process identity', () => {
       const name = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim();
       await until('the shell to become a program that reads no exit status', async () => name() === 'sleep');
       process.kill(ended, 'SIGKILL');
-      await until('the process to end', async () => startTime(ended) === undefined);
+      await until('the process to end', async () => readStartTimeSync(ended) === undefined);
       assert.ok(isAlive(ended));
       assert.ok(!isRunningSync({ pid: ended, startedAt: now() }));
       assert.equal(uniqueProcessId(ended), undefined);
@@ -127,11 +127,11 @@ describe('a process identity', () => {
 
   it('has the same start time, and no unique id, on macOS', async function () {
     if (process.platform === 'win32') return this.skip();
-    const startedAt = startTime(pid) ?? 0;
+    const startedAt = readStartTimeSync(pid) ?? 0;
     await onPlatform('darwin', async () => {
-      const read = startTime(pid) ?? 0;
+      const read = readStartTimeSync(pid) ?? 0;
       assert.ok(Math.abs(read - startedAt) <= 3, String(read));
-      assert.equal(startTime(endedPid), undefined);
+      assert.equal(readStartTimeSync(endedPid), undefined);
       assert.equal(uniqueProcessId(pid), undefined);
       assert.ok(!isSameProcess(pid, 0, ARGUMENT));
       assert.equal(await isRunning({ pid, startedAt }), true);
@@ -164,7 +164,7 @@ describe('a process identity', () => {
         { pid, startedAt: now() },
         { pid: endedPid, startedAt: now() },
       ];
-      assert.equal(startTime(pid), undefined);
+      assert.equal(readStartTimeSync(pid), undefined);
       assert.deepEqual([isRunningSync(alive), await isRunning(alive)], [true, true]);
       assert.deepEqual([isRunningSync(ended), await isRunning(ended)], [false, false]);
       // It may have another process's pid, and would be ended.
@@ -209,7 +209,7 @@ describe('a damaged pid file', () => {
     });
 });
 
-describe('statFields', () => {
+describe('parseProcStat', () => {
   it('begins after the name, even if that contains parentheses and spaces', () =>
-    assert.deepEqual(statFields('7 (a) b) c) S 1 7'), ['S', '1', '7']));
+    assert.deepEqual(parseProcStat('7 (a) b) c) S 1 7'), ['S', '1', '7']));
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { baseUrlOrUndefined } from '../../../src/api/transport/baseUrl.ts';
 import { findAddress, findOwner } from '../../../src/localService/discover.ts';
-import { ownIdentity, startTime, uniqueProcessId } from '../../../src/base/processIdentity.ts';
+import { ownIdentity, readStartTimeSync, uniqueProcessId } from '../../../src/base/processIdentity.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { onPlatform } from '../../helpers/onPlatform.ts';
 
@@ -46,7 +46,7 @@ describe('The owner of a data directory', () => {
 
   it('may be the first process of a container', async function () {
     if (process.platform !== 'linux') return this.skip();
-    const first = { pid: 1, startedAt: startTime(1), uniqueId: uniqueProcessId(1) };
+    const first = { pid: 1, startedAt: readStartTimeSync(1), uniqueId: uniqueProcessId(1) };
     write('service.lock', first);
     assert.deepEqual(await findOwner(folder), first);
   });

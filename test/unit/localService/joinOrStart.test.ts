@@ -4,7 +4,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { joinOrStart } from '../../../src/localService/joinOrStart.ts';
+import { joinOrStartService } from '../../../src/localService/joinOrStart.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { withMockedTimeouts } from '../../helpers/mockTimeouts.ts';
 
@@ -14,18 +14,18 @@ describe('The process of the local service', () => {
     const script = path.join(dataDir, 'service.mjs');
     writeFileSync(script, 'console.error(process.argv.slice(8).join(" ")); process.exit(1);');
     const options = { script, dataDir, key: 'key', port: 0 };
-    await assert.rejects(joinOrStart({ ...options, postgresPath: undefined }), {
+    await assert.rejects(joinOrStartService({ ...options, postgresPath: undefined }), {
       message: `75000 --installed-extensions`,
     });
-    await assert.rejects(joinOrStart({ ...options, postgresPath: '/bin', extensionsPath: '/more' }), {
+    await assert.rejects(joinOrStartService({ ...options, postgresPath: '/bin', extensionsPath: '/more' }), {
       message: `75000 --postgres-path ${path.resolve('/bin')} --extensions-dir ${path.resolve('/more')}`,
     });
     const trustedExtensions = ['postgis', 'ip4r'];
-    await assert.rejects(joinOrStart({ ...options, postgresPath: undefined, trustedExtensions }), {
+    await assert.rejects(joinOrStartService({ ...options, postgresPath: undefined, trustedExtensions }), {
       message: `75000 --installed-extensions --trust-extension=postgis --trust-extension=ip4r`,
     });
     // The service starts in another folder.
-    await assert.rejects(joinOrStart({ ...options, postgresPath: 'bin', extensionsPath: '../more' }), {
+    await assert.rejects(joinOrStartService({ ...options, postgresPath: 'bin', extensionsPath: '../more' }), {
       message: `75000 --postgres-path ${path.resolve('bin')} --extensions-dir ${path.resolve('../more')}`,
     });
   });
@@ -35,7 +35,7 @@ describe('The process of the local service', () => {
   it("says why its data directory can't be used", async () => {
     const file = path.join(temporaryFolder(), 'file');
     writeFileSync(file, '');
-    await assert.rejects(joinOrStart({ ...options, dataDir: path.join(file, 'data') }), {
+    await assert.rejects(joinOrStartService({ ...options, dataDir: path.join(file, 'data') }), {
       message: /^Cannot use the data directory .*data: .*file is a file\. Choose another folder\.$/,
     });
   });
@@ -44,7 +44,7 @@ describe('The process of the local service', () => {
     if (process.platform !== 'win32') return this.skip();
     const folder = temporaryFolder();
     for (const names of [['a"b'], ['new', 'a"b', 'data']])
-      await assert.rejects(joinOrStart({ ...options, dataDir: path.join(folder, ...names) }), {
+      await assert.rejects(joinOrStartService({ ...options, dataDir: path.join(folder, ...names) }), {
         message:
           /^Cannot use the data directory .+: Windows allows no folder with the name a"b\. Choose another one\.$/,
       });
@@ -56,7 +56,7 @@ describe('The process of the local service', () => {
       const script = path.join(dataDir, 'service.mjs');
       writeFileSync(script, 'console.error("starting"); setInterval(() => {}, 1000);');
       const failed = assert.rejects(
-        joinOrStart({ script, dataDir, key: 'key', port: 0, postgresPath: undefined }),
+        joinOrStartService({ script, dataDir, key: 'key', port: 0, postgresPath: undefined }),
         { message: 'starting' },
       );
       const log = path.join(dataDir, 'service.log');

@@ -9,9 +9,9 @@ import {
   LEASE_PROOF_HEADER,
   leaseKey,
   leaseProof,
-  postgresLine,
+  formatPostgresLine,
 } from '../../../src/localService/leaseProof.ts';
-import { statusWithKey, takeLease } from '../../../src/localService/lease.ts';
+import { requestStatus, takeLease } from '../../../src/localService/lease.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { until } from '../../workbench/until.ts';
 
@@ -63,7 +63,7 @@ describe('The lease of a local service', () => {
   beforeEach(() => {
     servicesSecret = leaseSecret;
     [keys, tried, refused] = [[], [], 0];
-    hold = (response) => void response.write(`${postgresLine(undefined)}\n`);
+    hold = (response) => void response.write(`${formatPostgresLine(undefined)}\n`);
     respond = (response) => void response.end('{}');
   });
 
@@ -80,7 +80,7 @@ describe('The lease of a local service', () => {
   });
 
   it('says why no compute can start', async () => {
-    hold = (response) => void response.write(`${postgresLine('Postgres is not installed')}\n`);
+    hold = (response) => void response.write(`${formatPostgresLine('Postgres is not installed')}\n`);
     const { address } = await serve();
     const lease = await takeLease(address);
     assert.equal(await lease?.postgresProblem, 'Postgres is not installed');
@@ -123,7 +123,7 @@ describe('The lease of a local service', () => {
     await until('the first lease to end', async () => first.ended.aborted);
     assert.equal(first.ended.reason.code, 'ECONNRESET');
     assert.match(String(first.ended.reason), /The local service has ended/);
-    assert.equal(await statusWithKey(first, 'right'), undefined);
+    assert.equal(await requestStatus(first, 'right'), undefined);
     assert.equal(second.ended.aborted, false);
     second.release();
     await until('the second lease to end', async () => second.ended.aborted && responses[1]?.destroyed);
@@ -132,8 +132,8 @@ describe('The lease of a local service', () => {
   it('lets a key be tried', async () => {
     const { address } = await serve();
     const lease = (await takeLease(address)) ?? assert.fail();
-    assert.equal(await statusWithKey(lease, 'right'), 200);
-    assert.equal(await statusWithKey(lease, 'wrong'), 401);
+    assert.equal(await requestStatus(lease, 'right'), 200);
+    assert.equal(await requestStatus(lease, 'wrong'), 401);
     const target = '/api/v2/projects?limit=1 Bearer';
     assert.deepEqual(tried, [`${target} right`, `${target} wrong`]);
   });
@@ -143,7 +143,7 @@ describe('The lease of a local service', () => {
     respond = (response) => void response.once('close', closed.resolve).write('{');
     const { address } = await serve();
     const lease = (await takeLease(address)) ?? assert.fail();
-    assert.equal(await statusWithKey(lease, 'right'), 200);
+    assert.equal(await requestStatus(lease, 'right'), 200);
     await closed.promise;
   });
 
@@ -162,7 +162,7 @@ describe('The lease of a local service', () => {
         reason: 'silent',
         message: 'The local service does not respond',
       };
-      await assert.rejects(statusWithKey(lease, 'right'), failure);
+      await assert.rejects(requestStatus(lease, 'right'), failure);
     } finally {
       timeout.mock.restore();
     }

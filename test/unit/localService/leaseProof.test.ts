@@ -6,7 +6,7 @@ import {
   leaseProof,
   newLeaseSecret,
   parsePostgresLine,
-  postgresLine,
+  formatPostgresLine,
 } from '../../../src/localService/leaseProof.ts';
 import { isSendableKey } from '../../../src/api/records/ids.ts';
 
@@ -50,8 +50,8 @@ describe('the key of a lease', () => {
 
 describe('parsePostgresLine', () => {
   it('returns the problem, if there is one', () => {
-    assert.equal(parsePostgresLine(postgresLine(undefined)), undefined);
-    assert.equal(parsePostgresLine(postgresLine('missing')), 'missing');
+    assert.equal(parsePostgresLine(formatPostgresLine(undefined)), undefined);
+    assert.equal(parsePostgresLine(formatPostgresLine('missing')), 'missing');
   });
 
   it('throws for an incomplete line', () => {

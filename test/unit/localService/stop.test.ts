@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { startTime, uniqueProcessId } from '../../../src/base/processIdentity.ts';
+import { readStartTimeSync, uniqueProcessId } from '../../../src/base/processIdentity.ts';
 import { endService } from '../../../src/localService/stop.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
@@ -24,7 +24,7 @@ describe('endService', () => {
     const ended = once(service, 'exit');
     await once(service.stdout, 'data');
     const pid = service.pid ?? assert.fail();
-    const identity = { pid, startedAt: startTime(pid), uniqueId: uniqueProcessId(pid) };
+    const identity = { pid, startedAt: readStartTimeSync(pid), uniqueId: uniqueProcessId(pid) };
     writeFileSync(path.join(folder, 'service.lock'), JSON.stringify(identity), { mode: 0o600 });
     assert.equal(await endService(folder), true);
     assert.deepEqual(await ended, [7, null]);

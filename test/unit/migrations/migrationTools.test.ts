@@ -1,6 +1,6 @@
 /** What is read in the files of migrations, which anyone can write. */
 import { TOOLS } from '../../../src/migrations/migrationTools.ts';
-import { PartError, undoLine } from '../../../src/migrations/upPart.ts';
+import { PartError, findUndoComment } from '../../../src/migrations/upPart.ts';
 import { assertLinear } from '../../helpers/assertLinear.ts';
 
 const UNITS = [
@@ -18,7 +18,7 @@ const UNITS = [
 
 /** Reads a text in all ways in which any tool's row can read it. */
 function readAsAll(text: string): void {
-  undoLine(text);
+  findUndoComment(text);
   for (const { mark, rules } of TOOLS) {
     mark?.test(text);
     rules?.without?.mark.test(text);

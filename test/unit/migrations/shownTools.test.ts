@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { shownTools } from '../../../src/migrations/shownTools.ts';
+import { findProjectTools } from '../../../src/migrations/shownTools.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
 const commandsFor = async (...packages: readonly string[]): Promise<string[]> => {
   const folder = temporaryFolder();
   const devDependencies = Object.fromEntries(packages.map((name) => [name, '1.0.0']));
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ devDependencies }));
-  return (await shownTools(folder)).map(({ command }) => command);
+  return (await findProjectTools(folder)).map(({ command }) => command);
 };
 
-describe('shownTools', () => {
+describe('findProjectTools', () => {
   it('has the program of a tool only if a package of the project has it', async () => {
     assert.deepEqual(await commandsFor('postgrator'), ['node migrate.js']);
     assert.deepEqual(await commandsFor('postgrator', 'postgrator-cli'), ['npx postgrator']);

@@ -1,5 +1,5 @@
 /** The tools that read and change branches. */
-import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
+import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { endingSlots } from '../../branches/endingSlots.ts';
 import * as z from 'zod/mini';
 import { deletionProblem } from '../../inventory/branchStatus.ts';
@@ -171,7 +171,7 @@ async function changeApproved(
   const asked = what.kind === 'reset' ? { ...what, ...target, slots } : { ...what, ...target };
   if (!isOwn) await deps.approve(asked, connection, signal);
   const { isPending } = await changeBranch(call, send);
-  const notes = [isPending ? undefined : await updateEnv(call, ref), endedSlotsText(slots)];
+  const notes = [isPending ? undefined : await updateEnv(call, ref), endedSlotsMessage(slots)];
   const note = notes.filter((text) => text !== undefined).join(' ') || undefined;
   return { branchId, pending: isPending || undefined, note };
 }

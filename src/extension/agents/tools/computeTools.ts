@@ -1,6 +1,6 @@
 /** The tools that read and change computes. */
 import * as z from 'zod/mini';
-import { areNone, changeEffect } from '../../../api/records/effects.ts';
+import { hasNoConnections, changeEffect } from '../../../api/records/effects.ts';
 import { isComputeId } from '../../../api/records/ids.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { sizeProblem } from '../../../api/rules/sizes.ts';
@@ -247,7 +247,7 @@ async function changeCompute(
   const isOwn = deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(call, branch)).isOwn;
   if (!isOwn) {
     const open = change.kind === 'suspend' ? await deps.computeActions.countOpenConnections(node) : undefined;
-    const connections = areNone(open) ? 0 : open;
+    const connections = hasNoConnections(open) ? 0 : open;
     const name = displayName(found);
     await deps.approve({ ...node, ...change, connections, name, agent }, connection, signal);
   }

@@ -5,9 +5,9 @@
 import * as z from 'zod/mini';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { SchemaChange } from '../../../api/records/records.ts';
-import { pointParameter } from '../../../api/records/pointInTime.ts';
+import { pointInTimeParameter } from '../../../api/records/pointInTime.ts';
 import { branchTitle } from '../../inventory/names.ts';
-import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
+import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { readGitState } from '../../gitBranch/gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
 import { endingSlots } from '../../branches/endingSlots.ts';
@@ -128,7 +128,7 @@ async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
 
 /** Returns the time of a moment with a position: after another undo, the position may be one of other data. */
 const nameOf = ({ branchId, at }: RestoreSource): string =>
-  at === undefined ? branchId : (at.timestamp ?? pointParameter(at));
+  at === undefined ? branchId : (at.timestamp ?? pointInTimeParameter(at));
 
 function listed({ time, source, ...moment }: Moment): { readonly to: string; readonly before: string } {
   const to = nameOf(source);
@@ -220,7 +220,7 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
     });
   }
   const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;
-  const notes = [isPending ? undefined : await keepUrl(call, found), endedSlotsText(slots)];
+  const notes = [isPending ? undefined : await keepUrl(call, found), endedSlotsMessage(slots)];
   const note = notes.filter((text) => text !== undefined).join(' ') || undefined;
   return { branchId, keptAs, pending: isPending || undefined, note };
 }

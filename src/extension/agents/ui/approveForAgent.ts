@@ -3,7 +3,7 @@
  * while the user does something else, so it is a notification: a dialog would take the next key as its answer.
  */
 import { l10n } from 'vscode';
-import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
+import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { Guards } from '../../operations/guards.ts';
@@ -148,7 +148,7 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
 }
 
 const withSlots = (detail: string, slots: readonly string[]): string =>
-  [detail, endedSlotsText(slots, l10n) ?? ''].join(' ').trim();
+  [detail, endedSlotsMessage(slots, l10n) ?? ''].join(' ').trim();
 
 function creationQuestion(agent: string, project: string, existing: number | undefined) {
   return {

@@ -1,7 +1,7 @@
 /** Rename, protect and reset branches, and choose the default one. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
+import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { deletionProblem, type DeletionProblem } from '../../inventory/branchStatus.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { deletionText } from '../../inventory/ui/branchText.ts';
@@ -105,7 +105,7 @@ export const resetBranch: Command = async (context, argument, run) => {
   const obstacle = resetProblem(picked);
   if (!parent || obstacle !== undefined)
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
-  const slots = endedSlotsText(await endingSlots(context.session.requireConnection(), picked), l10n);
+  const slots = endedSlotsMessage(await endingSlots(context.session.requireConnection(), picked), l10n);
   const effect = l10n.t(
     'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
   );

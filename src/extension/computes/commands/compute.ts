@@ -1,6 +1,6 @@
 /** Restart, start, suspend and delete computes. Not every service can start and suspend them on request. */
 import { l10n } from 'vscode';
-import { areNone } from '../../../api/records/effects.ts';
+import { hasNoConnections } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../inventory/nodes.ts';
@@ -24,7 +24,8 @@ export const restartCompute: Command = async (context, argument, run) => {
     ...node,
     question: l10n.t('Restart {0}?', fullName),
     drops: node,
-    detail: (connections) => (areNone(connections) ? undefined : effectText('restart', { connections })),
+    detail: (connections) =>
+      hasNoConnections(connections) ? undefined : effectText('restart', { connections }),
     button: l10n.t('Restart'),
     ...changeTexts('restart', fullName),
     send: (options) => context.computeActions.restart(node, options),
@@ -57,7 +58,7 @@ export const suspendCompute: Command = async (context, argument, run) => {
     ...node,
     question: l10n.t('Suspend {0}?', fullName),
     drops: node,
-    detail: (connections) => (areNone(connections) ? undefined : suspendText(connections)),
+    detail: (connections) => (hasNoConnections(connections) ? undefined : suspendText(connections)),
     button: l10n.t('Suspend'),
     ...changeTexts('suspend', fullName),
     send: (options) => context.computeActions.suspend(node, options),

@@ -1,11 +1,11 @@
 /** Edit Compute…: asks what to change and the new value, confirms the consequences, and sends only what differs. */
 import { commands, l10n, ThemeIcon, Uri } from 'vscode';
 import { AUTOSUSPEND_DEFAULT } from '../../../api/rules/autosuspendDelay.ts';
-import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
+import { MAX_SHORT_NAME_LENGTH } from '../../../api/rules/nameLength.ts';
 import {
-  areNone,
+  hasNoConnections,
   changeEffect,
-  type EditEffect,
+  type ComputeChangeEffect,
   type OpenConnections,
 } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
@@ -65,7 +65,7 @@ function questionFor({ inventory }: CommandContext, compute: Compute, change: Co
   const effect = changeEffect(compute, change);
   const size = sizeText({ ...compute, ...change });
   const name = resourceText(inventory, computeNodeOf(compute));
-  const texts: Record<EditEffect, { readonly question: string; readonly button: string }> = {
+  const texts: Record<ComputeChangeEffect, { readonly question: string; readonly button: string }> = {
     disable: { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') },
     move: { question: l10n.t('Move {0} to {1}?', name, branch), button: l10n.t('Move') },
     restart: {
@@ -82,10 +82,14 @@ function questionFor({ inventory }: CommandContext, compute: Compute, change: Co
 }
 
 /** Disabling a compute has one even if it interrupts nothing. */
-function consequence(effect: EditEffect, connections: OpenConnections, toBranch: string): string | undefined {
+function consequence(
+  effect: ComputeChangeEffect,
+  connections: OpenConnections,
+  toBranch: string,
+): string | undefined {
   if (connections === 'idle' && effect !== 'disable') return undefined;
   if (connections === 0 && effect === 'restart') return undefined;
-  return effectText(effect, { connections: areNone(connections) ? 0 : connections, toBranch });
+  return effectText(effect, { connections: hasNoConnections(connections) ? 0 : connections, toBranch });
 }
 
 async function openSettings({ session, inventory }: CommandContext, compute: Compute): Promise<void> {
@@ -205,5 +209,5 @@ const computeNameQuestion = ({ inventory }: CommandContext, compute: Compute): Q
   enterText({
     prompt: l10n.t('New name of {0}', resourceText(inventory, computeNodeOf(compute))),
     value: compute.name ?? '',
-    problem: (text) => nameProblem(text, MAX_SHORT_NAME),
+    problem: (text) => nameProblem(text, MAX_SHORT_NAME_LENGTH),
   });

@@ -11,7 +11,7 @@ import {
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeHost } from '../computeIndex.ts';
 import { isPrimary } from '../../inventory/computeStatus.ts';
-import { encode, encodePath } from '../../../api/addresses/databaseUrl.ts';
+import { percentEncode, encodeDatabasePath } from '../../../api/addresses/databaseUrl.ts';
 import { PASSWORD_PLACEHOLDER, tlsQuery } from '../connectionStrings.ts';
 import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';
@@ -121,13 +121,13 @@ function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext):
   const login = context.login(computeHost?.compute.project_id);
   const uri = new SnippetString('postgresql://');
   const part = (text: string) => (host === undefined ? uri.appendText(text) : uri.appendPlaceholder(text));
-  part(encode(login.role) || 'role');
+  part(percentEncode(login.role) || 'role');
   uri.appendText(':');
   part(PASSWORD_PLACEHOLDER);
   uri.appendText('@');
   if (host === undefined) uri.appendTabstop(0);
   else uri.appendText(host);
   uri.appendText('/');
-  part(encodePath(login.database) || 'database');
+  part(encodeDatabasePath(login.database) || 'database');
   return uri.appendText(tlsQuery(host ?? ''));
 }

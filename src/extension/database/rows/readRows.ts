@@ -3,7 +3,7 @@
  */
 import type { Connection, FieldDef, Submittable } from 'pg';
 import type Client from 'pg/lib/client.js';
-import { isWord, tokensOf } from '../../../base/sql/sqlTokens.ts';
+import { isKeyword, tokensOf } from '../../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { useUsersPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
@@ -81,7 +81,8 @@ const READING: SessionOptions = {
 /** Whether a statement can be the source of another. `EXPLAIN` and `SHOW` can't. */
 function isWrappable(sql: string): boolean {
   for (const token of tokensOf(sql))
-    if (token.text !== '(') return ['select', 'values', 'table', 'with'].some((word) => isWord(token, word));
+    if (token.text !== '(')
+      return ['select', 'values', 'table', 'with'].some((word) => isKeyword(token, word));
   return false;
 }
 

@@ -1,7 +1,7 @@
 /** The statements of a SQL file, and the table that one is about. This is no parser: Postgres decides what they mean. */
 import { readStatements } from '../../../base/sql/readStatements.ts';
 import { PsqlCommandError } from '../../../base/sql/sqlScript.ts';
-import { isWord, nameIn, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
+import { isKeyword, identifierIn, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
 import type { RowSource } from './rowDocuments.ts';
 
 interface FileStatement {
@@ -53,32 +53,33 @@ export function tableIn(statement: string): string | undefined {
   const tokens = [...tokensOf(statement)];
   let isOnNext = false;
   for (const [index, token] of tokens.entries()) {
-    if (BEFORE_ON.some((word) => isWord(token, word))) isOnNext = true;
+    if (BEFORE_ON.some((word) => isKeyword(token, word))) isOnNext = true;
     else if (token.text === '(') isOnNext = false;
-    const isBefore = BEFORE_TABLE.some((word) => isWord(token, word)) || (isOnNext && isWord(token, 'on'));
-    const start = isWord(tokens[index + 1], 'only') ? index + 2 : index + 1;
-    if (isBefore && nameIn(tokens[start]) !== undefined) return tableAt(tokens, start).join('');
+    const isBefore =
+      BEFORE_TABLE.some((word) => isKeyword(token, word)) || (isOnNext && isKeyword(token, 'on'));
+    const start = isKeyword(tokens[index + 1], 'only') ? index + 2 : index + 1;
+    if (isBefore && identifierIn(tokens[start]) !== undefined) return tableAt(tokens, start).join('');
   }
   return undefined;
 }
 
 /** A name, or a schema, a dot and a name. */
 function tableAt(tokens: readonly MeaningfulToken[], start: number): string[] {
-  const isQualified = tokens[start + 1]?.text === '.' && nameIn(tokens[start + 2]) !== undefined;
+  const isQualified = tokens[start + 1]?.text === '.' && identifierIn(tokens[start + 2]) !== undefined;
   return tokens.slice(start, start + (isQualified ? 3 : 1)).map(({ text }) => text);
 }
 
 /** @param text a table, quoted if needed, or one query */
 export function rowSourceOf(text: string): RowSource {
   const tokens = [...tokensOf(text, 4)];
-  const table = nameIn(tokens[0]) === undefined ? [] : tableAt(tokens, 0);
+  const table = identifierIn(tokens[0]) === undefined ? [] : tableAt(tokens, 0);
   if (table.length !== tokens.length || table.join('') !== text.trim()) return { sql: text, name: text };
   return tableSource(tokens.map((token) => quoted(token)).join(''));
 }
 
 /** Without quotes, `user` would be a function, and `order` an error. */
 function quoted(token: MeaningfulToken): string {
-  const name = nameIn(token);
+  const name = identifierIn(token);
   return name === undefined ? token.text : quoteName(name);
 }
 

@@ -1,7 +1,7 @@
 /** The schemas of databases as text. Each is cached while a document shows it. */
 import { isBranchId, isId } from '../../../api/records/ids.ts';
 import type { CallOptions } from '../../../api/client.ts';
-import { pointParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
+import { pointInTimeParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
 import { isNotOffered, isRejected } from '../../../api/transport/errors.ts';
 import { Emitter } from '../../../base/event.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
@@ -56,7 +56,7 @@ const NOW = 'now';
 /** A position has its time after it, if that is known: `0/1A2B@2026-01-31T12:00:00Z`. */
 function pointOf(at: PointInTime | undefined): string {
   if (at === undefined) return NOW;
-  return 'lsn' in at && at.timestamp !== undefined ? `${at.lsn}@${at.timestamp}` : pointParameter(at);
+  return 'lsn' in at && at.timestamp !== undefined ? `${at.lsn}@${at.timestamp}` : pointInTimeParameter(at);
 }
 
 const keyOf = ({ path, query }: SchemaUri): string => `${query} ${path}`;
@@ -101,14 +101,16 @@ export class Schemas {
     const exists = (await this.databases(projectId, branchId, options)).includes(database);
     const { branches } = await this.#client();
     if (!exists) return '';
-    const now = () => branches.schema(projectId, branchId, database, options).catch(explain);
+    const now = () => branches.getSchema(projectId, branchId, database, options).catch(explain);
     if (at === undefined) return await now();
-    return await branches.schema(projectId, branchId, database, { ...options, at }).catch(async (error) => {
-      // The database did not exist yet, unless the service doesn't offer schemas at all.
-      if (!isRejected(error, 404)) return explain(error);
-      await now();
-      return '';
-    });
+    return await branches
+      .getSchema(projectId, branchId, database, { ...options, at })
+      .catch(async (error) => {
+        // The database did not exist yet, unless the service doesn't offer schemas at all.
+        if (!isRejected(error, 404)) return explain(error);
+        await now();
+        return '';
+      });
   }
 
   forget(uri: SchemaUri): void {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { isLocalHost } from '../../../api/addresses/host.ts';
 import { readChosenFile } from '../../../base/files.ts';
-import { adviceForOutput, adviseOnExtension } from '../../../base/sql/missingExtension.ts';
+import { extensionAdviceForOutput, addExtensionHint } from '../../../base/sql/missingExtension.ts';
 import { runScript, type ScriptResult } from '../../../base/sql/runScript.ts';
 import { ScriptError } from '../../../base/sql/sqlScript.ts';
 import { libpqEnvironment } from '../../connection/libpqVariables.ts';
@@ -49,7 +49,7 @@ export async function runByPsql(
   signal.addEventListener('abort', () => child.kill('SIGINT'));
   kill.addEventListener('abort', () => child.kill('SIGKILL'));
   const [code]: unknown[] = await once(child, 'close');
-  const advice = code !== 0 && isLocalHost(login.host) ? adviceForOutput(lastErrors) : undefined;
+  const advice = code !== 0 && isLocalHost(login.host) ? extensionAdviceForOutput(lastErrors) : undefined;
   if (advice !== undefined) write(`HINT:  ${advice}\n`);
   return typeof code === 'number' ? code : undefined;
 }
@@ -86,7 +86,7 @@ export async function runScriptByDriver(
     maxRows: MAX_ROWS,
     onResult,
     onCopyData: (chunk: Uint8Array) => onText(decoder.decode(chunk, { stream: true })),
-    onError: isLocalHost(login.host) ? adviseOnExtension : undefined,
+    onError: isLocalHost(login.host) ? addExtensionHint : undefined,
   };
   try {
     await withSession(login, FILE, signal, async (client) => {

@@ -7,7 +7,7 @@ import type Client from 'pg/lib/client.js';
 import { pause } from '../../../base/clock.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { createPgClient } from '../../../base/sql/pgClient.ts';
-import { adviseOnExtension } from '../../../base/sql/missingExtension.ts';
+import { addExtensionHint } from '../../../base/sql/missingExtension.ts';
 import { LOCK_NOT_AVAILABLE, lockAdvice } from '../../../base/sql/lockHolders.ts';
 import { isLocalHost, splitHost } from '../../../api/addresses/host.ts';
 import { sslModeOf, type ConnectionStringParts } from '../../connection/connectionStrings.ts';
@@ -69,7 +69,7 @@ export async function withSession<T>(
   } catch (error) {
     if (signal.aborted) throw new Error('Canceled.', { cause: error });
     if (deadline.aborted) throw new Error('The database did not answer in time.', { cause: error });
-    if (isLocalHost(login.host)) adviseOnExtension(error);
+    if (isLocalHost(login.host)) addExtensionHint(error);
     await adviseOnLock(error, signal);
     throw toSqlError(error);
   } finally {

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { extensions, workspace } from 'vscode';
-import { gitRunner } from '../../../base/git/runGit.ts';
+import { createGitRunner } from '../../../base/git/runGit.ts';
 
 /** The part of VS Code's Git extension that has the path of git. */
 interface GitExtension {
   getAPI(version: 1): { readonly git: { readonly path: string } };
 }
 
-export const runGit = gitRunner(gitProgram);
+export const runGit = createGitRunner(gitProgram);
 
 /** Doesn't activate the Git extension, because that would search for repositories. */
 function gitProgram(): string {

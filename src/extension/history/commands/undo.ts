@@ -1,9 +1,9 @@
 /** Undo…: gives a branch the data of an earlier moment. What it has now is kept under another name, so nothing can be lost. */
 import { l10n, ProgressLocation } from 'vscode';
-import { areNone, type OpenConnections } from '../../../api/records/effects.ts';
+import { hasNoConnections, type OpenConnections } from '../../../api/records/effects.ts';
 import { isBranchId } from '../../../api/records/ids.ts';
 import { pointInTime } from '../../../api/records/pointInTime.ts';
-import { endedSlotsText } from '../../../api/rules/endedSlots.ts';
+import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { droppedText } from '../../operations/ui/changeText.ts';
@@ -81,13 +81,14 @@ export const undo: Command = async (context, argument, run) => {
 
 /** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
 async function effectOf(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
-  const slots = endedSlotsText(await endingSlots(context.session.requireConnection(), ref), l10n);
+  const slots = endedSlotsMessage(await endingSlots(context.session.requireConnection(), ref), l10n);
   return {
     drops:
       context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],
     detail: (connections: OpenConnections) => {
-      if (!isAsked && areNone(connections) && slots === undefined && isOwn(context, ref)) return undefined;
-      const dropped = droppedText(areNone(connections) ? 0 : connections);
+      if (!isAsked && hasNoConnections(connections) && slots === undefined && isOwn(context, ref))
+        return undefined;
+      const dropped = droppedText(hasNoConnections(connections) ? 0 : connections);
       const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
       return [kept, dropped, ...(slots === undefined ? [] : [slots])].join(' ');
     },

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { EndReport, PendingChange } from '../pendingChange.ts';
 import { namesText } from '../../inventory/ui/resourceText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
-import type { EditEffect } from '../../../api/records/effects.ts';
+import type { ComputeChangeEffect } from '../../../api/records/effects.ts';
 
 const nameOf = ({ names, projectId, branchId, computeId, name }: PendingChange): string =>
   names === undefined ? nameOrId(name, computeId ?? branchId ?? projectId) : namesText(names);
@@ -69,7 +69,7 @@ interface EffectDetails {
 
 /** @returns undefined if connections are not affected */
 export function effectText(
-  effect: EditEffect,
+  effect: ComputeChangeEffect,
   { connections, toBranch = '' }: EffectDetails = {},
 ): string | undefined {
   if (effect === 'none') return undefined;

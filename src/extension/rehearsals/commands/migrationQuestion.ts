@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
-import { shownTools } from '../../../migrations/shownTools.ts';
+import { findProjectTools } from '../../../migrations/shownTools.ts';
 import { savedFile } from '../../database/commands/runSqlFile.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
@@ -30,7 +30,7 @@ async function ask(title: string): Promise<Migration | undefined> {
   const commandOf = (command: string): Migration | undefined =>
     folder && { kind: 'command', name: command, uri: folder.uri };
   const items = async () => {
-    const tools = folder === undefined ? [] : await shownTools(folder.uri.fsPath);
+    const tools = folder === undefined ? [] : await findProjectTools(folder.uri.fsPath);
     return [
       ...(file === undefined ? [] : [fileItem(fileOf(file))]),
       ...tools.map(({ name, command }) => commandItem(command, name, commandOf(command))),

@@ -1,6 +1,6 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
 import { l10n } from 'vscode';
-import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
+import { MAX_SHORT_NAME_LENGTH } from '../../../api/rules/nameLength.ts';
 import { isRejected } from '../../../api/transport/errors.ts';
 import type { Account } from '../../account/accounts.ts';
 import { asApiKeyNode } from '../../inventory/nodes.ts';
@@ -32,7 +32,7 @@ export const createApiKey: Command = async (context, _argument, run) => {
   // Fail before the question, not after it.
   if (isRejected(context.apiKeys.failure, 403)) await requireKeyAccess(() => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
-  const problem = (text: string) => nameProblem(text, MAX_SHORT_NAME);
+  const problem = (text: string) => nameProblem(text, MAX_SHORT_NAME_LENGTH);
   const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt, problem }));
   if (name === undefined) return;
   const created = await makeChange(context, run, {

@@ -1,7 +1,7 @@
 /** Lists the extensions that SQL files of the workspace create and hosted branches have, and whether the local service has them. */
 import { l10n, workspace } from 'vscode';
 import { readUserFile } from '../../../base/files.ts';
-import { createdExtensions } from '../../../base/sql/createdExtensions.ts';
+import { findCreatedExtensions } from '../../../base/sql/createdExtensions.ts';
 import { extensionAdvice, installCommand } from '../../../base/sql/missingExtension.ts';
 import type { AvailableExtensions } from '../../../localService/leaseProof.ts';
 import { LocalServiceError } from '../../../localService/lease.ts';
@@ -65,7 +65,7 @@ async function createdInFiles(): Promise<string[]> {
     const { bytes } = await readUserFile(file.fsPath, workspacePaths());
     const text = bytes?.toString() ?? '';
     // Most files create none.
-    if (/extension/i.test(text)) names.push(...createdExtensions(text));
+    if (/extension/i.test(text)) names.push(...findCreatedExtensions(text));
   }
   return names;
 }

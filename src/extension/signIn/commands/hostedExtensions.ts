@@ -1,5 +1,5 @@
 /** The extensions that hosted branches have. */
-import { createdExtensions } from '../../../base/sql/createdExtensions.ts';
+import { findCreatedExtensions } from '../../../base/sql/createdExtensions.ts';
 import { primaryOf } from '../../inventory/branchStatus.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -32,5 +32,5 @@ async function namesInDefault({ inventory, schemas }: Model, projectId: string):
   const texts = databases.map(async (database) =>
     schemas.read({ projectId, branchId: branch.id, database }, {}),
   );
-  return (await Promise.all(texts)).flatMap(createdExtensions);
+  return (await Promise.all(texts)).flatMap(findCreatedExtensions);
 }

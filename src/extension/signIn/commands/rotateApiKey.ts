@@ -1,7 +1,7 @@
 /** Rotate API Key…: replaces the key of this window with a new one. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
-import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
+import { MAX_SHORT_NAME_LENGTH } from '../../../api/rules/nameLength.ts';
 import type { Account } from '../../account/accounts.ts';
 import { rotateKey, type RotationDependencies, type RotationOutcome } from '../apiKeys/keyRotation.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -131,7 +131,7 @@ function keyNameQuestion(keys: readonly ApiKey[], old = ''): Question<string> {
     prompt: l10n.t('Name of the new key'),
     value: nextName(old, isTaken),
     problem: (text) =>
-      isTaken(text) ? l10n.t('Another key already has this name') : nameProblem(text, MAX_SHORT_NAME),
+      isTaken(text) ? l10n.t('Another key already has this name') : nameProblem(text, MAX_SHORT_NAME_LENGTH),
   });
 }
 

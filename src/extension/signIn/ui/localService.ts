@@ -14,7 +14,7 @@ import type { Config } from '../../window/ui/config.ts';
 import { LocalServiceError, type Lease } from '../../../localService/lease.ts';
 import {
   checkPostgres,
-  joinOrStart,
+  joinOrStartService,
   type LocalServiceOptions,
   type PostgresCheck,
 } from '../../../localService/joinOrStart.ts';
@@ -181,7 +181,7 @@ export class LocalService implements Disposable {
     // Next to the folder, so that it stays if the folder is deleted. Secrets don't show it, because other machines share them.
     const marker = `${dataDir}.used`;
     const isLost = existsSync(marker) && !existsSync(dataDir);
-    const lease = await joinOrStart({ script, dataDir, key, port, ...options });
+    const lease = await joinOrStartService({ script, dataDir, key, port, ...options });
     await writeFile(marker, '').catch((error: unknown) => log.error('Marking the data as used', error));
     if (isLost) this.#lostData.fire();
     if (this.#isDisposed) lease.release();

@@ -1,6 +1,6 @@
 /** Dates, durations and moments in the display language. */
 import { env, l10n } from 'vscode';
-import { pointParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
+import { pointInTimeParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { TIME_UNITS } from '../timeUnits.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
@@ -97,13 +97,13 @@ export const agoText = (time: number, now: number): string => ago(new Date(time)
 export function pastText(name: string, at: PointInTime | undefined): string {
   if (at === undefined) return name;
   const { timestamp } = at;
-  return `${name} · ${timestamp === undefined ? pointParameter(at) : clockText(Date.parse(timestamp))}`;
+  return `${name} · ${timestamp === undefined ? pointInTimeParameter(at) : clockText(Date.parse(timestamp))}`;
 }
 
 /** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
 export function pointText(point: PointInTime, now = Date.now()): string {
   const { timestamp } = point;
-  if (timestamp === undefined) return `LSN ${pointParameter(point)}`;
+  if (timestamp === undefined) return `LSN ${pointInTimeParameter(point)}`;
   const date = new Date(timestamp);
   return `${date.toLocaleString(env.language)} · ${agoText(date.getTime(), now)}`;
 }

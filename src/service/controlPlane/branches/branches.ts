@@ -7,17 +7,17 @@ import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, Mutation, OperationRecord } from '../../state/storedRecords.ts';
 import { readCatalogForCopy } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
-import { requirePostgres, requireValid, type Allocation } from '../records/computeRecord.ts';
-import { allocate, openAddresses, pendingCompute, withPending } from '../computes/computes.ts';
-import { findInHistory, isHistoryKept, momentOf } from '../records/historyRetention.ts';
+import { requirePostgres, requireValidCreation, type Allocation } from '../records/computeRecord.ts';
+import { allocateForCompute, openAddresses, newPendingCompute, withPending } from '../computes/computes.ts';
+import { findInHistory, isHistoryKept, parseMoment } from '../records/historyRetention.ts';
 import { generateId } from '../records/generateId.ts';
-import { branchTask, computeTask, startTask } from '../records/operationRecord.ts';
+import { branchTask, computeTask, newStartTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 import { branchRemovals } from '../operations/operationSteps.ts';
-import { recordCompute } from '../records/countUsage.ts';
+import { computeMutations } from '../records/countUsage.ts';
 import {
   computesOf,
-  defaultBranch,
+  findDefaultBranch,
   findBranch,
   newBranch,
   requireExpiryAllowed,
@@ -42,25 +42,26 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
   const { store, operations } = plane;
   const { endpoints: requested = [], branch: { parent_lsn, parent_timestamp } = {} } = body;
   const source = buildBranch(plane, project, body).parent;
-  const given = momentOf({ parent_lsn, parent_timestamp }, plane.clock.now());
+  const given = parseMoment({ parent_lsn, parent_timestamp }, plane.clock.now());
   const moment = await findInHistory(plane, project, source.id, given);
   const catalog = await readCatalogForCopy({ plane, project, branchId: source.id });
   const engine = await plane.engine;
   const ports = new Set<number>();
   const allocated: (readonly [ComputeOfBranch, Allocation])[] = [];
-  for (const endpoint of requested) allocated.push([endpoint, await allocate(engine, store.account, ports)]);
+  for (const endpoint of requested)
+    allocated.push([endpoint, await allocateForCompute(engine, store.account, ports)]);
   // Another call may have changed the project in the meantime.
   const { branch, parent } = buildBranch(plane, project, body, moment);
   const isSchemaOnly = branch.init_source === 'schema-only';
   const keepsHistory = isHistoryKept(project, branch);
   const computes = allocated.map(([endpoint, allocation]) =>
-    pendingCompute(plane, project.record, { ...endpoint, branch_id: branch.id }, allocation),
+    newPendingCompute(plane, project.record, { ...endpoint, branch_id: branch.id }, allocation),
   );
   const started = operations.begin(
     project.record.id,
     [
       branchTask(branch, { kind: 'createBranch', parentId: parent.id, moment, isSchemaOnly, keepsHistory }),
-      ...computes.map(startTask),
+      ...computes.map(newStartTask),
     ],
     [{ set: 'branch', value: branch }, ...computes.map((value): Mutation => ({ set: 'compute', value }))],
   );
@@ -73,14 +74,14 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
 function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBody, moment?: Moment) {
   const { branch: creation = {}, endpoints = [], annotation_value } = body;
   const now = plane.clock.now();
-  const parent = creation.parent_id ? findBranch(project, creation.parent_id) : defaultBranch(project);
+  const parent = creation.parent_id ? findBranch(project, creation.parent_id) : findDefaultBranch(project);
   const { parent_timestamp } = creation;
   const parent_lsn = moment !== undefined && 'lsn' in moment ? moment.lsn : creation.parent_lsn;
   const { init_source = 'parent-data' } = creation;
   const isSchemaOnly = init_source === 'schema-only';
   if (!isSchemaOnly && init_source !== 'parent-data')
     throw unprocessable('init_source: must be parent-data or schema-only.');
-  for (const endpoint of endpoints) requireValid(project.record, endpoint, plane.plan);
+  for (const endpoint of endpoints) requireValidCreation(project.record, endpoint, plane.plan);
   if (endpoints.filter(({ type }) => type === 'read_write').length > 1)
     throw unprocessable('endpoints: a branch can have one read_write compute only.');
   requireReady(project, parent);
@@ -128,7 +129,7 @@ export function updateBranch(
 
 export function setDefaultBranch({ store, clock }: Plane, project: ProjectState, id: string): BranchResult {
   const updated_at = toTimestamp(clock.now());
-  const branch = { ...findFree(project, id), default: true, updated_at };
+  const branch = { ...findFreeBranch(project, id), default: true, updated_at };
   requireExpiryAllowed(project, branch);
   const previous = [...project.branches.values()].filter((each) => each.default && each.id !== id);
   const others = previous.map((each) => ({ ...each, default: false, updated_at }));
@@ -139,14 +140,14 @@ export function setDefaultBranch({ store, clock }: Plane, project: ProjectState,
 /** Returns undefined if there is no such branch. */
 export function deleteBranch(plane: Plane, project: ProjectState, id: string): BranchResult | undefined {
   if (!project.branches.has(id)) return undefined;
-  const branch = findFree(project, id);
+  const branch = findFreeBranch(project, id);
   requireDeletable(project, branch);
   // A copy of its schema is no child of it.
   requireNotCopied(project, id);
   const computes = computesOf(project, id);
   const { store, clock } = plane;
   for (const compute of computes)
-    store.commit(...recordCompute(store.account, compute, compute.record, clock.now()));
+    store.commit(...computeMutations(store.account, compute, compute.record, clock.now()));
   const removals = computes.map(({ record }) => computeTask(record, { kind: 'remove', type: record.type }));
   const operations = plane.operations.begin(
     project.record.id,
@@ -166,11 +167,11 @@ export async function restoreBranch(
   requirePostgres(await plane.engine);
   requireRestorable(project, id, request);
   const { source_branch_id: sourceId, source_lsn, source_timestamp } = request;
-  const given = momentOf({ source_lsn, source_timestamp }, plane.clock.now());
+  const given = parseMoment({ source_lsn, source_timestamp }, plane.clock.now());
   const moment = await findInHistory(plane, project, sourceId, given);
   // Another call may have changed the project in the meantime.
   requireRestorable(project, id, request);
-  const branch = findFree(project, id);
+  const branch = findFreeBranch(project, id);
   requireReady(project, findBranch(project, sourceId));
   const preserved = buildPreservedBranch(plane, project, branch, request.preserve_under_name);
   const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
@@ -186,7 +187,7 @@ export async function restoreBranch(
   const tasks = [
     ...active.map(({ record }) => computeTask(record, { kind: 'suspend' })),
     branchTask(branch, { kind: 'restoreBranch', sourceId, moment, preservedId: preserved?.id }),
-    ...pending.map(startTask),
+    ...pending.map(newStartTask),
   ];
   const changes: Mutation[] = [
     { set: 'branch', value },
@@ -245,7 +246,7 @@ export function deleteExpiredBranches(plane: Plane): void {
   }
 }
 
-function findFree(project: ProjectState, id: string): BranchRecord {
+function findFreeBranch(project: ProjectState, id: string): BranchRecord {
   const branch = findBranch(project, id);
   requireFree(project, branch);
   return branch;

@@ -9,8 +9,8 @@ import type { DeletedProject, PendingDeletion } from '../../state/storedRecords.
 import { openAddresses } from '../computes/computes.ts';
 import { withState } from '../records/computeRecord.ts';
 import { historyRetention } from '../records/historyRetention.ts';
-import { locked, unfinishedOperations } from '../records/operationRecord.ts';
-import { recordCompute } from '../records/countUsage.ts';
+import { lockedError, unfinishedOperations } from '../records/operationRecord.ts';
+import { computeMutations } from '../records/countUsage.ts';
 import type { Plane } from '../operations/operations.ts';
 
 /** While the computes of a deleted project are being stopped, and its size is being checked. */
@@ -22,16 +22,16 @@ export function deleteProject(plane: Plane, project: ProjectState): void {
   for (const { id, protected: isProtected } of project.branches.values())
     if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
   const [busy] = unfinishedOperations(project);
-  if (busy !== undefined) throw locked(busy);
+  if (busy !== undefined) throw lockedError(busy);
   const now = clock.now();
   const { id: projectId } = project.record;
   const retention = historyRetention(project.record);
-  const leftover = { projectId, branchIds: dataIds(project), computeIds: [...project.computes.keys()] };
+  const leftover = { projectId, branchIds: dataIdsOf(project), computeIds: [...project.computes.keys()] };
   if (retention === 0) return void removeForGood(plane, leftover);
   for (const compute of project.computes.values()) {
     if (compute.record.current_state !== 'active') continue;
     const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
-    store.commit(...recordCompute(store.account, compute, idle, now));
+    store.commit(...computeMutations(store.account, compute, idle, now));
   }
   const value: DeletedProject = {
     ...leftover,
@@ -41,17 +41,17 @@ export function deleteProject(plane: Plane, project: ProjectState): void {
     mutations: [...mutationsOf(project)],
   };
   store.commit({ set: 'deleted', value });
-  stopping.set(value, stop(plane, value));
+  stopping.set(value, stopComputes(plane, value));
 }
 
 /** The ids of all data of a project: of branches and of snapshots. */
-export const dataIds = ({ branches, snapshots }: ProjectState): string[] => [
+export const dataIdsOf = ({ branches, snapshots }: ProjectState): string[] => [
   ...branches.keys(),
   ...snapshots.keys(),
 ];
 
-/** Never rejects. */
-async function stop(plane: Plane, { projectId, computeIds }: DeletedProject): Promise<void> {
+/** Stops the computes of a deleted project. Never rejects. */
+async function stopComputes(plane: Plane, { projectId, computeIds }: DeletedProject): Promise<void> {
   try {
     await plane.store.untilDurable();
     const engine = await plane.engine;
@@ -73,7 +73,7 @@ export async function listDeletedProjects({ store }: Plane): Promise<DeletedProj
   return [...deleted.values()];
 }
 
-/** Its connection strings are valid again. @throws {HttpError} 404 */
+/** Brings a deleted project back, with its connection strings. @throws {HttpError} 404 */
 export async function recoverProject(plane: Plane, id: string): Promise<ProjectState> {
   const { store } = plane;
   const { deleted } = store.account;
@@ -94,7 +94,7 @@ export function removeExpiredProjects(plane: Plane): void {
     if (Date.parse(project.recoverable_until) <= plane.clock.now()) void removeForGood(plane, project);
 }
 
-/** Removes those that were deleted first while their data is too much. */
+/** Removes deleted projects for good, the first deleted one first, while their data takes too much space. */
 export async function removeSurplusProjects(plane: Plane): Promise<void> {
   const engine = await plane.engine;
   const { deleted } = plane.store.account;

@@ -14,10 +14,16 @@ import {
 } from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
-import { PROVISIONER, requirePostgres, requireValid } from '../records/computeRecord.ts';
-import { allocate, beginRestart, findCompute, openAddresses, pendingCompute } from '../computes/computes.ts';
+import { PROVISIONER, requirePostgres, requireValidCreation } from '../records/computeRecord.ts';
+import {
+  allocateForCompute,
+  beginRestart,
+  findCompute,
+  openAddresses,
+  newPendingCompute,
+} from '../computes/computes.ts';
 import { generateId } from '../records/generateId.ts';
-import { branchTask, startTask } from '../records/operationRecord.ts';
+import { branchTask, newStartTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 import { newBranch } from '../records/branchRecord.ts';
 import { newBranchId } from './branches.ts';
@@ -36,15 +42,20 @@ export async function createProject(plane: Plane, creation: ProjectCreation) {
   const now = clock.now();
   const id = generateId('', (taken) => store.account.hasProject(taken));
   const project = newProject(id, creation, engine.pgVersion, now);
-  requireValid(project, PRIMARY, plan);
+  requireValidCreation(project, PRIMARY, plan);
   const basics = { id: newBranchId(plane), project_id: id, name: branchName, default: true };
   const branch = newBranch(basics, now);
   const keepsHistory = isHistoryKept({ record: project }, branch);
   const endpoint = { ...PRIMARY, branch_id: branch.id };
-  const compute = pendingCompute(plane, project, endpoint, await allocate(engine, store.account));
+  const compute = newPendingCompute(
+    plane,
+    project,
+    endpoint,
+    await allocateForCompute(engine, store.account),
+  );
   const started = operations.begin(
     id,
-    [branchTask(branch, { kind: 'createBranch', keepsHistory, owner }), startTask(compute)],
+    [branchTask(branch, { kind: 'createBranch', keepsHistory, owner }), newStartTask(compute)],
     [
       { set: 'project', value: project },
       { set: 'branch', value: branch },
@@ -78,7 +89,7 @@ export function updateProject(
     settings: settingsOf(record, patch),
     updated_at: toTimestamp(plane.clock.now()),
   };
-  requireValid(project, PRIMARY, plane.plan);
+  requireValidCreation(project, PRIMARY, plane.plan);
   const isNew = isReplicated(project) && !isReplicated(record);
   const restarted = isNew ? [...computes.values()] : [];
   for (const { record: compute } of restarted) plane.operations.requireFree(compute.id);

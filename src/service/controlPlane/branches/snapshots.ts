@@ -31,13 +31,13 @@ import {
 } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { generateId } from '../records/generateId.ts';
-import { findInHistory, isHistoryKept, momentOf } from '../records/historyRetention.ts';
+import { findInHistory, isHistoryKept, parseMoment } from '../records/historyRetention.ts';
 import {
   branchTask,
   computeTask,
-  locked,
+  lockedError,
   snapshotTask,
-  startTask,
+  newStartTask,
   unfinishedOperations,
   type Task,
 } from '../records/operationRecord.ts';
@@ -59,7 +59,7 @@ export async function createSnapshot(
 ): Promise<SnapshotResult> {
   requirePostgres(await plane.engine);
   const { lsn, timestamp } = creation;
-  const given = momentOf({ lsn, timestamp }, plane.clock.now());
+  const given = parseMoment({ lsn, timestamp }, plane.clock.now());
   buildSnapshot(plane, project, branchId, creation);
   const moment = await findInHistory(plane, project, branchId, given);
   // Another call may have changed the project in the meantime.
@@ -73,7 +73,7 @@ export async function createSnapshot(
   return { snapshot, operations };
 }
 
-/** Checks the rules. */
+/** Builds the record of a new snapshot. @throws {HttpError} if a rule forbids it */
 function buildSnapshot(
   { store, clock, plan }: Plane,
   project: ProjectState,
@@ -81,7 +81,7 @@ function buildSnapshot(
   { expires_at, ...creation }: SnapshotCreation,
 ): SnapshotRecord {
   const branch = findBranch(project, branchId);
-  // It may be about to be replaced.
+  // A restore in progress may replace the branch.
   requireFree(project, branch);
   const snapshots = [...project.snapshots.values()];
   if (snapshots.length >= LIMITS[plan])
@@ -103,12 +103,12 @@ function buildSnapshot(
     name,
     slug,
     created_at,
-    expires_at: expiryOf(expires_at, now),
+    expires_at: parseExpiry(expires_at, now),
     manual: true,
   };
 }
 
-function expiryOf(expiresAt: string | undefined, now: number): string | undefined {
+function parseExpiry(expiresAt: string | undefined, now: number): string | undefined {
   if (expiresAt === undefined) return undefined;
   const at = Date.parse(expiresAt);
   if (at <= now) throw unprocessable('expires_at: must be in the future.');
@@ -128,7 +128,7 @@ function findFinishedSnapshot(project: ProjectState, id: string): SnapshotRecord
   const busy = unfinishedOperations(project).find(
     ({ step }) => isSnapshotStep(step) && step.snapshotId === id,
   );
-  if (busy !== undefined) throw locked(busy);
+  if (busy !== undefined) throw lockedError(busy);
   return snapshot;
 }
 
@@ -143,7 +143,7 @@ export function updateSnapshot(
     ...snapshot,
     name: name ?? snapshot.name,
     expires_at:
-      expires_at === undefined ? snapshot.expires_at : expiryOf(expires_at ?? undefined, clock.now()),
+      expires_at === undefined ? snapshot.expires_at : parseExpiry(expires_at ?? undefined, clock.now()),
   };
   store.commit({ set: 'snapshot', value });
   return value;
@@ -164,7 +164,7 @@ export function deleteSnapshot(
   );
 }
 
-/** One that can't be deleted yet is retried at the next check. */
+/** Deletes expired snapshots. One that can't be deleted yet is retried at the next check. */
 export function deleteExpiredSnapshots(plane: Plane): void {
   for (const project of plane.store.account.projects.values())
     for (const { id, expires_at } of project.snapshots.values()) {
@@ -209,7 +209,7 @@ export async function restoreSnapshot(
   const keepsHistory = isHistoryKept(project, finalize_restore && target !== undefined ? target : branch);
   const step = { kind: 'createBranch', parentId: id, passwordsOf: target?.id, keepsHistory } as const;
   const finalization =
-    finalize_restore && target !== undefined ? finalize(plane, project, branch, target) : undefined;
+    finalize_restore && target !== undefined ? planFinalization(plane, project, branch, target) : undefined;
   const operations = plane.operations.begin(
     project.record.id,
     [branchTask(branch, step), ...(finalization?.tasks ?? [])],
@@ -231,12 +231,18 @@ export async function finalizeRestore(
   if (branch.restore_status !== 'restored' || branch.restored_as === undefined)
     throw unprocessable(`Branch ${id} is not the restore of a snapshot that can be finalized.`);
   if (name !== undefined) requireNewName(project, name);
-  const { tasks, changes } = finalize(plane, project, branch, findBranch(project, branch.restored_as), name);
+  const { tasks, changes } = planFinalization(
+    plane,
+    project,
+    branch,
+    findBranch(project, branch.restored_as),
+    name,
+  );
   return plane.operations.begin(project.record.id, tasks, changes);
 }
 
 /** Checks the rules. The active computes of the target are restarted on the restored branch. */
-function finalize(
+function planFinalization(
   plane: Plane,
   project: ProjectState,
   branch: BranchRecord,
@@ -257,7 +263,7 @@ function finalize(
       ...active.map(({ record }) => computeTask(record, { kind: 'suspend' })),
       branchTask(branch, { kind: 'finalizeBranch', targetId: target.id, oldName }),
       ...pending.map(({ record, ...rest }) =>
-        startTask({ ...rest, record: { ...record, branch_id: branch.id } }),
+        newStartTask({ ...rest, record: { ...record, branch_id: branch.id } }),
       ),
     ],
     changes: pending.map((value) => ({ set: 'compute', value })),

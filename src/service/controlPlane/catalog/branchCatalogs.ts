@@ -15,7 +15,7 @@ import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/s
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { findInHistory } from '../records/historyRetention.ts';
-import { computeTask, newOperation, removeOldOperations } from '../records/operationRecord.ts';
+import { computeTask, newOperation, oldOperationRemovals } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 
 /** A branch of a project, by its id. */
@@ -126,7 +126,7 @@ function recordChange(
 ): readonly OperationRecord[] {
   if (primary === undefined) return [];
   const value = newOperation(computeTask(primary, { kind: 'sql' }), 'finished', clock.now());
-  store.commit({ set: 'operation', value }, ...removeOldOperations(project));
+  store.commit({ set: 'operation', value }, ...oldOperationRemovals(project));
   return [value.record];
 }
 

@@ -24,7 +24,7 @@ export class Autosuspend {
   }
 
   /** @param open the number of client connections now */
-  activity(computeId: string, open: number): void {
+  recordActivity(computeId: string, open: number): void {
     const compute = this.#plane.store.account.compute(computeId);
     if (compute === undefined) return;
     this.#use.set(computeId, { at: this.#plane.clock.now(), open });
@@ -32,7 +32,7 @@ export class Autosuspend {
   }
 
   /** The number of open client connections. */
-  connections(computeId: string): number {
+  openConnections(computeId: string): number {
     return this.#use.get(computeId)?.open ?? 0;
   }
 
@@ -44,14 +44,14 @@ export class Autosuspend {
   }
 
   /** Suspends the computes that have been inactive for too long. */
-  check(): void {
+  suspendInactive(): void {
     const { store, clock, operations } = this.#plane;
     for (const compute of store.account.activeComputes()) {
       const { record } = compute;
       if (operations.whenEnded(record.id) !== undefined) continue;
       if (this.#lastUse(compute) > clock.now()) {
         // The clock was set back. A last use in the future would keep the compute active until then.
-        this.#use.set(record.id, { at: clock.now(), open: this.connections(record.id) });
+        this.#use.set(record.id, { at: clock.now(), open: this.openConnections(record.id) });
         this.#setLastActive(compute, clock.now());
         continue;
       }
@@ -59,7 +59,7 @@ export class Autosuspend {
       const seconds = autosuspendSeconds(record.suspend_timeout_seconds);
       if (seconds === undefined || clock.now() - this.#lastUse(compute) < seconds * 1000) continue;
       const project = store.account.project(record.project_id);
-      // It would wait for the end of the copy, and then disconnect all clients that have connected by then.
+      // A suspension would wait for the end of the copy, and then disconnect all clients that have connected by then.
       if (unfinishedCopyFrom(project, record.branch_id) !== undefined) continue;
       this.#updateLastActive(compute, 0);
       suspendCompute(this.#plane, project, record.id, 'inactivity');

@@ -19,7 +19,7 @@ import {
   requireNoPrimary,
   requirePostgres,
   requireProvisioner,
-  requireValid,
+  requireValidCreation,
   requireValidSize,
   specOf,
   withState,
@@ -28,7 +28,7 @@ import {
 import { generateId } from '../records/generateId.ts';
 import { computeTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
-import { countUsage, recordCompute } from '../records/countUsage.ts';
+import { usageMutations, computeMutations } from '../records/countUsage.ts';
 
 interface ComputeResult {
   readonly endpoint: ComputeRecord;
@@ -50,17 +50,17 @@ export async function createCompute(
   requireCreatable(plane, project, creation);
   const engine = await plane.engine;
   if (creation.disabled !== true) requirePostgres(engine);
-  const allocation = await allocate(engine, plane.store.account);
+  const allocation = await allocateForCompute(engine, plane.store.account);
   // Another call may have taken the branch in the meantime.
   requireCreatable(plane, project, creation);
-  const compute = pendingCompute(plane, project.record, creation, allocation);
-  return begin(plane, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
+  const compute = newPendingCompute(plane, project.record, creation, allocation);
+  return beginOnCompute(plane, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
 }
 
 function requireCreatable(plane: Plane, project: ProjectState, creation: ComputeCreation): void {
   findBranch(project, creation.branch_id);
   plane.operations.requireFree(creation.branch_id);
-  requireValid(project.record, creation, plane.plan);
+  requireValidCreation(project.record, creation, plane.plan);
   if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
 }
 
@@ -71,7 +71,7 @@ export async function updateCompute(
   patch: ComputePatch,
 ): Promise<ComputeResult> {
   const engine = patch.settings === undefined ? undefined : await plane.engine;
-  const compute = findFree(plane, project, id);
+  const compute = findFreeCompute(plane, project, id);
   const now = plane.clock.now();
   const next = applyPatch(compute, patch, now);
   requireValidUpdate(plane, project, compute.record, next, patch);
@@ -79,7 +79,8 @@ export async function updateCompute(
   if (engine !== undefined && !isDeepStrictEqual(next.settings, compute.record.settings))
     requirePostgres(engine);
   const { steps, pending } = stepsOfUpdate(compute, next);
-  if (steps.length > 0) return begin(plane, { ...compute, record: withState(next, { pending }, now) }, steps);
+  if (steps.length > 0)
+    return beginOnCompute(plane, { ...compute, record: withState(next, { pending }, now) }, steps);
   plane.store.commit({ set: 'compute', value: { ...compute, record: next } });
   return { endpoint: next, operations: [] };
 }
@@ -105,7 +106,7 @@ function requireValidUpdate(
 /** Returns undefined if there is no such compute. */
 export function deleteCompute(plane: Plane, project: ProjectState, id: string): ComputeResult | undefined {
   if (!project.computes.has(id)) return undefined;
-  const compute = findFree(plane, project, id);
+  const compute = findFreeCompute(plane, project, id);
   const { store, clock, operations } = plane;
   const { type, branch_id, project_id: projectId } = compute.record;
   if (project.branches.get(branch_id)?.protected === true)
@@ -116,7 +117,7 @@ export function deleteCompute(plane: Plane, project: ProjectState, id: string): 
   const started = operations.begin(
     projectId,
     [computeTask(record, { kind: 'remove', type })],
-    [...countUsage(store.account, compute, clock.now()), { removed: 'compute', projectId, id }],
+    [...usageMutations(store.account, compute, clock.now()), { removed: 'compute', projectId, id }],
   );
   return { endpoint: record, operations: started };
 }
@@ -129,24 +130,24 @@ export async function restartCompute(
   const compute = await requireStartable(plane, project, id);
   const isActive = compute.record.current_state === 'active';
   if (isActive) return beginRestart(plane, compute);
-  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
+  return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
 }
 
 /** @param compute active, and no operation runs on it */
 export const beginRestart = (plane: Plane, compute: StoredCompute): ComputeResult =>
-  begin(plane, withPending(plane, compute, 'active'), [{ kind: 'suspend' }, { kind: 'start' }]);
+  beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'suspend' }, { kind: 'start' }]);
 
 /** Does nothing if the compute is active. */
 export async function startCompute(plane: Plane, project: ProjectState, id: string): Promise<ComputeResult> {
   const compute = await requireStartable(plane, project, id);
   if (compute.record.current_state === 'active') return { endpoint: compute.record, operations: [] };
-  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
+  return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
 }
 
 /** For a client that waits at the compute's address, even if the record says that the compute is active. */
 export function startForClient(plane: Plane, project: ProjectState, id: string): ComputeResult {
   const compute = findEnabled(plane, project, id);
-  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], 'connection');
+  return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], 'connection');
 }
 
 /** @throws {HttpError} 404; 409 if the compute can't start; 423 */
@@ -157,7 +158,7 @@ async function requireStartable(plane: Plane, project: ProjectState, id: string)
 }
 
 function findEnabled(plane: Plane, project: ProjectState, id: string): StoredCompute {
-  const compute = findFree(plane, project, id);
+  const compute = findFreeCompute(plane, project, id);
   if (compute.record.disabled)
     throw conflict(`Compute ${id} is disabled. Enable it first (disabled: false).`);
   return compute;
@@ -170,13 +171,13 @@ export function suspendCompute(
   id: string,
   trigger?: 'inactivity',
 ): ComputeResult {
-  const compute = findFree(plane, project, id);
+  const compute = findFreeCompute(plane, project, id);
   if (compute.record.current_state === 'idle') return { endpoint: compute.record, operations: [] };
-  return begin(plane, withPending(plane, compute, 'idle'), [{ kind: 'suspend' }], trigger);
+  return beginOnCompute(plane, withPending(plane, compute, 'idle'), [{ kind: 'suspend' }], trigger);
 }
 
 /** @throws {HttpError} 423 while an operation runs on the compute */
-function findFree({ operations }: Plane, project: ProjectState, id: string): StoredCompute {
+function findFreeCompute({ operations }: Plane, project: ProjectState, id: string): StoredCompute {
   const compute = findCompute(project, id);
   operations.requireFree(id);
   return compute;
@@ -190,7 +191,7 @@ export function withPending(
   return { ...compute, record: withState(compute.record, { pending }, clock.now()) };
 }
 
-function begin(
+function beginOnCompute(
   { operations, store: { account }, clock }: Plane,
   compute: StoredCompute,
   steps: readonly ComputeStep[],
@@ -203,7 +204,7 @@ function begin(
   const changes: Mutation[] =
     before === undefined
       ? [{ set: 'compute', value: compute }]
-      : [...recordCompute(account, before, record, clock.now())];
+      : [...computeMutations(account, before, record, clock.now())];
   return {
     endpoint: record,
     operations: operations.begin(record.project_id, tasks, changes, trigger === 'connection'),
@@ -226,7 +227,7 @@ function stepsOfUpdate(
 }
 
 /** Returns a new compute whose creation is pending. */
-export function pendingCompute(
+export function newPendingCompute(
   plane: Plane,
   project: ProjectRecord,
   creation: ComputeCreation,
@@ -250,14 +251,14 @@ export async function openAddresses(
   await Promise.allSettled(computes.map((compute) => engine.attach(specOf(compute))));
 }
 
-/** More than there are ports. */
+/** More attempts than there are ports. */
 const ADDRESS_ATTEMPTS = 32_000;
 
 /**
  * Returns an address that no compute of the account has, whether it is active or not.
  * @param taken ports of computes that are created together with this one; the new ones are added
  */
-export async function allocate(
+export async function allocateForCompute(
   engine: ComputeEngine,
   { ports }: AccountState,
   taken = new Set<number>(),

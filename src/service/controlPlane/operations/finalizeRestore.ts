@@ -10,8 +10,8 @@ import { withState } from '../records/computeRecord.ts';
 
 type FinalizeStep = Extract<BranchStep, { readonly kind: 'finalizeBranch' }>;
 
-/** The computes don't run, and a server gets its branch when it starts. So only records change. */
-export function afterFinalizing(
+/** Only records change: the computes don't run, and a server gets its branch when it starts. */
+export function finalizationMutations(
   { targetId, oldName }: FinalizeStep,
   project: ProjectState,
   branch: BranchRecord,
@@ -56,8 +56,12 @@ export function afterFinalizing(
   ];
 }
 
-/** Nothing is pending any more on the computes of the branch. Those that an earlier step has suspended stay idle. */
-export const withoutPending = (project: ProjectState, branchId: string, now: number): readonly Mutation[] =>
+/** Ends what is pending on the computes of the branch. Computes that an earlier step has suspended stay idle. */
+export const endPendingMutations = (
+  project: ProjectState,
+  branchId: string,
+  now: number,
+): readonly Mutation[] =>
   computesOf(project, branchId).map((compute) => {
     const record = withState(compute.record, { pending: undefined }, now);
     return { set: 'compute', value: { ...compute, record } };

@@ -15,8 +15,8 @@ import {
 } from '../../state/storedRecords.ts';
 import { computesOf, isOwnEarlierData } from '../records/branchRecord.ts';
 import { specOf, withState } from '../records/computeRecord.ts';
-import { recordCompute } from '../records/countUsage.ts';
-import { afterFinalizing, withoutPending } from './finalizeRestore.ts';
+import { computeMutations } from '../records/countUsage.ts';
+import { finalizationMutations, endPendingMutations } from './finalizeRestore.ts';
 
 export async function performStep(
   { step, record }: StoredOperation,
@@ -86,18 +86,18 @@ function targetOf(record: StoredOperation['record'], account: AccountState) {
 }
 
 /** @param isLast whether no step follows, so that nothing is pending any more */
-export function afterSuccess(
+export function successMutations(
   { step, record }: StoredOperation,
   account: AccountState,
   isLast: boolean,
   now: number,
 ): readonly Mutation[] {
   const { project, branch, compute } = targetOf(record, account);
-  if (isBranchStep(step)) return branch === undefined ? [] : afterBranchStep(step, project, branch, now);
+  if (isBranchStep(step)) return branch === undefined ? [] : branchStepMutations(step, project, branch, now);
   if (isSnapshotStep(step)) return [];
   return compute === undefined
     ? []
-    : recordCompute(account, compute, afterComputeStep(step, compute.record, isLast, now), now);
+    : computeMutations(account, compute, afterComputeStep(step, compute.record, isLast, now), now);
 }
 
 function afterComputeStep(
@@ -121,7 +121,7 @@ function afterComputeStep(
   }
 }
 
-function afterBranchStep(
+function branchStepMutations(
   step: BranchStep,
   project: ProjectState,
   branch: BranchRecord,
@@ -129,7 +129,7 @@ function afterBranchStep(
 ): readonly Mutation[] {
   switch (step.kind) {
     case 'createBranch':
-      return [ready(branch, now)];
+      return [readyMutation(branch, now)];
     case 'restoreBranch': {
       const { sourceId, preservedId, moment } = step;
       const last_reset_at = toTimestamp(now);
@@ -138,7 +138,7 @@ function afterBranchStep(
       const position = { parent_lsn: lsn, parent_timestamp: timestamp };
       const origin = { parent_id: sourceId, init_source: undefined, ...position };
       return [
-        ready(
+        readyMutation(
           {
             ...branch,
             ...(!isOwnEarlierData(branch, project.branches.get(sourceId)) && origin),
@@ -146,43 +146,49 @@ function afterBranchStep(
           },
           now,
         ),
-        ...(preservedId === undefined ? [] : afterPreserving(project, branch.id, preservedId, now)),
+        ...(preservedId === undefined ? [] : preservationMutations(project, branch.id, preservedId, now)),
       ];
     }
     case 'finalizeBranch':
-      return afterFinalizing(step, project, branch, now);
+      return finalizationMutations(step, project, branch, now);
     case 'deleteBranch':
       return [];
   }
 }
 
 /** The preserved branch has the old data, so the children of the restored branch become its children. */
-function afterPreserving(project: ProjectState, id: string, preservedId: string, now: number): Mutation[] {
+function preservationMutations(
+  project: ProjectState,
+  id: string,
+  preservedId: string,
+  now: number,
+): Mutation[] {
   const preserved = project.branches.get(preservedId);
   if (preserved === undefined) return [];
   const children = [...project.branches.values()].filter((each) => each.parent_id === id);
   return [
-    ready(preserved, now),
+    readyMutation(preserved, now),
     ...children.map((child): Mutation => ({ set: 'branch', value: { ...child, parent_id: preservedId } })),
   ];
 }
 
 /** @param error why it failed, for users */
-export function afterFailure(
+export function failureMutations(
   { step, record }: StoredOperation,
   account: AccountState,
   now: number,
   error: string,
 ): readonly Mutation[] {
   const { project, branch, compute } = targetOf(record, account);
-  if (isBranchStep(step)) return branch === undefined ? [] : afterBranchFailure(step, project, branch, now);
+  if (isBranchStep(step))
+    return branch === undefined ? [] : branchFailureMutations(step, project, branch, now);
   if (isSnapshotStep(step))
     return step.kind === 'deleteSnapshot'
       ? []
       : [{ removed: 'snapshot', projectId: project.record.id, id: step.snapshotId }];
   return compute === undefined
     ? []
-    : recordCompute(account, compute, afterComputeFailure(step, compute.record, now, error), now);
+    : computeMutations(account, compute, afterComputeFailure(step, compute.record, now, error), now);
 }
 
 /** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */
@@ -207,7 +213,7 @@ function afterComputeFailure(
 }
 
 /** Removes a branch or project that could not be created. A branch that could not be restored keeps its old data. */
-function afterBranchFailure(
+function branchFailureMutations(
   step: BranchStep,
   project: ProjectState,
   branch: BranchRecord,
@@ -219,12 +225,12 @@ function afterBranchFailure(
       return branchRemovals(project, branch.id);
     case 'restoreBranch':
       return [
-        ready(branch, now),
+        readyMutation(branch, now),
         ...(step.preservedId === undefined ? [] : branchRemovals(project, step.preservedId)),
-        ...withoutPending(project, branch.id, now),
+        ...endPendingMutations(project, branch.id, now),
       ];
     case 'finalizeBranch':
-      return withoutPending(project, step.targetId, now);
+      return endPendingMutations(project, step.targetId, now);
     case 'deleteBranch':
       return [];
   }
@@ -240,7 +246,7 @@ export function branchRemovals(project: ProjectState, id: string): readonly Muta
   ];
 }
 
-function ready(branch: BranchRecord, now: number): Mutation {
+function readyMutation(branch: BranchRecord, now: number): Mutation {
   const at = toTimestamp(now);
   const state = { current_state: 'ready', pending_state: undefined, state_changed_at: at } as const;
   return { set: 'branch', value: { ...branch, ...state, updated_at: at } };

@@ -18,14 +18,14 @@ import {
   type StoredOperation,
 } from '../../state/storedRecords.ts';
 import {
-  locked,
+  lockedError,
   newOperation,
-  removeOldOperations,
+  oldOperationRemovals,
   withStatus,
   type Task,
   unfinishedOperations,
 } from '../records/operationRecord.ts';
-import { afterFailure, afterSuccess, performStep } from './operationSteps.ts';
+import { failureMutations, successMutations, performStep } from './operationSteps.ts';
 
 /** What the calls of the control plane share. */
 export interface Plane {
@@ -59,7 +59,7 @@ export class Operations {
   }
 
   /** Returns the unfinished operation of a compute or branch. */
-  on(id: string): StoredOperation | undefined {
+  unfinishedOn(id: string): StoredOperation | undefined {
     const work = this.#running.get(id)?.work;
     const unfinished = work?.operationIds.map((each) => work.project.operations.get(each));
     return unfinished?.find((operation) => operation !== undefined && isUnfinished(operation));
@@ -72,8 +72,8 @@ export class Operations {
 
   /** @throws {HttpError} 423 while an operation runs on the compute or branch */
   requireFree(id: string): void {
-    const operation = this.on(id);
-    if (operation !== undefined) throw locked(operation);
+    const operation = this.unfinishedOn(id);
+    if (operation !== undefined) throw lockedError(operation);
   }
 
   /**
@@ -95,7 +95,7 @@ export class Operations {
     }
     const additions = operations.map((value): Mutation => ({ set: 'operation', value }));
     const existing = account.projects.get(projectId);
-    const removals = existing === undefined ? [] : removeOldOperations(existing);
+    const removals = existing === undefined ? [] : oldOperationRemovals(existing);
     store.commit(...mutations, ...additions, ...removals);
     this.#run(account.project(projectId), operations, startBeforeDurable);
     return operations.map(({ record }) => record);
@@ -177,7 +177,7 @@ export class Operations {
     const { store, clock } = this.#plane;
     return [
       this.#withStatus(operation, 'finished'),
-      ...afterSuccess(operation, store.account, isLast, clock.now()),
+      ...successMutations(operation, store.account, isLast, clock.now()),
     ];
   }
 
@@ -187,7 +187,7 @@ export class Operations {
     return [
       this.#withStatus(operation, 'failed', error),
       ...rest.map((each) => this.#withStatus(each, 'skipped')),
-      ...undone.flatMap((each) => afterFailure(each, store.account, clock.now(), error)),
+      ...undone.flatMap((each) => failureMutations(each, store.account, clock.now(), error)),
     ];
   }
 }

@@ -1,8 +1,8 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
-import { MAX_NAME } from '../../../api/rules/nameLength.ts';
+import { MAX_NAME_LENGTH } from '../../../api/rules/nameLength.ts';
 import { toTimestamp } from '../../core/serviceClock.ts';
 import { conflict, notFound, unprocessable } from '../../core/serviceErrors.ts';
-import { locked, unfinishedOperations } from './operationRecord.ts';
+import { lockedError, unfinishedOperations } from './operationRecord.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import {
   CREATION_SOURCE,
@@ -43,7 +43,7 @@ export function findBranch(project: ProjectState, id: string): BranchRecord {
 }
 
 /** @throws {HttpError} 404 for a project of a `--projects` file without branches */
-export function defaultBranch(project: ProjectState): BranchRecord {
+export function findDefaultBranch(project: ProjectState): BranchRecord {
   const found = [...project.branches.values()].find((branch) => branch.default);
   if (found === undefined) throw notFound('default branch in project', project.record.id);
   return found;
@@ -60,7 +60,7 @@ export const primaryOf = (project: ProjectState, branchId: string): StoredComput
  * restores another branch from it, preserves another branch's data in it, or replaces it or needs
  * its passwords.
  */
-function isOnBranch({ step, record }: StoredOperation, branchId: string): boolean {
+function affectsBranch({ step, record }: StoredOperation, branchId: string): boolean {
   if (record.branch_id === branchId) return true;
   if (step.kind === 'apply') return step.before.branch_id === branchId;
   if (step.kind === 'finalizeBranch') return step.targetId === branchId;
@@ -70,8 +70,8 @@ function isOnBranch({ step, record }: StoredOperation, branchId: string): boolea
 
 /** @throws {HttpError} 423 while an operation runs on the branch or its computes */
 export function requireFree(project: ProjectState, { id }: BranchRecord): void {
-  const busy = unfinishedOperations(project).find((operation) => isOnBranch(operation, id));
-  if (busy !== undefined) throw locked(busy);
+  const busy = unfinishedOperations(project).find((operation) => affectsBranch(operation, id));
+  if (busy !== undefined) throw lockedError(busy);
 }
 
 /** @throws {HttpError} 423 while the branch is being created or restored, because its data isn't complete */
@@ -99,7 +99,7 @@ export const unfinishedCopyFrom = (project: ProjectState, id: string): StoredOpe
 /** @throws {HttpError} 423 while the data of the branch or snapshot is being copied */
 export function requireNotCopied(project: ProjectState, id: string): void {
   const copy = unfinishedCopyFrom(project, id);
-  if (copy !== undefined) throw locked(copy);
+  if (copy !== undefined) throw lockedError(copy);
 }
 
 const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
@@ -126,7 +126,7 @@ export function requireNewName(project: ProjectState, name: string, exceptId?: s
 
 /** Cuts the name if both together would be too long, but between characters. */
 export const withEnding = (name: string, ending: string): string =>
-  name.slice(0, MAX_NAME - ending.length).replace(/[\ud800-\udbff]$/, '') + ending;
+  name.slice(0, MAX_NAME_LENGTH - ending.length).replace(/[\ud800-\udbff]$/, '') + ending;
 
 /** The name with the ending, and with a number if there already is such a branch. */
 export function uniqueName({ branches }: ProjectState, name: string, ending = ''): string {

@@ -5,14 +5,14 @@ import {
   COMPUTE_SIZES,
   DEFAULT_SIZE,
   sizeProblem,
-  sizesOf,
+  sizesOfPlan,
   type Plan,
   type SizeRange,
 } from '../../../api/rules/sizes.ts';
 import { toTimestamp } from '../../core/serviceClock.ts';
 import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../../core/computeEngine.ts';
 import { conflict, HttpError, unprocessable } from '../../core/serviceErrors.ts';
-import { locked, unfinishedOperations } from './operationRecord.ts';
+import { lockedError, unfinishedOperations } from './operationRecord.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import {
   CREATION_SOURCE,
@@ -41,7 +41,7 @@ function withDefaults<T extends Creation>(creation: T, project: ProjectRecord): 
 }
 
 /** A missing bound of the size is the default, or the other bound if that is larger. */
-function sizeOfNew({ autoscaling_limit_min_cu, autoscaling_limit_max_cu }: Creation): SizeRange {
+function requestedSize({ autoscaling_limit_min_cu, autoscaling_limit_max_cu }: Creation): SizeRange {
   const min = autoscaling_limit_min_cu ?? DEFAULT_SIZE.min;
   return { min, max: autoscaling_limit_max_cu ?? Math.max(min, DEFAULT_SIZE.max) };
 }
@@ -61,7 +61,7 @@ export function newCompute(
   now: number,
 ): StoredCompute {
   const creation = withDefaults(requested, project);
-  const size = sizeOfNew(creation);
+  const size = requestedSize(creation);
   const record: ComputeRecord = {
     id,
     name: creation.name,
@@ -164,22 +164,22 @@ export function requireNoPrimary(project: ProjectState, branchId: string, except
   }
   const leaving = unfinishedOperations(project)
     .filter(({ record }) => record.endpoint_id !== exceptId)
-    .find((operation) => takesPrimaryFrom(operation, branchId));
-  if (leaving !== undefined) throw locked(leaving, 'The primary compute is still leaving the branch.');
+    .find((operation) => removesPrimaryFrom(operation, branchId));
+  if (leaving !== undefined) throw lockedError(leaving, 'The primary compute is still leaving the branch.');
 }
 
-function takesPrimaryFrom({ step, record }: StoredOperation, branchId: string): boolean {
+function removesPrimaryFrom({ step, record }: StoredOperation, branchId: string): boolean {
   if (step.kind === 'apply') return step.before.type === 'read_write' && step.before.branch_id === branchId;
   return step.kind === 'remove' && step.type === 'read_write' && record.branch_id === branchId;
 }
 
 /** Checks what does not depend on the branch. @throws {HttpError} 422 */
-export function requireValid(project: ProjectRecord, creation: Creation, plan: Plan): void {
+export function requireValidCreation(project: ProjectRecord, creation: Creation, plan: Plan): void {
   const { region_id } = creation;
   if (region_id !== undefined && region_id !== project.region_id)
     throw unprocessable(`region_id must be that of the project, ${project.region_id}.`);
   requireProvisioner(project, creation.provisioner);
-  requireValidSize(sizeOfNew(withDefaults(creation, project)), plan);
+  requireValidSize(requestedSize(withDefaults(creation, project)), plan);
 }
 
 const LIST_OF_SIZES = COMPUTE_SIZES.map(({ cu }) => cu).join(', ');
@@ -195,7 +195,7 @@ export function requireValidSize(range: SizeRange, plan: Plan): void {
         `autoscaling_limit_min_cu (${range.min}) is above autoscaling_limit_max_cu (${range.max}).`,
       );
     case 'above-plan': {
-      const largest = sizesOf(plan).at(-1)?.cu;
+      const largest = sizesOfPlan(plan).at(-1)?.cu;
       throw new HttpError(
         422,
         'PLAN_LIMIT',

@@ -25,13 +25,13 @@ function uncountedUsageOf({ record, uncountedSince }: StoredCompute, now: number
   return { cpu_used_sec: active_time * record.autoscaling_limit_min_cu, active_time };
 }
 
-const sum = (a: Usage, b: Usage): Usage => ({
+const addUsage = (a: Usage, b: Usage): Usage => ({
   cpu_used_sec: a.cpu_used_sec + b.cpu_used_sec,
   active_time: a.active_time + b.active_time,
 });
 
 const addUncountedUsage = (usage: Usage, computes: Iterable<StoredCompute>, now: number): Usage =>
-  [...computes].reduce((total, compute) => sum(total, uncountedUsageOf(compute, now)), usage);
+  [...computes].reduce((total, compute) => addUsage(total, uncountedUsageOf(compute, now)), usage);
 
 /** Returns the project as lists show it: in whole seconds, including the time that isn't counted yet. */
 export function withUsage(
@@ -52,20 +52,24 @@ export const usageOfBranch = (branch: BranchRecord, computes: readonly StoredCom
   addUncountedUsage(countedUsageOf(branch), computes, now);
 
 /** Returns the mutations that add the uncounted usage of a compute to its project and its branch. */
-export function countUsage(account: AccountState, compute: StoredCompute, now: number): readonly Mutation[] {
+export function usageMutations(
+  account: AccountState,
+  compute: StoredCompute,
+  now: number,
+): readonly Mutation[] {
   const { record, branches } = account.project(compute.record.project_id);
   const usage = uncountedUsageOf(compute, now);
   if (usage.active_time === 0) return [];
-  const project: Mutation = { set: 'project', value: { ...record, ...sum(record, usage) } };
+  const project: Mutation = { set: 'project', value: { ...record, ...addUsage(record, usage) } };
   const branch = branches.get(compute.record.branch_id);
   if (branch === undefined) return [project];
-  const { cpu_used_sec, active_time } = sum(countedUsageOf(branch), usage);
+  const { cpu_used_sec, active_time } = addUsage(countedUsageOf(branch), usage);
   const value = { ...branch, compute_time_seconds: cpu_used_sec, active_time_seconds: active_time };
   return [project, { set: 'branch', value }];
 }
 
 /** Returns the mutations that set the record of a compute and count its usage until now. */
-export function recordCompute(
+export function computeMutations(
   account: AccountState,
   compute: StoredCompute,
   record: ComputeRecord,
@@ -73,5 +77,5 @@ export function recordCompute(
 ): readonly Mutation[] {
   const uncountedSince = record.current_state === 'active' ? now : undefined;
   const value = { ...compute, record, uncountedSince };
-  return [...countUsage(account, compute, now), { set: 'compute', value }];
+  return [...usageMutations(account, compute, now), { set: 'compute', value }];
 }

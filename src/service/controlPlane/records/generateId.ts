@@ -15,12 +15,12 @@ const SECOND_WORDS = (
   'surf term thunder tooth tree truth union unit violet voice water waterfall wave wildflower wind wood'
 ).split(' ');
 
-const pick = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
+const pickWord = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
 
 /** @param isTaken whether an id is already in use */
 export function generateId(prefix: 'ep-' | 'br-' | 'snap-' | '', isTaken: (id: string) => boolean): string {
   for (;;) {
-    const id = `${prefix}${pick(FIRST_WORDS)}-${pick(SECOND_WORDS)}-${String(randomInt(1_000_000)).padStart(6, '0')}`;
+    const id = `${prefix}${pickWord(FIRST_WORDS)}-${pickWord(SECOND_WORDS)}-${String(randomInt(1_000_000)).padStart(6, '0')}`;
     if (!isTaken(id)) return id;
   }
 }

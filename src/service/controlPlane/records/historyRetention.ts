@@ -12,12 +12,12 @@ import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
 /** A day, as on the public service. Seconds. */
 const DEFAULT_RETENTION = 86_400;
 
-/** Seconds; 0 for no history. */
+/** How long a project keeps the history of its branches, in seconds; 0 for no history. */
 export const historyRetention = ({
   history_retention_seconds = DEFAULT_RETENTION,
 }: Pick<ProjectRecord, 'history_retention_seconds'>): number => history_retention_seconds;
 
-/** Branches that a program makes for a test have none: `maker` names that program. */
+/** A branch that a program makes for a test keeps no history: `maker` names that program. */
 export const isHistoryKept = ({ record }: Pick<ProjectState, 'record'>, branch: BranchRecord): boolean =>
   historyRetention(record) > 0 && branch.annotation_value?.['maker'] === undefined;
 
@@ -40,7 +40,7 @@ export const listRetentions = (
  * @returns undefined for the current data
  * @throws {HttpError} 400 or 422 if it can't be read, or is in the future
  */
-export function momentOf(
+export function parseMoment(
   fields: Readonly<Record<string, string | undefined>>,
   now: number,
 ): Moment | undefined {
@@ -92,14 +92,14 @@ export async function findInHistory(
   if (isWhole && time < Date.parse(start) && time >= Math.max(kept, Date.parse(record.created_at)))
     return { lsn: startLsn, timestamp };
   const earliest = Math.max(Date.parse(start), kept);
-  if ('lsn' in moment ? isBefore(moment.lsn, startLsn) : Date.parse(moment.timestamp) < earliest) {
+  if ('lsn' in moment ? isLsnBefore(moment.lsn, startLsn) : Date.parse(moment.timestamp) < earliest) {
     const text = `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`;
-    // Otherwise, it is the retention.
+    // If the history reaches further back, the retention is the reason, and not the disk.
     throw earliest === Date.parse(start) ? await missing(text) : unprocessable(text);
   }
-  if ('lsn' in moment && isBefore(endLsn, moment.lsn))
+  if ('lsn' in moment && isLsnBefore(endLsn, moment.lsn))
     throw unprocessable(`Branch ${branchId} is only at ${endLsn}, before ${moment.lsn}.`);
   return lsnOfTime === undefined ? moment : { lsn: lsnOfTime, timestamp };
 }
 
-const isBefore = (lsn: string, other: string): boolean => (parseLsn(lsn) ?? 0) < (parseLsn(other) ?? 0);
+const isLsnBefore = (lsn: string, other: string): boolean => (parseLsn(lsn) ?? 0) < (parseLsn(other) ?? 0);

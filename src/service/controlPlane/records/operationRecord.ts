@@ -41,7 +41,7 @@ export const snapshotTask = ({ project_id, source_branch_id }: SnapshotRecord, s
   target: { project_id, branch_id: source_branch_id },
 });
 
-export const startTask = ({ record }: StoredCompute): Task =>
+export const newStartTask = ({ record }: StoredCompute): Task =>
   computeTask(record, { kind: record.disabled ? 'attach' : 'start' });
 
 const actionOf = (step: OperationStep): OperationRecord['action'] => {
@@ -110,7 +110,7 @@ export function withStatus(
 }
 
 /** 423: nothing was done, so the client can safely retry. */
-export function locked(
+export function lockedError(
   { record }: StoredOperation,
   advice = 'Nothing was changed. Try again when it has ended.',
 ): HttpError {
@@ -127,7 +127,7 @@ export const unfinishedOperations = ({ operations }: ProjectState): readonly Sto
 const KEPT_OPERATIONS = 500;
 
 /** Returns the removals of the oldest finished operations above {@link KEPT_OPERATIONS}. */
-export function removeOldOperations({ operations, record }: ProjectState): Mutation[] {
+export function oldOperationRemovals({ operations, record }: ProjectState): Mutation[] {
   const finished = [...operations.values()].filter((operation) => !isUnfinished(operation));
   const tooMany = Math.max(0, operations.size - KEPT_OPERATIONS);
   return finished

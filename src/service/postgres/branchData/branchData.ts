@@ -10,12 +10,12 @@ import { BranchLock } from './branchLock.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
-import { hasHistory, keptWal, templateBase, writeHistory } from '../history/history.ts';
-import { branchLogin, type OwnerLogin } from '../roles/logins.ts';
+import { hasHistory, keptWalSettings, templateBase, writeHistory } from '../history/history.ts';
+import { readOrCreateBranchLogin, type OwnerLogin } from '../roles/logins.ts';
 import { sampleStatements } from '../template/sampleData.ts';
 import {
   createBranchData,
-  databaseId,
+  readDatabaseId,
   ensureClusterTemplate,
   type EngineDependencies,
 } from '../template/clusterTemplate.ts';
@@ -34,7 +34,7 @@ export class BranchData {
   readonly onPrimaryStart = this.#primaryStarted.event;
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
-  /** Of the database in the template; undefined until a template was made. */
+  /** The id of the database in the template; undefined until a template was made. */
   #databaseId: number | undefined;
   /** Whether a temporary service's first branch has got the template. */
   #isTemplateUsed = false;
@@ -51,7 +51,7 @@ export class BranchData {
   }
 
   /** Resolves when no work is left. */
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     const nothing = async () => undefined;
     await Promise.all([...this.#locks.values()].map(async (lock) => lock.exclusive(nothing)));
     await this.#templateLock(nothing);
@@ -91,7 +91,7 @@ export class BranchData {
   }
 
   /** Changes each time that a server runs on the branch's data. */
-  version(branchId: string): string {
+  dataVersion(branchId: string): string {
     const control = path.join(this.folder(branchId), 'global', 'pg_control');
     return String(statSync(control, { bigint: true }).mtimeNs);
   }
@@ -111,7 +111,13 @@ export class BranchData {
       if (keepsHistory && !this.#deps.isTemporary) writeHistory(folder, []);
       const content = sampleStatements(this.#deps.storage.root, branchId);
       const fill = async (unfinished: string) => this.#fillFromTemplate(unfinished);
-      await createBranchData(this.#deps, { dataDir, owner: login, settings: keptWal(folder), content, fill });
+      await createBranchData(this.#deps, {
+        dataDir,
+        owner: login,
+        settings: keptWalSettings(folder),
+        content,
+        fill,
+      });
       if (hasHistory(folder))
         writeHistory(folder, [
           templateBase(this.#deps.storage.clusterTemplate(this.#deps.binaries.major), dataDir),
@@ -123,7 +129,7 @@ export class BranchData {
 
   /** The login of the branch's owner, created at the first call. */
   login(branchId: string, owner?: BranchOwner): OwnerLogin {
-    return branchLogin(this.#deps.storage.branch(branchId), owner);
+    return readOrCreateBranchLogin(this.#deps.storage.branch(branchId), owner);
   }
 
   /** A branch without a parent gets its data when it is first needed. */
@@ -132,10 +138,10 @@ export class BranchData {
   }
 
   /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
-  async prepare(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
+  async predictCatalog(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
     const id = await this.#templateLock(
       // A first branch may have got the template in the meantime.
-      async () => (this.#databaseId ??= databaseId(await ensureClusterTemplate(this.#deps))),
+      async () => (this.#databaseId ??= readDatabaseId(await ensureClusterTemplate(this.#deps))),
     );
     const { role, database, password } = this.login(branchId, owner);
     return {
@@ -156,7 +162,7 @@ export class BranchData {
       const made = await ensureClusterTemplate(this.#deps);
       if (!this.#deps.isTemporary || this.#isTemplateUsed) return made;
       this.#isTemplateUsed = true;
-      this.#databaseId ??= databaseId(made);
+      this.#databaseId ??= readDatabaseId(made);
       renameOverSync(made, unfinished);
       return undefined;
     });

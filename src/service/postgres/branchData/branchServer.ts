@@ -3,13 +3,13 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK } from '../server/serverAddress.ts';
-import { fixedArguments, settingsLines, SMALLEST_SIZE, userSettings } from '../server/settings.ts';
+import { serviceArguments, settingsLines, SMALLEST_SIZE, checkUserSettings } from '../server/settings.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { startServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { runProgram } from '../server/runProgram.ts';
 import type { ServerDependencies } from './branchData.ts';
-import { keptWal } from '../history/history.ts';
+import { keptWalSettings } from '../history/history.ts';
 
 /**
  * Runs the service's own work on a branch with its running primary, or else with a server for such work only, so that it wakes
@@ -25,10 +25,10 @@ export async function withBranchServer<T>(
   const primary = deps.branches.primary(branchId);
   if (primary !== undefined) return work(primary);
   const { ownServer } = deps.branches.lock(branchId);
-  return ownServer.use(async () => startPrivately(deps, branchId), work);
+  return ownServer.use(async () => startPrivateServer(deps, branchId), work);
 }
 
-async function startPrivately(deps: ServerDependencies, branchId: string): Promise<Postmaster> {
+async function startPrivateServer(deps: ServerDependencies, branchId: string): Promise<Postmaster> {
   const dataDir = await deps.branches.ensureDataDir(branchId);
   // Recovery and prepared transactions may need as much as the last primary had.
   const settings = deps.branches.standbySettings(branchId);
@@ -38,7 +38,7 @@ async function startPrivately(deps: ServerDependencies, branchId: string): Promi
     dataDir,
     name: branchId,
     onLine: () => undefined,
-    settings: { ...settings, ...onSocketOnly, ...keptWal(deps.storage.branch(branchId)) },
+    settings: { ...settings, ...onSocketOnly, ...keptWalSettings(deps.storage.branch(branchId)) },
   });
 }
 
@@ -47,7 +47,7 @@ async function startPrivately(deps: ServerDependencies, branchId: string): Promi
  * @throws {EngineError} with Postgres's message for the first invalid setting
  */
 export async function checkSettings(deps: ServerDependencies, compute: ComputeSpec): Promise<void> {
-  const settings = userSettings(compute.pgSettings);
+  const settings = checkUserSettings(compute.pgSettings);
   if (settings.size === 0) return;
   await deps.branches.lock(compute.branchId).shared(async () => {
     const dataDir = await deps.branches.ensureDataDir(compute.branchId);
@@ -55,7 +55,7 @@ export async function checkSettings(deps: ServerDependencies, compute: ComputeSp
     writePrivateFile(file, settingsLines(settings));
     // First, so that Postgres on Windows reads them as administrator, too.
     const args = ['-C', 'server_version', '-D', dataDir, `--config-file=${file}`];
-    args.push(...fixedArguments(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings));
+    args.push(...serviceArguments(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings));
     try {
       await runProgram(deps.binaries.postgres, args, { cwd: deps.storage.root });
     } finally {

@@ -9,15 +9,15 @@ import { EngineError, type CatalogCommand } from '../../core/computeEngine.ts';
 import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemNames.ts';
 import { scramVerifier } from '../roles/logins.ts';
 import type { RolePasswords } from '../roles/rolePasswords.ts';
-import { INVALID_DATABASE } from '../server/superuser.ts';
-import { OWNER_ROLES, ownerRights } from '../template/clusterTemplate.ts';
+import { INVALID_DATABASE_LIMIT } from '../server/superuser.ts';
+import { ROLES_OF_OWNERS, ownerRights } from '../template/clusterTemplate.ts';
 
 interface CatalogSession {
   /** A client of the maintenance database. */
   readonly client: Client;
   /** Runs work on another database. */
   readonly inDatabase: <T>(database: string, work: (client: Client) => Promise<T>) => Promise<T>;
-  /** Before the change. */
+  /** The catalog before the change. */
   readonly rows: CatalogRows;
   readonly passwords: RolePasswords;
   /** The major version of Postgres. */
@@ -60,7 +60,7 @@ export async function applyCatalogChange(
 /** Postgres marks a database as invalid before it removes the files. After a kill in between, the name is still taken. */
 async function dropInvalid(client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
-    `select datname as name from pg_catalog.pg_database where datconnlimit operator(pg_catalog.=) ${INVALID_DATABASE}`,
+    `select datname as name from pg_catalog.pg_database where datconnlimit operator(pg_catalog.=) ${INVALID_DATABASE_LIMIT}`,
   );
   for (const { name } of rows) await client.query(`DROP DATABASE ${client.escapeIdentifier(name)}`);
 }
@@ -109,7 +109,7 @@ async function createRole(
   if (rows.roles.some(({ name }) => name === role))
     throw new EngineError(`role ${JSON.stringify(role)} already exists`);
   const create = `CREATE ROLE ${client.escapeIdentifier(role)}`;
-  const rights = `${ownerRights(major)} IN ROLE ${OWNER_ROLES}`;
+  const rights = `${ownerRights(major)} IN ROLE ${ROLES_OF_OWNERS}`;
   let password: string | undefined;
   if (canLogin) {
     password = await passwords.change(role, null, async (value) =>
@@ -200,7 +200,7 @@ const DATABASES = `
   select oid as id, datname as name, pg_catalog.pg_get_userbyid(datdba) as owner,
     pg_catalog.to_json((pg_catalog.pg_stat_file(pg_catalog.concat('base/', oid, '/PG_VERSION'), true)).modification)
       as created
-  from pg_catalog.pg_database where datconnlimit operator(pg_catalog.<>) ${INVALID_DATABASE} order by oid`;
+  from pg_catalog.pg_database where datconnlimit operator(pg_catalog.<>) ${INVALID_DATABASE_LIMIT} order by oid`;
 const ROLES = `
   select rolname as name, rolcanlogin as "canLogin", rolpassword as verifier
   from pg_catalog.pg_authid order by oid`;

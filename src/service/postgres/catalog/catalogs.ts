@@ -1,5 +1,5 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
-import { inBatches } from '../../core/inBatches.ts';
+import { runInBatches } from '../../core/inBatches.ts';
 import type Client from 'pg/lib/client.js';
 import type { Moment } from '../../core/branchHistory.ts';
 import {
@@ -10,9 +10,9 @@ import {
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
-import { readAt } from '../copies/recoverTo.ts';
+import { readAtMoment } from '../copies/recoverTo.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
-import { asSuperuser } from '../server/superuser.ts';
+import { withSuperuser } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
 import { applyCatalogChange, queryCatalog, type CatalogRows } from './catalogStatements.ts';
@@ -56,7 +56,8 @@ export class Catalogs {
 
   async #readRows(server: Postmaster): Promise<CatalogRows> {
     const read =
-      this.#reads.get(server) ?? inBatches(async () => asSuperuser(this.#deps, server.address, queryCatalog));
+      this.#reads.get(server) ??
+      runInBatches(async () => withSuperuser(this.#deps, server.address, queryCatalog));
     this.#reads.set(server, read);
     return read(undefined);
   }
@@ -71,10 +72,12 @@ export class Catalogs {
     const read = async (server: Postmaster): Promise<BranchSchema> =>
       format === 'sql'
         ? { sql: await dumpSchema(this.#deps, server.address, database) }
-        : { json: { tables: await asSuperuser(this.#deps, server.address, readTables, database) } };
+        : { json: { tables: await withSuperuser(this.#deps, server.address, readTables, database) } };
     return moment === undefined
       ? this.#withServer(branchId, { read, cached: () => undefined, use: (schema) => schema })
-      : this.#deps.branches.lock(branchId).shared(async () => readAt(this.#deps, branchId, moment, read));
+      : this.#deps.branches
+          .lock(branchId)
+          .shared(async () => readAtMoment(this.#deps, branchId, moment, read));
   }
 
   /** Reads from the branch's primary, or else from the cache or a server that is started for this. */
@@ -91,7 +94,7 @@ export class Catalogs {
 
   /** Doesn't wait for the branch's data, which another call may be creating. */
   async #readNew(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
-    const { password, ...catalog } = await this.#deps.branches.prepare(branchId);
+    const { password, ...catalog } = await this.#deps.branches.predictCatalog(branchId);
     const isAsked = findAskedRole(passwordOf, catalog.roles) !== undefined;
     return isAsked && password !== undefined ? { ...catalog, password } : catalog;
   }
@@ -102,9 +105,9 @@ export class Catalogs {
     return branches.lock(branchId).exclusive(async () => {
       const passwords = this.#passwords(branchId);
       const [rows, password] = await withBranchServer(this.#deps, branchId, async ({ address }) =>
-        asSuperuser(this.#deps, address, async (client) => {
+        withSuperuser(this.#deps, address, async (client) => {
           const inDatabase = async <T>(database: string, work: (connected: Client) => Promise<T>) =>
-            asSuperuser(this.#deps, address, work, database);
+            withSuperuser(this.#deps, address, work, database);
           const before = await queryCatalog(client);
           const session = { client, inDatabase, rows: before, passwords, major: binaries.major };
           const newPassword = await applyCatalogChange(session, change);
@@ -128,12 +131,12 @@ export class Catalogs {
   #remember(branchId: string, rows: CatalogRows): void {
     const { branches } = this.#deps;
     if (branches.primary(branchId) === undefined && !branches.lock(branchId).ownServer.isUsed)
-      this.#idle.set(branchId, { version: branches.version(branchId), rows });
+      this.#idle.set(branchId, { version: branches.dataVersion(branchId), rows });
   }
 
   #rowsOfIdle(branchId: string): CatalogRows | undefined {
     const cached = this.#idle.get(branchId);
-    return cached?.version === this.#deps.branches.version(branchId) ? cached.rows : undefined;
+    return cached?.version === this.#deps.branches.dataVersion(branchId) ? cached.rows : undefined;
   }
 }
 

@@ -8,8 +8,8 @@ import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
 import { pgDumpModule, pgDumpProgram } from '../server/programs.ts';
 import type { EngineDependencies } from '../template/clusterTemplate.ts';
-import { connectionInfo, plainSocket, type ServerAddress } from '../server/serverAddress.ts';
-import { asSuperuser, sessionOptions } from '../server/superuser.ts';
+import { libpqConnectionString, plainSocketOptions, type ServerAddress } from '../server/serverAddress.ts';
+import { withSuperuser, sessionOptions } from '../server/superuser.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { runPgDumpModule } from './pgDumpModule.ts';
 
@@ -23,10 +23,10 @@ export async function dumpSchema(
   database: string,
 ): Promise<string> {
   try {
-    await asSuperuser(deps, address, waitForViews, database);
-    return await dump(deps, address, database);
+    await withSuperuser(deps, address, waitForViews, database);
+    return await runPgDump(deps, address, database);
   } catch (error) {
-    const advice = await asSuperuser(deps, address, lockAdvice, database).catch(() => undefined);
+    const advice = await withSuperuser(deps, address, lockAdvice, database).catch(() => undefined);
     throw error instanceof EngineError && advice !== undefined
       ? new EngineError(`${error.message.replace(/\.?$/, '.')} ${advice}`, { cause: error })
       : error;
@@ -44,7 +44,7 @@ async function waitForViews(client: Client): Promise<void> {
   }
 }
 
-async function dump(
+async function runPgDump(
   { binaries, logins, storage, shutdownSignal: signal }: EngineDependencies,
   address: ServerAddress,
   database: string,
@@ -58,19 +58,21 @@ async function dump(
   };
   const program = pgDumpProgram(binaries.folder);
   if (program !== undefined) {
-    const args = [...ARGUMENTS, '--dbname', connectionInfo(login)];
+    const args = [...ARGUMENTS, '--dbname', libpqConnectionString(login)];
     const env = { PGPASSWORD: logins.superuser };
-    return publicText(await runProgram(program, args, { cwd: storage.root, env, signal }));
+    return withoutRestrictLines(await runProgram(program, args, { cwd: storage.root, env, signal }));
   }
   const module = pgDumpModule(binaries.folder);
   if (module === undefined)
     throw new EngineError(
       `The schema needs pg_dump, which is not in ${binaries.folder}. Install the client programs of Postgres ${binaries.major} there.`,
     );
-  const args = [...ARGUMENTS, '--dbname', connectionInfo({ ...login, password: logins.superuser })];
-  return publicText(await runPgDumpModule(module, args, { ...plainSocket(address), signal }));
+  const args = [...ARGUMENTS, '--dbname', libpqConnectionString({ ...login, password: logins.superuser })];
+  return withoutRestrictLines(
+    await runPgDumpModule(module, args, { ...plainSocketOptions(address), signal }),
+  );
 }
 
 /** As the public service returns it: without the lines for psql, which have a new random key each time. */
-const publicText = (text: string): string =>
+const withoutRestrictLines = (text: string): string =>
   text.replaceAll(/^\\(?:un)?restrict .*\n/gm, '').replaceAll(/\n{3}(?=-- Dumped from|$)/g, '\n\n');

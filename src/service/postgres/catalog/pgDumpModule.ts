@@ -13,7 +13,7 @@ import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 const REASON = /Error message: .*?error: (.*?)(?:\[worker eval\]: |$)/s;
 
 /** A worker takes up to 100 MB. */
-const oneAtATime = limitConcurrency(1);
+const runInTurn = limitConcurrency(1);
 
 /** Runs pg_dump in a worker thread, one at a time, and returns its output. @param file `pg_dump.cjs` @throws {EngineError} */
 export async function runPgDumpModule(
@@ -21,13 +21,13 @@ export async function runPgDumpModule(
   args: readonly string[],
   server: net.NetConnectOpts,
 ): Promise<string> {
-  return oneAtATime(async () => {
+  return runInTurn(async () => {
     const socket = net.connect(server);
     const turn = new Int32Array(new SharedArrayBuffer(4));
     const workerData = { file: pathToFileURL(file).href, args, turn };
     const worker = new Worker(`(${dumpInWorker.toString()})()`, { eval: true, workerData });
     try {
-      return await conversation(worker, new ServerSession(socket), turn);
+      return await passMessages(worker, new ServerSession(socket), turn);
     } catch (error) {
       const reason = error instanceof Error && REASON.exec(error.message)?.[1];
       throw reason ? new EngineError(reason) : asEngineError(error);
@@ -62,7 +62,7 @@ async function dumpInWorker(): Promise<void> {
   parentPort.postMessage(await dump.text());
 }
 
-function conversation(worker: Worker, session: ServerSession, turn: Int32Array): Promise<string> {
+function passMessages(worker: Worker, session: ServerSession, turn: Int32Array): Promise<string> {
   return new Promise((resolve, reject) => {
     worker.on('message', (message: Uint8Array | string) => {
       if (typeof message === 'string') return resolve(message);

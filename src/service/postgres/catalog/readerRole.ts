@@ -6,9 +6,9 @@ import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
 import { READER } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
-import { newPassword, READER_OF, READER_STATEMENTS, scramVerifier } from '../roles/logins.ts';
+import { newPassword, READER_ROLES, READER_STATEMENTS, scramVerifier } from '../roles/logins.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { asSuperuser } from '../server/superuser.ts';
+import { withSuperuser } from '../server/superuser.ts';
 
 export class ReaderRole {
   readonly #deps: ServerDependencies;
@@ -28,7 +28,7 @@ export class ReaderRole {
       if (server === undefined) throw new EngineError(`The compute of ${branchId} is not running`);
       const preparing =
         this.#prepared.get(server) ??
-        asSuperuser(this.#deps, server.address, async (client) => prepareRole(client, this.#password));
+        withSuperuser(this.#deps, server.address, async (client) => prepareRole(client, this.#password));
       this.#prepared.set(server, preparing);
       // After a failure, the next call tries again.
       preparing.catch(() => this.#prepared.delete(server));
@@ -42,7 +42,7 @@ export class ReaderRole {
 const STATE = `
   select array(select pg_catalog.pg_get_userbyid(roleid)::pg_catalog.text from pg_catalog.pg_auth_members
       where member operator(pg_catalog.=) r.oid
-        and roleid operator(pg_catalog.<>) all ('{${READER_OF}}'::pg_catalog.regrole[])) as "memberOf",
+        and roleid operator(pg_catalog.<>) all ('{${READER_ROLES}}'::pg_catalog.regrole[])) as "memberOf",
     exists (select from pg_catalog.pg_auth_members where roleid operator(pg_catalog.=) r.oid) as "isOfUser"
   from pg_catalog.pg_roles as r where rolname operator(pg_catalog.=) '${READER}'`;
 
@@ -69,7 +69,7 @@ async function prepareRole(client: Client, password: string): Promise<void> {
     await client.query(`GRANT CONNECT ON DATABASE ${client.escapeIdentifier(name)} TO ${READER}`);
 }
 
-/** Their owners have revoked the right of all roles to connect. */
+/** Databases whose owners have revoked the right of all roles to connect. */
 const CLOSED_DATABASES = `
   select datname as name from pg_catalog.pg_database
   where datallowconn and not datistemplate and datconnlimit operator(pg_catalog.<>) -2

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { PastMoment, TableChange } from '../../core/branchHistory.ts';
 import type { CountedMoment } from '../wal/changeCounter.ts';
 import { Wal } from '../wal/walFiles.ts';
-import { walRecords } from '../wal/walRecords.ts';
+import { readWalRecords } from '../wal/walRecords.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { countChanges } from './countChanges.ts';
 import { changedDatabases, tableChanges } from './tableChanges.ts';
@@ -44,7 +44,7 @@ function isSameHistory(
   if (next === undefined) return false;
   try {
     const other = new Wal(path.join(storage.branch(moment.branchId), 'data'));
-    const [own, others] = [wal, other].map((each) => walRecords(each, next).next().value?.bytes);
+    const [own, others] = [wal, other].map((each) => readWalRecords(each, next).next().value?.bytes);
     return own !== undefined && others !== undefined && own.equals(others);
   } catch {
     return false; // It has no data.

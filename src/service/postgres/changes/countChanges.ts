@@ -5,13 +5,13 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { readHistory } from '../history/history.ts';
-import { timestampOf } from '../copies/recoverTo.ts';
+import { formatMicroseconds } from '../copies/recoverTo.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { asSuperuser } from '../server/superuser.ts';
+import { withSuperuser } from '../server/superuser.ts';
 import { ChangeCounter, type CountedMoment } from '../wal/changeCounter.ts';
 import type { EndedTransaction, TransactionReader } from '../wal/transaction.ts';
 import type { Wal } from '../wal/walFiles.ts';
-import { firstRecordIn, reachesBeyond, walRecords, type WalRecord } from '../wal/walRecords.ts';
+import { findFirstRecord, reachesBeyond, readWalRecords, type WalRecord } from '../wal/walRecords.ts';
 import { MomentPositions } from './momentPositions.ts';
 
 /** Bytes of WAL that are read, at its end. */
@@ -42,7 +42,7 @@ export async function countChanges(
   const [oldest] = history?.bases ?? [];
   if (history === undefined || oldest === undefined) return undefined;
   const { wal, bases } = history;
-  const limit = firstRecordIn(wal, Math.max(wal.segmentAt(head - MAX_READ), wal.segmentAt(oldest.start)));
+  const limit = findFirstRecord(wal, Math.max(wal.segmentAt(head - MAX_READ), wal.segmentAt(oldest.start)));
   const from = head - oldest.start <= MAX_READ ? oldest.start : limit;
   if (from === undefined) return undefined;
   const all = new MomentPositions(moments, bases, from);
@@ -59,7 +59,7 @@ export async function countChanges(
 
 /** The moment just before a transaction. */
 export const momentBefore = ({ time, previousEnd }: Omit<EndedTransaction, 'at'>) => ({
-  before: timestampOf(time - 1),
+  before: formatMicroseconds(time - 1),
   ...(previousEnd !== undefined && { lsn: formatLsn(previousEnd) }),
 });
 
@@ -71,7 +71,7 @@ interface RecordReader {
 async function readInto(reader: RecordReader, wal: Wal, from: number, head: number): Promise<boolean> {
   let end = from;
   let paused = from;
-  for (const record of walRecords(wal, from)) {
+  for (const record of readWalRecords(wal, from)) {
     if (record.start >= head) return true;
     reader.add(record);
     end = record.end;
@@ -94,7 +94,7 @@ const FLUSH = `begin; set local synchronous_commit = 'local'; select pg_catalog.
 
 /** A position up to which all is on disk, with all that was committed. It may be within a record. */
 async function flushedPosition(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
-  return asSuperuser(deps, address, async (client) => {
+  return withSuperuser(deps, address, async (client) => {
     const isFlushed = (await client.query<{ is: boolean }>(IS_FLUSHED)).rows[0]?.is;
     if (isFlushed !== true) await client.query(FLUSH);
     const { rows } = await client.query<{ lsn: string }>(

@@ -7,8 +7,8 @@ import {
 import type { SchemaChange } from '../../core/branchHistory.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { asSuperuser } from '../server/superuser.ts';
-import { databaseOf, fileKey, fileOf } from '../wal/catalogChanges.ts';
+import { withSuperuser } from '../server/superuser.ts';
+import { databaseOfKey, fileKey, fileOfKey } from '../wal/catalogChanges.ts';
 import { RowDeletions } from '../wal/rowDeletions.ts';
 import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
 import type { TransactionReader } from '../wal/transaction.ts';
@@ -36,18 +36,18 @@ export async function schemaChanges(
   const isTable = (database: number, id: number) => names.get(database)?.tables.has(id) === true;
   const runs = new SchemaRuns({ isTable, ...(await readFiles(deps, primary, names)) });
   const deletions = new RowDeletions();
-  const counted = await countChanges(deps, branchId, [], both(runs, deletions));
+  const counted = await countChanges(deps, branchId, [], combineReaders(runs, deletions));
   if (counted === undefined) return [];
   // A deletion in a migration is a part of it.
   const isInRun = (at: number) => runs.list.some((run) => at >= run.at && at <= run.last);
   const isOfTable = (key: string) => {
-    const known = names.get(databaseOf(key));
-    const table = known?.files.get(fileOf(key)) ?? counted.tablesByFile.get(key) ?? 0;
+    const known = names.get(databaseOfKey(key));
+    const table = known?.files.get(fileOfKey(key)) ?? counted.tablesByFile.get(key) ?? 0;
     return known?.tables.get(table)?.isView === false;
   };
   const deleted = deletions.list((key, at) => isOfTable(key) && !isInRun(at));
   return [
-    ...runs.list.map((run) => [run.at, summary(run)] as const),
+    ...runs.list.map((run) => [run.at, summarizeRun(run)] as const),
     ...deleted.map((each) => [each.at, { ...momentBefore(each), ...NOTHING, deleted: each.rows }] as const),
   ]
     .toSorted(([a], [b]) => a - b)
@@ -56,7 +56,7 @@ export async function schemaChanges(
 
 const NOTHING = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0 };
 
-const both = (...readers: readonly TransactionReader[]): TransactionReader => ({
+const combineReaders = (...readers: readonly TransactionReader[]): TransactionReader => ({
   forget: () => readers.forEach((reader) => reader.forget()),
   add: (...transaction) => readers.forEach((reader) => reader.add(...transaction)),
   end: (ended) => readers.forEach((reader) => reader.end(ended)),
@@ -69,7 +69,7 @@ async function readFiles(
 ) {
   const [catalogs, migrationTables] = [new Set<string>(), new Set<string>()];
   for (const [id, { database }] of names)
-    await asSuperuser(
+    await withSuperuser(
       deps,
       address,
       async (client) => {
@@ -84,7 +84,7 @@ async function readFiles(
   return { catalogs, migrationTables };
 }
 
-function summary({ start: time, previousEnd, tables, migrations }: SchemaRun): SchemaChange {
+function summarizeRun({ start: time, previousEnd, tables, migrations }: SchemaRun): SchemaChange {
   const kinds = [...tables.values()];
   const count = (is: (has: (typeof kinds)[number]) => boolean) => kinds.filter(is).length;
   return {

@@ -1,6 +1,6 @@
 /** Counted changes by the names of the tables. */
 import type { TableChange } from '../../core/branchHistory.ts';
-import { databaseOf, fileOf, type CatalogChange, type Named } from '../wal/catalogChanges.ts';
+import { databaseOfKey, fileOfKey, type CatalogChange, type NamedObject } from '../wal/catalogChanges.ts';
 import type { CountedChanges } from '../wal/changeCounter.ts';
 import type { PlacedChange, RowCounts } from '../wal/transaction.ts';
 import type { TableNames } from './tableNames.ts';
@@ -13,7 +13,7 @@ type Kinds = ReadonlySet<CatalogChange['kind']>;
 export function changedDatabases(counted: readonly (CountedChanges | undefined)[]): ReadonlySet<number> {
   const all = counted.flatMap((changes) => changes ?? []);
   return new Set([
-    ...all.flatMap(({ rows }) => [...rows.keys()].map(databaseOf)),
+    ...all.flatMap(({ rows }) => [...rows.keys()].map(databaseOfKey)),
     ...all.flatMap(({ tables }) => tables.map(({ database }) => database)),
   ]);
 }
@@ -35,7 +35,7 @@ export function tableChanges(
   const replaced = ofDatabases.filter(({ change, name }) => change !== 'dropped' && dropped.includes(name));
   const isReplaced = ({ name }: TableChange) => replaced.some((each) => each.name === name);
   const ofTables = [...names].flatMap(([id, each]) =>
-    databases.has(id, 'created') ? [] : changesOfDatabase(id, each, changes, oldFiles),
+    databases.has(id, 'created') ? [] : tableChangesOfDatabase(id, each, changes, oldFiles),
   );
   return [
     ...ofDatabases.filter((each) => !isReplaced(each)),
@@ -71,7 +71,7 @@ class ObjectChanges {
   }
 
   /** The name at the beginning; undefined if it is the present one. */
-  nameBefore(id: number): Named | undefined {
+  nameBefore(id: number): NamedObject | undefined {
     return this.#before.get(id)?.before;
   }
 }
@@ -90,7 +90,7 @@ function changeOfDatabase(
   return before === present ? undefined : entry(present, 'altered');
 }
 
-function changesOfDatabase(
+function tableChangesOfDatabase(
   id: number,
   names: TableNames,
   { rows, tables: all }: CountedChanges,
@@ -104,15 +104,15 @@ function changesOfDatabase(
   const present = new Set([...names.tables.values()].map(keyOf));
   for (const table of new Set([...tables.ids, ...past.renamed()])) {
     const found = names.tables.get(table);
-    const change = changeOf(tables.kinds(table), found !== undefined, past.isRenamed(table));
+    const change = tableChangeKind(tables.kinds(table), found !== undefined, past.isRenamed(table));
     if (change === undefined) continue;
     const name = (change === 'altered' ? found?.whole : found) ?? past.nameOf(table);
     // Another table has its name now.
     drafts.addChange(name, change === 'dropped' && present.has(keyOf(name)) ? 'replaced' : change);
   }
   for (const [file, counts] of rows) {
-    if (databaseOf(file) !== id) continue;
-    const table = names.files.get(fileOf(file)) ?? oldFiles.get(file) ?? 0;
+    if (databaseOfKey(file) !== id) continue;
+    const table = names.files.get(fileOfKey(file)) ?? oldFiles.get(file) ?? 0;
     const found = names.tables.get(table);
     // Undo removes the rows of a new table with the table, but not those of a new partition of an old one.
     if (found === undefined || (!found.isPartition && tables.has(table, 'created'))) continue;
@@ -190,7 +190,7 @@ class Drafts {
 
 const keyOf = ({ schema, name }: TableNameInDatabase): string => JSON.stringify([schema, name]);
 
-function changeOf(kinds: Kinds, exists: boolean, isRenamed: boolean): TableChange['change'] {
+function tableChangeKind(kinds: Kinds, exists: boolean, isRenamed: boolean): TableChange['change'] {
   if (!exists) return kinds.has('dropped') && !kinds.has('created') ? 'dropped' : undefined;
   const found = (['created', 'truncated', 'altered'] as const).find((kind) => kinds.has(kind));
   return found ?? (isRenamed ? 'altered' : undefined);
@@ -198,7 +198,7 @@ function changeOf(kinds: Kinds, exists: boolean, isRenamed: boolean): TableChang
 
 const NO_ROWS: RowCounts = { added: 0, changed: 0, deleted: 0 };
 
-/** What is lost comes first. */
+/** Changes that lose most come first. */
 const WEIGHTS = { dropped: 5, replaced: 4, truncated: 3, altered: 2, created: 1 };
 
 const weight = ({ change, added, changed, deleted }: TableChange): number =>

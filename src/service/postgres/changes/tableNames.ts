@@ -1,6 +1,6 @@
 /** The names of the tables of a database, and their files. */
 import type Client from 'pg/lib/client.js';
-import { asSuperuser, connectableDatabases } from '../server/superuser.ts';
+import { withSuperuser, listConnectableDatabases } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { isRewrittenCatalog } from '../wal/catalogChanges.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
@@ -28,18 +28,18 @@ export interface TableNames {
   readonly schemas: ReadonlyMap<number, string>;
 }
 
-const number = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
+const asNumber = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
 
 const CATALOGS = `
-  select ${number('oid')} as id, ${number('pg_catalog.pg_relation_filenode(oid)')} as file
+  select ${asNumber('oid')} as id, ${asNumber('pg_catalog.pg_relation_filenode(oid)')} as file
   from pg_catalog.pg_class
   where relnamespace operator(pg_catalog.=) 'pg_catalog'::pg_catalog.regnamespace`;
 
-const SCHEMAS = `select ${number('oid')} as id, nspname as name from pg_catalog.pg_namespace`;
+const SCHEMAS = `select ${asNumber('oid')} as id, nspname as name from pg_catalog.pg_namespace`;
 
 /** Selects the tables of users. */
 const TABLES = `
-  select ${number('c.oid')} as id, ${number('c.relfilenode')} as file, ${number('n.oid')} as schema_id,
+  select ${asNumber('c.oid')} as id, ${asNumber('c.relfilenode')} as file, ${asNumber('n.oid')} as schema_id,
     n.nspname as schema, c.relname as name,
     wn.nspname as whole_schema, w.relname as whole_name,
     w.oid operator(pg_catalog.<>) c.oid as is_partition, c.relkind operator(pg_catalog.=) 'm' as is_view
@@ -70,17 +70,22 @@ export async function readTableNames(
   { address }: Postmaster,
   ids?: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, TableNames> | undefined> {
-  const databases = await asSuperuser(deps, address, connectableDatabases);
+  const databases = await withSuperuser(deps, address, listConnectableDatabases);
   const found = new Map<number, TableNames>();
   for (const { id, name } of databases.filter((each) => ids?.has(each.id) ?? true)) {
-    const names = await asSuperuser(deps, address, async (client) => readNames(client, name), name);
+    const names = await withSuperuser(
+      deps,
+      address,
+      async (client) => readNamesOfDatabase(client, name),
+      name,
+    );
     if (names === undefined) return undefined;
     found.set(id, names);
   }
   return found;
 }
 
-async function readNames(client: Client, database: string): Promise<TableNames | undefined> {
+async function readNamesOfDatabase(client: Client, database: string): Promise<TableNames | undefined> {
   const catalogs = await client.query<{ id: number; file: number }>(CATALOGS);
   if (catalogs.rows.some(({ id, file }) => isRewrittenCatalog(id, file))) return undefined;
   const schemas = await client.query<NamedId>(SCHEMAS);

@@ -8,14 +8,14 @@ import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { parseLsn } from '../../core/lsn.ts';
-import { inBatches } from '../../core/inBatches.ts';
+import { runInBatches } from '../../core/inBatches.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
-import { isTemplate, linkWal, readHistory, writeHistory, type Base } from '../history/history.ts';
-import { asSuperuser, connectAsSuperuser } from '../server/superuser.ts';
+import { isTemplateBase, linkWal, readHistory, writeHistory, type Base } from '../history/history.ts';
+import { withSuperuser, connectAsSuperuser } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import {
   wasShutDownCleanly,
@@ -52,7 +52,7 @@ async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<
   await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
 }
 
-/** Creates data that is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
+/** Creates the data of a branch if it is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
 export async function prepareCopy(deps: ServerDependencies, branchId: string): Promise<void> {
   const { branches } = deps;
   const dataDir = await branches.ensureDataDir(branchId);
@@ -74,7 +74,7 @@ const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
 function sharedBackup(deps: ServerDependencies, server: Postmaster): (copy: Copy) => Promise<void> {
   const backup =
     sharedBackups.get(server) ??
-    inBatches(async (copies: readonly Copy[]) => {
+    runInBatches(async (copies: readonly Copy[]) => {
       const { session, first, last } = await takeBaseBackup(deps, server, copies);
       try {
         await inParallel(copies, async (copy) => copyWal(copy, first, last));
@@ -184,7 +184,7 @@ const MOST_RECOVERED = 4;
  * Copies a branch on which a primary runs from its newest base, if little was written since. A backup would end a segment of the
  * WAL each time, so that many branches of a source would push out its history.
  * @param folder of the new data, which keeps the history since the base and can recover by itself
- * @returns whether it did
+ * @returns whether the branch was copied
  */
 export async function copyNewestBase(
   deps: ServerDependencies,
@@ -207,7 +207,7 @@ export async function copyNewestBase(
 function findNewestBase({ storage }: ServerDependencies, branchId: string) {
   const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
   const base = bases.at(-1);
-  if (wal === undefined || base === undefined || isTemplate(base)) return undefined;
+  if (wal === undefined || base === undefined || isTemplateBase(base)) return undefined;
   if (wal.timelineAt(base.start) !== wal.timelineAt(Infinity)) return undefined;
   return wal.newestSegment() - wal.segmentAt(base.start) <= MOST_RECOVERED ? { wal, base } : undefined;
 }
@@ -219,7 +219,7 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
   if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && wasShutDownCleanly(dataDir))
     return readControlFile(dataDir).checkpoint + 1;
   return withBranchServer(deps, branchId, async ({ address }) =>
-    asSuperuser(deps, address, async (client) => {
+    withSuperuser(deps, address, async (client) => {
       await client.query('set synchronous_commit to on');
       // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
       await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");

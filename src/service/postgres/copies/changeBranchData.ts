@@ -26,7 +26,7 @@ import { copyDataAt, setPasswords } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
-import { restoredFolder } from '../storage/storage.ts';
+import { restoredFolderOf } from '../storage/storage.ts';
 import { syncToDisk } from '../template/syncToDisk.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
@@ -67,7 +67,7 @@ async function setPlannedPasswords(deps: ServerDependencies, id: string): Promis
   await branches
     .lock(id)
     .exclusive(async () => withBranchServer(deps, id, async (server) => setPasswords(deps, server, planned)));
-  passwords.set(planned);
+  passwords.confirm(planned);
 }
 
 /** The name of a file that marks a copy whose rows are still to be removed, because only the schema is wanted. */
@@ -115,7 +115,7 @@ async function replaceBranch(
 ): Promise<void> {
   const folder = deps.storage.branch(id);
   const old = preservedId === undefined ? `${folder}.replaced` : deps.storage.branch(preservedId);
-  const replacement = restoredFolder(folder);
+  const replacement = restoredFolderOf(folder);
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
   invalidateCopies(deps, id);
   const passwords = new RolePasswords(folder).all;

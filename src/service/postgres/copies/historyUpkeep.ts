@@ -8,7 +8,7 @@ import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
 import { createAtomically, databasesSize, folderSize } from '../storage/privateFiles.ts';
-import { updateSpaceNote, readDisk, reportSpace, type DiskSpace } from '../history/historySpace.ts';
+import { updateSpaceNote, readDiskSpace, reportSpace, type DiskSpace } from '../history/historySpace.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
@@ -23,7 +23,7 @@ import {
   removeHistory,
   removeWalBeforeHistory,
   removeUnusedBases,
-  totalSize,
+  totalHistorySize,
   writeHistory,
   type Base,
   type History,
@@ -97,12 +97,12 @@ export async function canKeepDeleted(
   { storage, isTemporary, branches }: ServerDependencies,
   branchIds: readonly string[],
 ): Promise<boolean> {
-  if (isTemporary || !(await readDisk(storage)).isFree) return false;
+  if (isTemporary || !(await readDiskSpace(storage)).isFree) return false;
   const sizes: Sizes = new Map();
   for (const id of branchIds) {
     const folder = storage.branch(id);
     if (!existsSync(folder)) continue;
-    const version = versionOf(branches, id);
+    const version = readDataVersion(branches, id);
     const known = deletedSizes.get(folder);
     sizes.set(folder, known?.version === version ? known : { version, bytes: await folderSize(folder) });
   }
@@ -111,9 +111,9 @@ export async function canKeepDeleted(
 }
 
 /** @returns an empty text without data, and if they are damaged */
-function versionOf(branches: ServerDependencies['branches'], id: string): string {
+function readDataVersion(branches: ServerDependencies['branches'], id: string): string {
   try {
-    return branches.version(id);
+    return branches.dataVersion(id);
   } catch {
     return '';
   }
@@ -139,7 +139,7 @@ async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: Histo
       ? Infinity
       : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
   const hasSpace = async (needed = 0) => {
-    const disk = await readDisk(storage, { ...limits, needed });
+    const disk = await readDiskSpace(storage, { ...limits, needed });
     if (!disk.isFree && newest === undefined) updateSpaceNote(folder, disk);
     return disk.isFree;
   };
@@ -241,7 +241,7 @@ const isTooOld = ([, second]: readonly Base[], before: number): boolean =>
   second !== undefined && second.time < before;
 
 /** @returns undefined also if its data are damaged, which the check of the branch has reported */
-function historyIfReadable(storage: Storage, id: string): History | undefined {
+function readHistoryIfReadable(storage: Storage, id: string): History | undefined {
   try {
     return readHistory(storage, storage.branch(id));
   } catch {
@@ -249,9 +249,10 @@ function historyIfReadable(storage: Storage, id: string): History | undefined {
   }
 }
 
-/** The sum of their sizes, which is quicker to get, is enough if they share little. */
-const isWithin = (histories: readonly History[], limit: number): boolean =>
-  histories.reduce((sum, history) => sum + historySize(history), 0) <= limit || totalSize(histories) <= limit;
+/** Whether histories fit together. The sum of their sizes, which is quicker to get, is enough if they share little. */
+const areWithinLimit = (histories: readonly History[], limit: number): boolean =>
+  histories.reduce((sum, history) => sum + historySize(history), 0) <= limit ||
+  totalHistorySize(histories) <= limit;
 
 /** Removes the oldest history of all branches while it is too much, or the disk is almost full. */
 async function removeOldestMomentsOfAll(
@@ -263,12 +264,12 @@ async function removeOldestMomentsOfAll(
   let lacking: DiskSpace | undefined;
   for (let isReduced = false; ; isReduced = true) {
     const histories = branches.flatMap(({ id }) => {
-      const history = historyIfReadable(storage, id);
+      const history = readHistoryIfReadable(storage, id);
       return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
     });
     const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
-    const disk = await readDisk(storage, limits);
-    const isTooMuch = !isWithin(histories, limits.total);
+    const disk = await readDiskSpace(storage, limits);
+    const isTooMuch = !areWithinLimit(histories, limits.total);
     if (oldest === undefined || (!isTooMuch && disk.isFree)) return { isReduced, lacking };
     if (!disk.isFree) lacking = disk;
     const folder = storage.branch(oldest.id);

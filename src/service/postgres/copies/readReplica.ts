@@ -7,7 +7,7 @@ import { REPLICATOR } from '../../core/systemNames.ts';
 import { maximumSettings, standbySettings, type StandbySettings } from '../server/settings.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
-import { addressOf, connectionInfo } from '../server/serverAddress.ts';
+import { allocateServerAddress, libpqConnectionString } from '../server/serverAddress.ts';
 import { connectAsSuperuser } from '../server/superuser.ts';
 import { launchServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
@@ -80,7 +80,7 @@ async function launchReplica(
   onLine: OnLine,
 ): Promise<Postmaster> {
   const { storage, logins } = deps;
-  const primary = await addressOf(storage, compute.branchId);
+  const primary = await allocateServerAddress(storage, compute.branchId);
   const passfile = path.join(storage.root, 'replicator.pgpass');
   writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${logins.replicator}\n`);
   return launchServer(deps, {
@@ -89,7 +89,7 @@ async function launchReplica(
     name: compute.id,
     onLine,
     inFile: {
-      primary_conninfo: connectionInfo({ ...primary, user: REPLICATOR, passfile }),
+      primary_conninfo: libpqConnectionString({ ...primary, user: REPLICATOR, passfile }),
       // After a start of the primary, rows appear with at most this delay.
       wal_retrieve_retry_interval: '500ms',
     },

@@ -10,16 +10,16 @@ import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { makePrivateFolder, removeData, writePrivateFile } from '../storage/privateFiles.ts';
 import { startServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { asSuperuser } from '../server/superuser.ts';
+import { withSuperuser } from '../server/superuser.ts';
 import { SMALLEST_SIZE } from '../server/settings.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyBase, endOfWal } from './baseBackup.ts';
 import {
-  isTemplate,
+  isTemplateBase,
   KEPT_WAL_MB,
   readHistory,
   writeHistory,
-  writeKeptWal,
+  writeKeptWalFile,
   type Base,
 } from '../history/history.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
@@ -27,10 +27,10 @@ import { scramVerifier } from '../roles/logins.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import type { Wal } from '../wal/walFiles.ts';
 import { ClockCheck } from '../wal/clockCheck.ts';
-import { walRecords, type WalRecord } from '../wal/walRecords.ts';
+import { readWalRecords, type WalRecord } from '../wal/walRecords.ts';
 
 /** Reads from a copy that is removed at the end. @throws {EngineError} */
-export async function readAt<T>(
+export async function readAtMoment<T>(
   deps: ServerDependencies,
   branchId: string,
   moment: Moment,
@@ -68,11 +68,11 @@ export async function copyDataAt<T>(
   // From now on, these bases are not removed.
   const kept = bases.slice(0, bases.indexOf(base) + 1);
   writeHistory(folder, kept);
-  writeKeptWal(folder);
+  writeKeptWalFile(folder);
   const { target, time } = await findTarget(wal, base, moment, head, branchId);
   await copyBase(deps, branchId, folder, { wal, base, start: kept[0]?.start ?? base.start, end: target.end });
   const changed = new RolePasswords(source).changedSince(time ?? base.time);
-  return recover(
+  return withRecoveredServer(
     deps,
     branchId,
     { dataDir: path.join(folder, 'data'), target: target.start, timeline: wal.timelineAt(target.start) },
@@ -84,7 +84,7 @@ export async function copyDataAt<T>(
 }
 
 /** @returns undefined without history. @throws {EngineError} also if the clock says that a time was more than once */
-export async function rangeOfHistory(
+export async function readHistoryRange(
   deps: ServerDependencies,
   branchId: string,
   timestamp?: string,
@@ -98,7 +98,7 @@ export async function rangeOfHistory(
     if (wal === undefined || oldest === undefined) return undefined;
     const start = new Date(oldest.time).toISOString();
     const ends = { startLsn: formatLsn(oldest.end), endLsn: formatLsn(end) };
-    const range = { start, isWhole: isTemplate(oldest), ...ends };
+    const range = { start, isWhole: isTemplateBase(oldest), ...ends };
     const base = timestamp === undefined ? undefined : findBase(bases, { timestamp });
     if (timestamp === undefined || base === undefined) return range;
     const { target } = await findTarget(wal, base, { timestamp }, end, branchId);
@@ -106,7 +106,7 @@ export async function rangeOfHistory(
   });
 }
 
-/** The last one before the moment. For a time, one before the clock of the machine has gone back, so that the log shows that. */
+/** Returns the last base before the moment; for a time, before the clock of the machine has gone back, so that the log shows that. */
 export function findBase(bases: readonly Base[], moment: Moment): Base | undefined {
   if ('lsn' in moment) return bases.findLast(({ end }) => end <= (parseLsn(moment.lsn) ?? 0));
   const back = bases.findIndex(({ time }, index) => time < (bases[index - 1]?.time ?? 0));
@@ -125,13 +125,13 @@ const TOLERANCE = 64;
  */
 async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, branchId: string) {
   const end = 'lsn' in moment ? Math.min(head, parseLsn(moment.lsn) ?? 0) : head;
-  const until = 'lsn' in moment ? Infinity : microseconds(moment.timestamp);
+  const until = 'lsn' in moment ? Infinity : parseMicroseconds(moment.timestamp);
   let target: WalRecord | undefined;
   let last: WalRecord | undefined;
   let time: number | undefined;
   let isFound = false;
   const clock = new ClockCheck(until, base.end);
-  for (const record of walRecords(wal, base.start)) {
+  for (const record of readWalRecords(wal, base.start)) {
     const isEnd = record.start >= Math.max(end, base.end);
     isFound ||= isEnd || (record.time !== undefined && record.time > until);
     if (isEnd) break;
@@ -154,14 +154,14 @@ async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, br
 }
 
 /** Returns the time since 1970. A Date would round it to milliseconds. */
-export function microseconds(timestamp: string): number {
+export function parseMicroseconds(timestamp: string): number {
   const [, digits = ''] = /\.(\d+)/.exec(timestamp) ?? [];
   const seconds = Math.floor(Date.parse(timestamp.replace(/\.\d+/, '')) / 1000);
   return seconds * 1_000_000 + Number(digits.slice(0, 6).padEnd(6, '0'));
 }
 
-/** The reverse of {@link microseconds}. */
-export function timestampOf(since1970: number): string {
+/** The reverse of {@link parseMicroseconds}. */
+export function formatMicroseconds(since1970: number): string {
   const milliseconds = Math.floor(since1970 / 1000);
   const rest = String(since1970 - milliseconds * 1000).padStart(3, '0');
   return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);
@@ -176,7 +176,7 @@ interface Recovery {
   readonly timeline: number;
 }
 
-async function recover<T>(
+async function withRecoveredServer<T>(
   deps: ServerDependencies,
   branchId: string,
   { dataDir, target, timeline }: Recovery,
@@ -221,14 +221,14 @@ async function recover<T>(
   }
 }
 
-/** So that connection strings stay valid: roles keep the passwords that the service has given them. */
+/** Gives roles the passwords that connection strings have. */
 export async function setPasswords(
   deps: ServerDependencies,
   { address }: Pick<Postmaster, 'address'>,
   passwords: ReadonlyMap<string, string>,
 ): Promise<void> {
   if (passwords.size === 0) return;
-  await asSuperuser(deps, address, async (client) => {
+  await withSuperuser(deps, address, async (client) => {
     const { rows } = await client.query<{ role: string }>(
       'select rolname as role from pg_catalog.pg_roles where rolname::text operator(pg_catalog.=) any ($1)',
       [[...passwords.keys()]],

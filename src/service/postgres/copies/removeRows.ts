@@ -1,18 +1,18 @@
 /** Makes a copy of a branch a copy of its schema only, as pg_dump's `--schema-only` would. */
 import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
-import { asSuperuser, INVALID_DATABASE } from '../server/superuser.ts';
+import { withSuperuser, INVALID_DATABASE_LIMIT } from '../server/superuser.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import type { EngineDependencies } from '../template/clusterTemplate.ts';
 
-/** By the schema: what a new branch begins with has ids as low as Postgres's own, because it is made without a server. */
+/** Selects objects of users by schema: in a new branch, they have ids as low as Postgres's own, because no server made them. */
 const OF_USERS = `relpersistence <> 't'
   and relnamespace <> all ('{pg_catalog,information_schema,pg_toast}'::regnamespace[])`;
 /** The tables of extensions stay: `CREATE EXTENSION` fills them. */
 const NOT_OF_EXTENSION = `not exists (select from pg_depend where classid = 'pg_class'::regclass
   and objid = pg_class.oid and deptype = 'e')`;
 /** @param kinds as in `pg_class`, such as `r,p` */
-const relations = (
+const relationsQuery = (
   kinds: string,
 ): string => `select pg_class.oid as id, format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
   where relkind::text = any ('{${kinds}}') and ${OF_USERS} and ${NOT_OF_EXTENSION}`;
@@ -27,9 +27,9 @@ const FOREIGN_PARTS = `select inhrelid::text as id, inhparent::text as parent fr
 const SET_PARENTS = `update pg_inherits set inhparent = parent
   from unnest($1::oid[], $2::oid[]) as changed (id, parent) where inhrelid = id`;
 
-/** All, also templates, but template1, template0 and `postgres`, in which users can create nothing. */
+/** All databases, also templates, except template1, template0 and `postgres`, in which users can create nothing. */
 const DATABASES = `select datname as name, datallowconn as "isOpen" from pg_database
-  where oid not in (1, 4, 5) and datconnlimit <> ${INVALID_DATABASE}`;
+  where oid not in (1, 4, 5) and datconnlimit <> ${INVALID_DATABASE_LIMIT}`;
 
 interface Database {
   readonly name: string;
@@ -43,7 +43,7 @@ interface Prepared {
 
 /** Repeatable. No client is connected to the server. @throws {EngineError} or an error of Postgres */
 export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {
-  const [databases, prepared] = await asSuperuser(deps, address, async (client) => [
+  const [databases, prepared] = await withSuperuser(deps, address, async (client) => [
     (await client.query<Database>(DATABASES)).rows,
     (await client.query<Prepared>('select gid, database from pg_prepared_xacts')).rows,
   ]);
@@ -53,22 +53,22 @@ export async function removeRows(deps: EngineDependencies, address: ServerAddres
       `database "${closed.name}" accepts no connections, so its rows can't be removed: use ALTER DATABASE … ALLOW_CONNECTIONS true`,
     );
   for (const { name } of databases)
-    await asSuperuser(
+    await withSuperuser(
       deps,
       address,
       async (client) => {
-        // They hold locks, and what they have changed is not part of the schema yet.
+        // Prepared transactions hold locks, and what they have changed is not part of the schema yet.
         for (const { gid } of prepared.filter(({ database }) => database === name))
           await client.query(`rollback prepared ${client.escapeLiteral(gid)}`);
-        await removeFromDatabase(client);
+        await removeRowsOfDatabase(client);
       },
       name,
     );
 }
 
-async function removeFromDatabase(client: Client): Promise<void> {
+async function removeRowsOfDatabase(client: Client): Promise<void> {
   const named = async (kinds: string) =>
-    (await client.query<{ name: string }>(relations(kinds))).rows.map(({ name }) => name);
+    (await client.query<{ name: string }>(relationsQuery(kinds))).rows.map(({ name }) => name);
   await client.query('begin');
   const triggers = (await client.query<{ id: string; state: string }>(TRUNCATE_TRIGGERS)).rows;
   const ids = triggers.map(({ id }) => id);
@@ -82,10 +82,10 @@ async function removeFromDatabase(client: Client): Promise<void> {
   await client.query(SET_PARENTS, [foreign, parts.map(({ parent }) => parent)]);
   for (const view of await named('m')) await client.query(`refresh materialized view ${view} with no data`);
   await client.query(
-    `select setval(seqrelid, seqstart, false) from pg_sequence join (${relations('S')}) as found on id = seqrelid`,
+    `select setval(seqrelid, seqstart, false) from pg_sequence join (${relationsQuery('S')}) as found on id = seqrelid`,
   );
   await client.query('select lo_unlink(oid) from pg_largeobject_metadata');
-  // They contain values of the rows.
+  // Statistics contain values of the rows.
   await client.query(
     `delete from pg_statistic where starelid in (select oid from pg_class where ${OF_USERS})`,
   );

@@ -15,7 +15,7 @@ type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
 export function isCopyUsable(deps: ServerDependencies, replica: Replica): boolean {
   const [branchId, version] = readMarker(path.join(deps.storage.replica(replica.id), MARKER));
   if (branchId !== replica.branchId) return false;
-  return deps.branches.primary(branchId) !== undefined || version === deps.branches.version(branchId);
+  return deps.branches.primary(branchId) !== undefined || version === deps.branches.dataVersion(branchId);
 }
 
 /** Copies the branch for a replica, and starts it. Until then, a running primary keeps the WAL that it needs. */
@@ -27,7 +27,7 @@ export async function startOnNewCopy<T>(
   // Before the version is read, because recovery changes it.
   await prepareCopy(deps, replica.branchId);
   const primary = deps.branches.primary(replica.branchId);
-  const version = primary === undefined ? deps.branches.version(replica.branchId) : '';
+  const version = primary === undefined ? deps.branches.dataVersion(replica.branchId) : '';
   let session: Client | undefined;
   try {
     await createAtomically(deps.storage.replica(replica.id), async (unfinished) => {
@@ -53,21 +53,21 @@ const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 /** Makes primaries of the branch keep WAL if the branch has history or replicas. */
 export function keepWal(deps: ServerDependencies, branchId: string): void {
   const folder = deps.storage.branch(branchId);
-  const forReplicas = copyMarkers(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
+  const forReplicas = findCopyMarkers(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
   writePrivateFile(path.join(folder, KEPT_WAL_FILE), hasHistory(folder) ? KEPT_WAL_SETTING : forReplicas);
   deps.branches.primary(branchId)?.reload();
 }
 
 /** Makes the branch's replicas copy it again when they start. */
 export function invalidateCopies(deps: ServerDependencies, branchId: string): void {
-  for (const marker of copyMarkers(deps, branchId)) rmSync(marker);
+  for (const marker of findCopyMarkers(deps, branchId)) rmSync(marker);
 }
 
 /** A file with the branch of a copy and, if no server ran during the copy, the version of the branch's data. */
 const MARKER = 'branch';
 
 /** @returns the markers of the branch's copies */
-function copyMarkers({ storage }: ServerDependencies, branchId: string): string[] {
+function findCopyMarkers({ storage }: ServerDependencies, branchId: string): string[] {
   const folder = path.join(storage.root, 'replicas');
   const markers = readdirSync(folder).map((id) => path.join(folder, id, MARKER));
   return markers.filter((marker) => readMarker(marker)[0] === branchId);

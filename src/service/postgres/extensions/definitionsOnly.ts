@@ -7,7 +7,7 @@
  * first words of a statement decide what it is, by the grammar of Postgres; a test asks Postgres's own parser.
  */
 import { SqlLexer, type SqlToken } from '../../../base/sql/sqlLexer.ts';
-import { isWord, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
+import { isKeyword, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
 
 /** First words of statements that run no function. */
 const DEFINITIONS = [
@@ -23,7 +23,7 @@ const DEFINITIONS = [
 const MESSAGES = ['client_encoding', 'client_min_messages', 'log_min_messages'];
 
 /** @returns the script without comments, and with its settings made local to it; undefined if it does more than define */
-export function definitionsOnly(script: string): string | undefined {
+export function rewriteIfOnlyDefinitions(script: string): string | undefined {
   // The first line is a message of psql. Postgres skips such lines, too.
   const statements = statementsOf(script.replace(/^\\echo.*$/gm, ''));
   const checked = statements?.map(checkedStatement);
@@ -54,15 +54,17 @@ const isAmbiguous = ({ kind }: SqlToken, text: string): boolean =>
 
 function checkedStatement(statement: string): string | undefined {
   const tokens = [...tokensOf(statement)];
-  if (begins(tokens, ['set'])) return localSetting(tokens.slice(begins(tokens, ['set', 'local']) ? 2 : 1));
-  const isParallel = begins(tokens, ['alter', 'function']) && begins(tokens.slice(-2), ['parallel', 'safe']);
-  return isParallel || DEFINITIONS.some((words) => begins(tokens, words)) ? statement : undefined;
+  if (beginsWith(tokens, ['set']))
+    return localSetting(tokens.slice(beginsWith(tokens, ['set', 'local']) ? 2 : 1));
+  const isParallel =
+    beginsWith(tokens, ['alter', 'function']) && beginsWith(tokens.slice(-2), ['parallel', 'safe']);
+  return isParallel || DEFINITIONS.some((words) => beginsWith(tokens, words)) ? statement : undefined;
 }
 
-const begins = (tokens: readonly MeaningfulToken[], words: readonly string[]): boolean =>
-  words.every((word, index) => isWord(tokens[index], word));
+const beginsWith = (tokens: readonly MeaningfulToken[], words: readonly string[]): boolean =>
+  words.every((word, index) => isKeyword(tokens[index], word));
 
 const localSetting = (tokens: readonly MeaningfulToken[]): string | undefined =>
-  MESSAGES.some((name) => isWord(tokens[0], name))
+  MESSAGES.some((name) => isKeyword(tokens[0], name))
     ? `SET LOCAL ${tokens.map(({ text }) => text).join(' ')}`
     : undefined;

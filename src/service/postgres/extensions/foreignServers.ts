@@ -65,7 +65,7 @@ const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=@]*)`;
 const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${PARAMETER}(&${PARAMETER})*)?$`;
 
 /** Has the same meaning with any `standard_conforming_strings` of the role that creates the extension. */
-const literal = (text: string): string => `$pattern$${text}$pattern$`;
+const dollarQuoted = (text: string): string => `$pattern$${text}$pattern$`;
 
 /**
  * Domains that replace `text` for arguments that can be connection strings, and check them. In another function of the same
@@ -75,8 +75,8 @@ const DBLINK_DOMAINS = `
 CREATE DOMAIN @extschema@.dblink_connection AS pg_catalog.text
   CONSTRAINT only_options_that_name_no_file_or_socket CHECK (
     VALUE OPERATOR(pg_catalog.!~) '=|://'
-    OR VALUE OPERATOR(pg_catalog.~) ${literal(CONNECTION_STRING)}
-    OR VALUE OPERATOR(pg_catalog.~) ${literal(URI)});
+    OR VALUE OPERATOR(pg_catalog.~) ${dollarQuoted(CONNECTION_STRING)}
+    OR VALUE OPERATOR(pg_catalog.~) ${dollarQuoted(URI)});
 CREATE DOMAIN @extschema@.dblink_sql AS pg_catalog.text;
 `;
 

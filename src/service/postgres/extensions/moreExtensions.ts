@@ -5,14 +5,14 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import {
-  controlFiles,
+  listExtensionNames,
   FIRST_WITH_PATHS,
   MODULE_SUFFIXES,
   packagedExtensionsFolder,
 } from './ownerExtensions.ts';
 import type { Binaries } from '../server/programs.ts';
 import type { Settings } from '../server/settings.ts';
-import { changeableAmong, realPath } from '../server/trustedPath.ts';
+import { findChangeableAmong, realPathIfExists } from '../server/trustedPath.ts';
 
 /** The paths have no links. */
 interface ExtensionFolder {
@@ -42,7 +42,7 @@ const LAYOUTS = [
   ['share/pgsql', 'lib64/pgsql'],
 ] as const;
 
-const layouts = (folder: string): ExtensionFolder[] =>
+const foldersInLayouts = (folder: string): ExtensionFolder[] =>
   LAYOUTS.map(([share, lib]) => ({ share: path.join(folder, share), lib: path.join(folder, lib) }));
 
 /** The folders in which packages and installers put Postgres 18. */
@@ -54,7 +54,7 @@ const INSTALLED: readonly ExtensionFolder[] = [
   '/Library/PostgreSQL/18',
   '/Applications/Postgres.app/Contents/Versions/18',
   'C:\\Program Files\\PostgreSQL\\18',
-].flatMap(layouts);
+].flatMap(foldersInLayouts);
 
 export interface ExtensionChoice {
   /** The user's folder. If set, no other is used. */
@@ -71,12 +71,12 @@ export function findMoreExtensions(
   binaries: Binaries,
   places = INSTALLED,
 ): MoreExtensions[] {
-  if (extensionsDir !== undefined) return [moreExtensions(extensionsDir, binaries)];
+  if (extensionsDir !== undefined) return [readExtensionsFolder(extensionsDir, binaries)];
   if (!installedExtensions || binaries.major !== FIRST_WITH_PATHS) return [];
   const own = packagedExtensionsFolder(binaries.folder, binaries.major);
   return places
     .filter(hasExtensions)
-    .filter(({ share }) => realPath(path.join(share, 'extension')) !== own)
+    .filter(({ share }) => realPathIfExists(path.join(share, 'extension')) !== own)
     .map((place) => readFolder(place, binaries))
     .filter(({ names, problem }) => names.length > 0 || problem !== undefined);
 }
@@ -84,9 +84,12 @@ export function findMoreExtensions(
 const hasExtensions = ({ share }: ExtensionFolder): boolean => existsSync(path.join(share, 'extension'));
 
 /** @param chosen a folder with `extension` and `lib`, or of an installed Postgres */
-export function moreExtensions(chosen: string, binaries: Pick<Binaries, 'major' | 'folder'>): MoreExtensions {
-  const folder = realPath(chosen) ?? chosen;
-  const found = layouts(folder).find(hasExtensions);
+export function readExtensionsFolder(
+  chosen: string,
+  binaries: Pick<Binaries, 'major' | 'folder'>,
+): MoreExtensions {
+  const folder = realPathIfExists(chosen) ?? chosen;
+  const found = foldersInLayouts(folder).find(hasExtensions);
   return readFolder(found ?? { share: folder, lib: path.join(folder, 'lib') }, binaries);
 }
 
@@ -94,12 +97,12 @@ function readFolder(
   place: ExtensionFolder,
   { major, folder }: Pick<Binaries, 'major' | 'folder'>,
 ): MoreExtensions {
-  const share = realPath(place.share) ?? place.share;
-  const lib = realPath(place.lib) ?? place.lib;
+  const share = realPathIfExists(place.share) ?? place.share;
+  const lib = realPathIfExists(place.lib) ?? place.lib;
   try {
     const scripts = filesIn(path.join(share, 'extension'));
     const libraries = filesIn(lib);
-    const all = controlFiles(path.join(share, 'extension'));
+    const all = listExtensionNames(path.join(share, 'extension'));
     const packaged = packagedExtensionsFolder(folder, major) ?? '';
     const names = all.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).toSorted();
     const problem =
@@ -108,7 +111,8 @@ function readFolder(
       ([share, lib].some((each) => each.includes(path.delimiter)) &&
         `its path contains "${path.delimiter}"`) ||
       // If the package has all of them, nothing else matters.
-      (names.length > 0 && (whoChanges([...scripts, ...libraries]) || misfit(libraries, major)));
+      (names.length > 0 &&
+        (changeableProblem([...scripts, ...libraries]) || misfitProblem(libraries, major)));
     return problem ? { names: [], share, lib, problem } : { names, share, lib };
   } catch (error) {
     return { names: [], share, lib, problem: error instanceof Error ? error.message : String(error) };
@@ -116,7 +120,7 @@ function readFolder(
 }
 
 /** The packaged extensions and libraries come first, so that the folders can't replace them. */
-export function withFolders(settings: Settings, folders: readonly ExtensionFolder[]): Settings {
+export function addExtensionFolders(settings: Settings, folders: readonly ExtensionFolder[]): Settings {
   if (folders.length === 0) return settings;
   const { extension_control_path: own = '$system' } = settings;
   return {
@@ -127,28 +131,30 @@ export function withFolders(settings: Settings, folders: readonly ExtensionFolde
 }
 
 /**
- * Without links. Of a broken link, the part of its target that exists: who can change that can create the file.
+ * Returns files without links. Of a broken link, it has the part of the target that exists: who can change that can create the file.
  * @param folder without links @throws the system's error if it can't be read
  */
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true }).map((entry) => {
     const file = path.join(folder, entry.name);
-    return entry.isSymbolicLink() ? (realPath(file) ?? existingPart(readlinkSync(file), folder)) : file;
+    return entry.isSymbolicLink()
+      ? (realPathIfExists(file) ?? existingPart(readlinkSync(file), folder))
+      : file;
   });
 
 function existingPart(target: string, folder: string): string {
   for (let part = path.resolve(folder, target); ; part = path.dirname(part)) {
-    const real = realPath(part);
+    const real = realPathIfExists(part);
     if (real !== undefined) return real;
   }
 }
 
-function whoChanges(files: readonly string[]): string | undefined {
-  const changeable = changeableAmong(files);
+function changeableProblem(files: readonly string[]): string | undefined {
+  const changeable = findChangeableAmong(files);
   return changeable && `other users can change ${changeable}`;
 }
 
-function misfit(libraries: readonly string[], major: number): string | undefined {
+function misfitProblem(libraries: readonly string[], major: number): string | undefined {
   for (const file of libraries.filter((each) => MODULE_SUFFIXES.includes(path.extname(each)))) {
     const library = readFileSync(file);
     const machines = machinesOf(library);

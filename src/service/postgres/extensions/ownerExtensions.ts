@@ -8,11 +8,11 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import path from 'node:path';
 import { makePrivateFolder, removeAll } from '../storage/privateFiles.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { definitionsOnly } from './definitionsOnly.ts';
+import { rewriteIfOnlyDefinitions } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
 import type { Binaries } from '../server/programs.ts';
 import type { Settings } from '../server/settings.ts';
-import { changeableByOthers, realPath } from '../server/trustedPath.ts';
+import { findChangeablePart, realPathIfExists } from '../server/trustedPath.ts';
 
 /** The first version that reads control files from other folders. */
 export const FIRST_WITH_PATHS = 18;
@@ -28,7 +28,7 @@ interface OwnerExtension {
  * The extensions by name. Extensions that read raw pages or files or change other sessions are left out, and so are
  * languages that aren't trusted. SECURITY has the reason for each.
  */
-export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
+export const PACKAGED_OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
   autoinc: {},
   bloom: {},
   dblink: { change: restrictDblink, afterwards: foreignServerSql('dblink_fdw', 'dblink_fdw_validator') },
@@ -110,7 +110,7 @@ function ownerExtensionsFolder(
   removeAll(all);
   const unfinished = `${made}.new`;
   makePrivateFolder(path.join(unfinished, 'extension'));
-  for (const [name, rules] of Object.entries(OWNER_EXTENSIONS))
+  for (const [name, rules] of Object.entries(PACKAGED_OWNER_EXTENSIONS))
     for (const [file, text] of trustedFiles(source, name, rules))
       writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
   // The first folder wins, as it does for Postgres.
@@ -137,7 +137,7 @@ function filesThatOnlyDefine(source: string, name: string): [string, string][] {
   const control = readControl(source, name);
   if (control === undefined) return [];
   const scripts = scriptsOf(source, name).flatMap(([file, text]): [string, string][] => {
-    const definitions = definitionsOnly(text);
+    const definitions = rewriteIfOnlyDefinitions(text);
     return definitions === undefined ? [] : [[file, definitions]];
   });
   const steps = scripts.map(([file]) => file.slice(`${name}--`.length, -'.sql'.length).split('--'));
@@ -194,15 +194,15 @@ export function packagedExtensionsFolder(folder: string, major: number): string 
     `/usr/share/postgresql/${major}`,
   ];
   const control = shares
-    .map((share) => realPath(path.join(share, 'extension', 'plpgsql.control')))
+    .map((share) => realPathIfExists(path.join(share, 'extension', 'plpgsql.control')))
     .find((file) => file !== undefined);
-  return control === undefined || changeableByOthers(control) !== undefined
+  return control === undefined || findChangeablePart(control) !== undefined
     ? undefined
     : path.dirname(control);
 }
 
 /** @returns names of extensions @throws the system's error if the folder can't be read */
-export const controlFiles = (folder: string): string[] =>
+export const listExtensionNames = (folder: string): string[] =>
   readdirSync(folder)
     .filter((file) => file.endsWith('.control'))
     .map((file) => path.basename(file, '.control'));

@@ -32,7 +32,7 @@ const Base = z.object({
 export type Base = z.infer<typeof Base>;
 
 /** Whether it was shut down when it was copied, so that only a recovery to a moment reads the WAL that follows. */
-export const isTemplate = ({ folder }: Base): boolean => !folder.startsWith('bases/');
+export const isTemplateBase = ({ folder }: Base): boolean => !folder.startsWith('bases/');
 
 /** A file next to a branch's data, if its history is kept. */
 export const HISTORY_FILE = 'history.json';
@@ -118,11 +118,11 @@ export function linkWal(wal: Wal, to: string, start: number, end: number): WalFi
     target: path.join(to, name),
   });
   for (const name of wal.files)
-    if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) link(fileOf(name));
+    if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) linkOrCopy(fileOf(name));
   for (let segment = wal.segmentAt(start); segment <= last; segment += 1) {
     const file = fileOf(wal.sourceOf(segment, end), wal.fileOf(segment, end));
     if (segment >= firstInUse) rest.push(file);
-    else link(file);
+    else linkOrCopy(file);
   }
   return rest;
 }
@@ -132,7 +132,7 @@ interface WalFile {
   readonly target: string;
 }
 
-function link({ source, target }: WalFile): void {
+function linkOrCopy({ source, target }: WalFile): void {
   if (existsSync(target)) return;
   try {
     linkSync(source, target);
@@ -145,7 +145,7 @@ function link({ source, target }: WalFile): void {
 export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
 
 /** The same setting, for servers that don't read the branch's configuration. */
-export const keptWal = (branchFolder: string) =>
+export const keptWalSettings = (branchFolder: string) =>
   hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 
 /** The WAL before the oldest base. Without a base or with slots, the server itself removes what it doesn't need. */
@@ -172,7 +172,7 @@ export function historySize({ wal, bases }: History): number {
 }
 
 /** Bytes that histories cost together: branches share WAL and bases with their parents. */
-export function totalSize(histories: readonly History[]): number {
+export function totalHistorySize(histories: readonly History[]): number {
   const sizes = new Map<string, number>();
   for (const { wal, bases } of histories) {
     for (const { folder, bytes } of bases.slice(1)) sizes.set(folder, bytes);
@@ -209,5 +209,5 @@ export async function removeUnusedBases({ root }: Storage): Promise<void> {
     if (!used.has(name) && !name.endsWith('.new')) await removeData(path.join(bases, name));
 }
 
-export const writeKeptWal = (branchFolder: string): void =>
+export const writeKeptWalFile = (branchFolder: string): void =>
   writePrivateFile(path.join(branchFolder, KEPT_WAL_FILE), KEPT_WAL_SETTING);

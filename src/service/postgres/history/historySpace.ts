@@ -20,7 +20,7 @@ export interface DiskSpace {
 }
 
 /** @param leastFree bytes, if they are not the usual ones @param needed bytes that will be written */
-export async function readDisk(
+export async function readDiskSpace(
   { root }: Pick<Storage, 'root'>,
   { leastFree, needed = 0 }: { readonly leastFree?: number; readonly needed?: number } = {},
 ): Promise<DiskSpace> {
@@ -32,7 +32,7 @@ export async function readDisk(
 const sizeText = (bytes: number): string =>
   bytes < GB ? `${Math.ceil(bytes / MB)} MB` : `${Number((bytes / GB).toFixed(1))} GB`;
 
-/** Next to the data of a branch: a sentence for users about why its history begins late. */
+/** A file next to the data of a branch: a sentence for users about why its history begins late. */
 const NOTE = 'history-space';
 
 /**
@@ -51,7 +51,7 @@ export function updateSpaceNote(branchFolder: string, lacking: DiskSpace | undef
 }
 
 /** A sentence, if the disk is why the history of a branch begins late or is missing. */
-export const spaceProblem = (storage: Storage, branchId: string): Promise<string | undefined> =>
+export const readSpaceNote = (storage: Storage, branchId: string): Promise<string | undefined> =>
   readFile(path.join(storage.branch(branchId), NOTE), 'utf8').catch(() => undefined);
 
 /** The storages whose log has the problem already. */

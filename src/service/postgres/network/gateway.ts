@@ -19,11 +19,16 @@ import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../../base/systemReason.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { cancelRequest, errorResponse, readBackendKey, readFirstPacket } from './protocol.ts';
-import { answered, connectTo, pipeBothWays } from './sockets.ts';
+import { sendAndAwaitAnswer, connectTo, pipeBothWays } from './sockets.ts';
 import { Refusal } from './refusal.ts';
-import { forwardedPacket, replicationRequest, type ReplicationRequest } from './startupPacket.ts';
+import { filterStartupPacket, readReplicationRequest, type ReplicationRequest } from './startupPacket.ts';
 import { GatewayTls } from './gatewayTls.ts';
-import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../server/serverAddress.ts';
+import {
+  LOOPBACK,
+  plainSocketOptions,
+  tlsSocketOptions,
+  type ServerAddress,
+} from '../server/serverAddress.ts';
 
 export interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */
@@ -82,7 +87,7 @@ export class Gateway {
         await once(gateway.#server, 'listening');
         break;
       } catch (error) {
-        if (!isTaken(error) || performance.now() > until) throw portProblem(port, error);
+        if (!isPortTaken(error) || performance.now() > until) throw portProblem(port, error);
       }
       await sleep(PORT_PAUSE);
     }
@@ -155,7 +160,7 @@ export class Gateway {
 
   async #secure(client: net.Socket, isDirect: boolean, onPacket: () => void): Promise<void> {
     const secured = await this.#tls.accept(client, isDirect);
-    // It closes the other, after its last bytes.
+    // The secured socket closes the other one after its last bytes.
     this.#clients.delete(client);
     this.#keep(secured);
     this.#greet(secured, { isSecure: true, onPacket });
@@ -174,7 +179,7 @@ export class Gateway {
     const address = this.#target.running();
     if (address === undefined) client.destroy();
     else {
-      const server = connectTo(plainSocket(address));
+      const server = connectTo(plainSocketOptions(address));
       server.write(packet);
       pipeBothWays(client, server);
     }
@@ -185,9 +190,9 @@ export class Gateway {
     client.once('close', () => this.#target.activity((this.#open -= 1)));
     let server: net.Socket | undefined;
     try {
-      const replication = replicationRequest(packet);
+      const replication = readReplicationRequest(packet);
       if (replication !== undefined && this.#target.replicate === undefined) throw notPooled();
-      server = await this.#forward(client, forwardedPacket(packet), isSecure);
+      server = await this.#forward(client, filterStartupPacket(packet), isSecure);
       if (client.destroyed) server.destroy();
       else {
         if (replication === undefined) this.#target.connect(client, server);
@@ -202,7 +207,7 @@ export class Gateway {
   }
 
   #followSession(client: net.Socket, server: net.Socket): void {
-    findKey(server, (key) => {
+    onBackendKey(server, (key) => {
       this.#rememberPort(client, key.readInt32BE(0));
       this.#endWithClient(client, server, cancelRequest(key));
     });
@@ -226,7 +231,7 @@ export class Gateway {
       const address = this.#target.running();
       // Again afterwards, because the client may have sent several statements.
       if (address !== undefined)
-        connectTo(plainSocket(address)).once('close', cancelLater).resume().end(request);
+        connectTo(plainSocketOptions(address)).once('close', cancelLater).resume().end(request);
     };
     const cancelLater = () => {
       if (!server.destroyed) timer = setTimeout(cancel, LOST_CLIENT_LIMIT);
@@ -241,9 +246,9 @@ export class Gateway {
   async #forward(client: net.Socket, packet: Buffer, isSecure: boolean): Promise<net.Socket> {
     for (let attempt = 1; ; attempt += 1) {
       const address = await this.#target.ensureRunning();
-      const server = connectTo(isSecure ? tlsSocket(address) : plainSocket(address));
+      const server = connectTo(isSecure ? tlsSocketOptions(address) : plainSocketOptions(address));
       try {
-        return await answered(isSecure ? await this.#tls.connect(server) : server, packet);
+        return await sendAndAwaitAnswer(isSecure ? await this.#tls.connect(server) : server, packet);
       } catch (error) {
         server.destroy();
         if (attempt === ATTEMPTS || client.destroyed) throw error;
@@ -254,7 +259,7 @@ export class Gateway {
 }
 
 /** Reads along until the server has sent the key of the session. */
-function findKey(server: net.Socket, use: (key: Buffer) => void): void {
+function onBackendKey(server: net.Socket, use: (key: Buffer) => void): void {
   let received: Buffer = Buffer.alloc(0);
   const read = (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
@@ -266,7 +271,7 @@ function findKey(server: net.Socket, use: (key: Buffer) => void): void {
   server.on('data', read);
 }
 
-const isTaken = (error: unknown): boolean => systemReason(error) === 'EADDRINUSE';
+const isPortTaken = (error: unknown): boolean => systemReason(error) === 'EADDRINUSE';
 
 const notPooled = (): Refusal =>
   new Refusal(
@@ -276,6 +281,6 @@ const notPooled = (): Refusal =>
   );
 
 function portProblem(port: number, error: unknown): EngineError {
-  const reason = isTaken(error) ? 'another program uses it' : asEngineError(error).message;
+  const reason = isPortTaken(error) ? 'another program uses it' : asEngineError(error).message;
   return new EngineError(`Port ${port} on ${LOOPBACK} can't be used: ${reason}`, { cause: error });
 }

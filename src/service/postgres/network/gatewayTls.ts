@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { Certificate } from '../server/certificate.ts';
-import { answered } from './sockets.ts';
+import { sendAndAwaitAnswer } from './sockets.ts';
 
 /** Required without an SSL request, so that no page or program can be made to send another protocol here. */
 const PROTOCOL = 'postgresql';
@@ -27,7 +27,7 @@ export class GatewayTls {
   async accept(client: net.Socket, isDirect: boolean): Promise<net.Socket> {
     const { atClients: secureContext } = await this.#load();
     if (!isDirect) client.write('S');
-    const secured = new (tls().TLSSocket)(client, {
+    const secured = new (loadTls().TLSSocket)(client, {
       isServer: true,
       secureContext,
       ALPNProtocols: [PROTOCOL],
@@ -39,11 +39,11 @@ export class GatewayTls {
   /** Asks a server for TLS. @param server without TLS yet @throws if it isn't ours, or closes the connection */
   async connect(server: net.Socket): Promise<net.Socket> {
     const { atServers: secureContext } = await this.#load();
-    const answer = (await answered(server, SSL_REQUEST)).read() as Buffer;
+    const answer = (await sendAndAwaitAnswer(server, SSL_REQUEST)).read() as Buffer;
     // More bytes would be an attempt to have them read as if they were encrypted.
     if (answer.length !== 1 || answer[0] !== ACCEPTED) throw new Error('the server did not accept TLS');
     // Not left to Node's default, which NODE_TLS_REJECT_UNAUTHORIZED turns off.
-    const secured: TLSSocket = tls().connect({
+    const secured: TLSSocket = loadTls().connect({
       socket: server,
       secureContext,
       host: 'localhost',
@@ -69,8 +69,8 @@ interface Contexts {
 
 async function readContexts({ certFile, keyFile }: Certificate): Promise<Contexts> {
   const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
-  const create = tls().createSecureContext;
+  const create = loadTls().createSecureContext;
   return { atClients: create({ cert, key }), atServers: create({ ca: cert }) };
 }
 
-const tls = () => process.getBuiltinModule('node:tls');
+const loadTls = () => process.getBuiltinModule('node:tls');

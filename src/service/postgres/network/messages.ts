@@ -56,4 +56,4 @@ export class Messages {
 }
 
 /** The texts of a body that are ended by a zero byte, from a position on. */
-export const textsOf = (body: Buffer, from = 0): string[] => body.toString('utf8', from).split('\0');
+export const splitAtZeroBytes = (body: Buffer, from = 0): string[] => body.toString('utf8', from).split('\0');

@@ -11,12 +11,12 @@ import { POOLED_CONNECTIONS } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
-import { POOLER_FILE, POOLER_PID_FILE } from '../server/orphans.ts';
+import { POOLER_CONFIG_FILE, POOLER_PID_FILE } from '../server/orphans.ts';
 import { ServerProcess } from '../server/serverProcess.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { maxConnectionsOf } from '../server/settings.ts';
 import type { Certificate } from '../server/certificate.ts';
-import { freePort, LOOPBACK } from '../server/serverAddress.ts';
+import { chooseFreePort, LOOPBACK } from '../server/serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
@@ -37,10 +37,10 @@ export class Pooler extends ServerProcess {
     log: (line: string) => void,
   ): Promise<Pooler> {
     const folder = deps.storage.pooler(compute.id);
-    const file = path.join(folder, POOLER_FILE);
+    const file = path.join(folder, POOLER_CONFIG_FILE);
     makePrivateFolder(folder);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${deps.logins.superuser}"\n`);
-    const port = await freePort(new Set(deps.storage.loopbackPorts.values()));
+    const port = await chooseFreePort(new Set(deps.storage.loopbackPorts.values()));
     const configure = (changed: ComputeSpec) =>
       writePrivateFile(file, configuration(folder, port, changed, deps.certificate));
     configure(compute);

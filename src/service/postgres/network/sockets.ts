@@ -8,7 +8,7 @@ export function connectTo(address: net.NetConnectOpts): net.Socket {
 }
 
 /** Sends a packet. Resolves when the server has sent something, which is still unread. @throws if it closes the connection */
-export async function answered(server: net.Socket, packet: Buffer): Promise<net.Socket> {
+export async function sendAndAwaitAnswer(server: net.Socket, packet: Buffer): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Error('Postgres closed the connection'));
     server.once('close', fail).once('error', reject);

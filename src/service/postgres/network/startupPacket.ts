@@ -1,11 +1,11 @@
 /** What the gateway hands on of a client's start-up packet, which is what the public service's gateway hands on of it. */
 import { Refusal } from './refusal.ts';
 
-/** Their values belong to Postgres, and their names to its protocol. */
+/** Parameters whose values belong to Postgres, and their names to its protocol. */
 const FORWARDED = new Set(['user', 'database', 'application_name', 'replication', 'options']);
 /** Starts the names of the protocol's own options. Only Postgres knows which of them to decline. */
 const PROTOCOL_OPTION = '_pq_.';
-/** As of most clients. The public service sets it too, whatever a client has asked for. */
+/** The encoding of most clients. The public service sets it too, whatever a client has asked for. */
 const ENCODING = ['client_encoding', 'UTF8'] as const;
 
 const HEAD = 8;
@@ -15,7 +15,7 @@ const END = '\0';
  * Returns a packet with only what Postgres is meant to get. Drivers send what else they find in a connection string, such as
  * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {Refusal}
  */
-export function forwardedPacket(packet: Buffer): Buffer {
+export function filterStartupPacket(packet: Buffer): Buffer {
   const parameters = parametersOf(packet);
   const isReplication = asksForReplication(parameters);
   const kept = parameters.flatMap(([name, value]) => {
@@ -37,7 +37,7 @@ export interface ReplicationRequest {
 }
 
 /** @returns undefined for an ordinary session @throws {Refusal} for physical replication */
-export function replicationRequest(packet: Buffer): ReplicationRequest | undefined {
+export function readReplicationRequest(packet: Buffer): ReplicationRequest | undefined {
   const parameters = parametersOf(packet);
   if (!asksForReplication(parameters)) {
     // Postgres refuses every client other than the service, and this one gets to know why.
@@ -52,7 +52,7 @@ export function replicationRequest(packet: Buffer): ReplicationRequest | undefin
   return { options: Buffer.from(replicationOptions(parameters), 'latin1').toString() };
 }
 
-/** The session has nothing to do while changes are sent. */
+/** Has no limit for idle sessions, because the session has nothing to do while changes are sent. */
 const replicationOptions = (parameters: readonly Parameter[]): string => {
   const given = parameters.findLast(([name]) => name === 'options')?.[1] ?? '';
   return [...withoutGatewayWords(given).map(([, value]) => value), '-c idle_session_timeout=0'].join(' ');
@@ -69,7 +69,7 @@ type Parameter = readonly [name: string, value: string];
 function parametersOf(packet: Buffer): Parameter[] {
   const body = packet.toString('latin1', HEAD);
   const texts = body.slice(0, -1).split(END);
-  // After the last one.
+  // What follows the last text.
   const rest = texts.pop();
   const names = texts.filter((_, index) => index % 2 === 0);
   if (!body.endsWith(END) || rest !== '' || texts.length % 2 > 0 || names.includes(''))
@@ -82,9 +82,9 @@ const WORD = /(?:\\[^]|[^\\ \t-\r])+/g;
 /** Words for the gateway: which compute is meant, for clients that don't send the host's name, and options of the service. */
 const FOR_GATEWAY = /^(?:endpoint|project)=|^neon_\w+:/;
 
-/** Asks for the data of another moment, as `neon psql main@<time>` does. To answer with today's would be wrong. */
+/** Asks for the data of another moment, as `neon psql main@<time>` does. Present data would be a wrong answer. */
 const MOMENT = /^neon_(?:timestamp|lsn):(.*)$/;
-/** What can stand in a command. */
+/** Matches text that needs no quotes in a command. */
 const PLAIN = /^[\w:./+-]+$/;
 
 function noMoment(word: string, given: string): Refusal {

@@ -71,12 +71,12 @@ export class CommitHold {
     client.once('end', () => events.lost());
     const hold = new CommitHold(client, events);
     await hold.#stream();
-    await waitFor(REHEARSAL_STANDBY, dataDir, admin);
-    while (!(await isHolding(admin))) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    await setSynchronousStandby(REHEARSAL_STANDBY, dataDir, admin);
+    while (!(await areCommitsHeld(admin))) await new Promise((resolve) => setTimeout(resolve, PAUSE));
     return hold;
   }
 
-  /** For a server that has ended. */
+  /** Ends the connection to a server that has ended. */
   async end(): Promise<void> {
     await this.#client.end();
   }
@@ -104,7 +104,7 @@ export class CommitHold {
     void this.#confirm();
   }
 
-  /** What has arrived by then is confirmed together. */
+  /** Confirms commits when their locks are read. Those that arrive in the meantime are confirmed together. */
   async #confirm(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -117,7 +117,7 @@ export class CommitHold {
     this.#isReading = false;
   }
 
-  /** Says that all was written, flushed and applied. */
+  /** Tells the server that the log up to here was written, flushed and applied. */
   #send(position: bigint): void {
     const message = Buffer.alloc(CONFIRMATION_LENGTH);
     message.writeUInt8(CONFIRMATION);
@@ -128,16 +128,17 @@ export class CommitHold {
 }
 
 /** Lets commits go without the standby. */
-export const letGo = async (dataDir: string, admin: Client): Promise<void> => waitFor('', dataDir, admin);
+export const releaseCommits = async (dataDir: string, admin: Client): Promise<void> =>
+  setSynchronousStandby('', dataDir, admin);
 
 /** Makes commits wait for a standby, until the next start of the server, which writes the file again. */
-async function waitFor(standby: string, dataDir: string, admin: Client): Promise<void> {
+async function setSynchronousStandby(standby: string, dataDir: string, admin: Client): Promise<void> {
   await appendFile(path.join(dataDir, 'postgresql.conf'), `synchronous_standby_names = '${standby}'\n`);
   await admin.query('select pg_catalog.pg_reload_conf()');
 }
 
 /** Whether commits wait. */
-export async function isHolding(admin: Client): Promise<boolean> {
+export async function areCommitsHeld(admin: Client): Promise<boolean> {
   const { rows } = await admin.query(
     `select from pg_catalog.pg_stat_replication where application_name operator(pg_catalog.=) $1
     and state operator(pg_catalog.=) 'streaming' and sync_state operator(pg_catalog.=) 'sync'`,

@@ -8,8 +8,8 @@ import { locksQuery, relationsQuery } from '../../../rehearsal/catalogQueries.ts
 import type { LockMode, Relation } from '../../../api/records/rehearsal.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import {
-  asSuperuser,
-  connectableDatabases,
+  withSuperuser,
+  listConnectableDatabases,
   connectAsSuperuser,
   type SuperuserLogin,
 } from '../server/superuser.ts';
@@ -27,7 +27,7 @@ export interface ReadLock {
 /** A connection of the observer, for one query at a time. */
 interface OwnSession {
   query<Row extends QueryResultRow>(this: void, sql: string, values?: unknown[]): Promise<Row[]>;
-  /** After the queries that were sent before. */
+  /** Ends the session after the queries that were sent before. */
   end(this: void): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export class LockReader {
     return this.#with(SUPERUSER, async ({ query }) => (await query(sql, [pid])).length > 0);
   }
 
-  /** In all databases that it has entered. */
+  /** Returns the locks of these processes in all databases that were entered. */
   async locks(pids: readonly number[]): Promise<ReadLock[]> {
     const all: ReadLock[] = [];
     for (const [database, { query }] of this.#sessions) {
@@ -115,17 +115,17 @@ export class LockReader {
     }));
   }
 
-  /** Of all databases of users. */
+  /** Returns the relations in all databases of users. */
   async allRelations(): Promise<Relation[]> {
-    const databases = await this.asAdmin(connectableDatabases);
+    const databases = await this.asAdmin(listConnectableDatabases);
     const all: Relation[] = [];
     for (const { name } of databases) if (!isSystemDatabase(name)) all.push(...(await this.relations(name)));
     return all;
   }
 
-  /** In the service's own database. */
+  /** Does work in the service's own database. */
   async asAdmin<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    return asSuperuser(this.#login, this.#address, work);
+    return withSuperuser(this.#login, this.#address, work);
   }
 
   async end(): Promise<void> {

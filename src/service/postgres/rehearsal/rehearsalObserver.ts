@@ -14,7 +14,7 @@ import {
 } from '../../../api/records/rehearsal.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { CommitHold, isHolding, letGo } from './commitHold.ts';
+import { CommitHold, areCommitsHeld, releaseCommits } from './commitHold.ts';
 import { LockReader, type ReadLock } from './lockReader.ts';
 import { StatementTap, type SeenStatement, type StatementEvents } from './statementTap.ts';
 
@@ -40,7 +40,7 @@ interface Hold {
   /** When it was let go, since the rehearsal began. */
   readonly at: number;
   readonly milliseconds: number;
-  /** Of these, those after its locks were read. */
+  /** The part of `milliseconds` after its locks were read. */
   readonly counting: number;
 }
 const NOT_HELD = { milliseconds: 0, counting: 0 };
@@ -112,7 +112,7 @@ export class RehearsalObserver {
   async read(): Promise<Rehearsal> {
     const after = await this.#reader.allRelations();
     await this.#left;
-    if (!(await this.#reader.asAdmin(isHolding))) this.#problem ??= 'Commits were not held to the end.';
+    if (!(await this.#reader.asAdmin(areCommitsHeld))) this.#problem ??= 'Commits were not held to the end.';
     const [statements, locks, before, problem] = [this.#statements, this.#locks, this.#before, this.#problem];
     return { statements, locks, before, after, ...(problem !== undefined && { problem }) };
   }
@@ -211,7 +211,7 @@ export class RehearsalObserver {
     return this.#lastHold.at > from ? this.#lastHold : NOT_HELD;
   }
 
-  /** Does not throw. Rows of a table that is locked against reads need no count. */
+  /** Does not throw. A table that is locked against reads needs no count of its rows. */
   async #countChangedRows(): Promise<void> {
     const tables = new Set(this.#before.filter(({ kind }) => kind === 'r').map(relationKey));
     for (const [pid, { held }] of this.#sessions) {
@@ -230,7 +230,7 @@ export class RehearsalObserver {
     }
   }
 
-  /** Does not throw. */
+  /** Reads the locks of all sessions. Does not throw. */
   async #readLocks(): Promise<void> {
     try {
       const pids = [...this.#sessions.keys()];
@@ -269,11 +269,11 @@ export class RehearsalObserver {
     if (this.#server.isStopping) return;
     this.#problem ??= 'Commits were not held to the end, because the connection of the observer was lost.';
     this.#reader
-      .asAdmin(async (admin) => letGo(this.#dataDir, admin))
+      .asAdmin(async (admin) => releaseCommits(this.#dataDir, admin))
       .catch((error: unknown) => this.#fail(error));
   }
 
-  /** Runs while a statement does. */
+  /** Samples locks while a statement runs. */
   async #sample(): Promise<void> {
     if (this.#isSampling) return;
     this.#isSampling = true;

@@ -21,7 +21,7 @@ export const rehearsalMethods = (
     if (branches.primary(branchId) === undefined) await wake(primaryId);
     const server = branches.primary(branchId);
     if (server === undefined) throw new EngineError(`Compute ${primaryId} does not run`);
-    const started = starting.get(server) ?? observe(deps, server, branches.folder(branchId));
+    const started = starting.get(server) ?? startObserver(deps, server, branches.folder(branchId));
     starting.set(server, started);
     await started.catch((error: unknown) => {
       throw asEngineError(error);
@@ -30,7 +30,7 @@ export const rehearsalMethods = (
   rehearsal: async (branchId) => readRehearsal(deps.branches.primary(branchId)),
 });
 
-async function observe(deps: ServerDependencies, server: Postmaster, dataDir: string): Promise<void> {
+async function startObserver(deps: ServerDependencies, server: Postmaster, dataDir: string): Promise<void> {
   const observer = await RehearsalObserver.start(deps, server, dataDir);
   observers.set(server, observer);
   void server.ended.then(async () => observer.end().catch(() => undefined));

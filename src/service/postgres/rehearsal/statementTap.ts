@@ -1,7 +1,7 @@
 /** Reads along in a client's session: which statements it sends, how long each takes, and how each ends. */
 import { Transform, type TransformCallback } from 'node:stream';
 import type { StatementError } from '../../../api/records/rehearsal.ts';
-import { Messages, textsOf } from '../network/messages.ts';
+import { Messages, splitAtZeroBytes } from '../network/messages.ts';
 
 export interface StatementEvents {
   /** The process of the session. */
@@ -47,7 +47,7 @@ export class StatementTap {
     this.#events = events;
   }
 
-  /** For what the client sends. */
+  /** Returns a stream for what the client sends. */
   fromClient(): Transform {
     const messages = new Messages('QPBE');
     const leave = async (done: TransformCallback, chunk?: Buffer) => {
@@ -68,7 +68,7 @@ export class StatementTap {
     });
   }
 
-  /** For what the server sends. What comes before the end of a statement isn't held back. */
+  /** Returns a stream for what the server sends. What comes before the end of a statement isn't held back. */
   fromServer(): Transform {
     const messages = new Messages('KCEZ');
     const tap: Transform = new Transform({
@@ -95,7 +95,7 @@ export class StatementTap {
     // CopyDone or CopyFail. Until then, Postgres ignores a Sync (manual, "COPY Operations").
     if (type === 'c' || type === 'f') this.#isCopying = false;
     if (this.#isCopying) return;
-    const [first = '', second = ''] = textsOf(body);
+    const [first = '', second = ''] = splitAtZeroBytes(body);
     if (type === 'Q') this.#add('simple', first);
     else if (type === 'P') {
       this.#prepared.set(first, second);
@@ -111,7 +111,7 @@ export class StatementTap {
     this.#beginFirst();
   }
 
-  /** At once, because the replies to all messages may come together. */
+  /** Begins the first statement at once, because the replies to all messages may come together. */
   #beginFirst(): void {
     const first = this.#firstExecuted();
     if (first !== undefined && first.kind !== 'sync') first.seen ??= this.#events.begun(first.text);
@@ -130,7 +130,7 @@ export class StatementTap {
     if (type === 'G') this.#copies(first);
     // A portal that is suspended (s) is executed again.
     if (first?.seen === undefined || !'CEIs'.includes(type)) return;
-    if (type === 'C') first.seen.tags.push(textsOf(body)[0] ?? '');
+    if (type === 'C') first.seen.tags.push(splitAtZeroBytes(body)[0] ?? '');
     if (type === 'E') first.seen.error = errorOf(body);
     else if (first.kind === 'execute') {
       this.#endFirst();
@@ -170,7 +170,7 @@ export class StatementTap {
 
 /** The fields of an error (manual, "Error and Notice Message Fields"). */
 function errorOf(body: Buffer): StatementError {
-  const fields = new Map(textsOf(body).map((field) => [field[0], field.slice(1)]));
+  const fields = new Map(splitAtZeroBytes(body).map((field) => [field[0], field.slice(1)]));
   const [detail, position] = [fields.get('D'), fields.get('P')];
   return {
     code: fields.get('C') ?? '',

@@ -9,7 +9,7 @@ import type { ServerDependencies } from '../branchData/branchData.ts';
 import { Refusal } from '../network/refusal.ts';
 import type { ReplicationRequest } from '../network/startupPacket.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
-import { asSuperuser } from '../server/superuser.ts';
+import { withSuperuser } from '../server/superuser.ts';
 import { ReplicationConnection, type Sender } from './replicationConnection.ts';
 import type { ReplicationCommand } from './replicationCommand.ts';
 import { MAX_SLOTS } from './slotFunctions.ts';
@@ -88,7 +88,7 @@ export class ReplicationSenders {
   }
 
   async #sessionOf(address: ServerAddress, pid: number): Promise<SessionRow> {
-    const found = await asSuperuser(this.#deps, address, async (client) =>
+    const found = await withSuperuser(this.#deps, address, async (client) =>
       client.query<SessionRow>(SESSION, [pid]),
     );
     const session = found.rows[0];
@@ -138,7 +138,7 @@ export class ReplicationSenders {
 
   async #allow(address: ServerAddress, { database }: SessionRow, command: ReplicationCommand): Promise<void> {
     if (command.kind !== 'create' && command.kind !== 'drop') return;
-    const { rows: slots } = await asSuperuser(this.#deps, address, async (client) =>
+    const { rows: slots } = await withSuperuser(this.#deps, address, async (client) =>
       client.query<{ name: string; database: string }>(SLOTS),
     );
     if (command.kind === 'drop') {

@@ -6,7 +6,7 @@
 import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
-import { asSuperuser, connectableDatabases } from '../server/superuser.ts';
+import { withSuperuser, listConnectableDatabases } from '../server/superuser.ts';
 import { PLUGINS } from './replicationCommand.ts';
 
 /** As on the public service. A server has more slots, for our own copies. */
@@ -68,8 +68,8 @@ const IS_DONE = `select from pg_catalog.pg_proc where proname operator(pg_catalo
 
 /** In all databases, and so in those that are created from them. @throws {EngineError} or an error of Postgres */
 export async function replaceSlotFunctions(deps: ServerDependencies, address: ServerAddress): Promise<void> {
-  for (const { name } of await asSuperuser(deps, address, connectableDatabases))
-    await asSuperuser(
+  for (const { name } of await withSuperuser(deps, address, listConnectableDatabases))
+    await withSuperuser(
       deps,
       address,
       async (client) => {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
-import { readDisk } from '../history/historySpace.ts';
-import { asSuperuser } from '../server/superuser.ts';
+import { readDiskSpace } from '../history/historySpace.ts';
+import { withSuperuser } from '../server/superuser.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasSlots } from '../wal/walFiles.ts';
 
@@ -62,8 +62,8 @@ export async function checkSlots(
   if (server === undefined || server.isStopping || !hasSlots(deps.branches.folder(branchId))) return;
   const file = path.join(deps.storage.branch(branchId), IDLE_FILE);
   const before = readIdle(file);
-  const { isFree } = await readDisk(deps.storage);
-  await asSuperuser(deps, server.address, async (client) => {
+  const { isFree } = await readDiskSpace(deps.storage);
+  await withSuperuser(deps, server.address, async (client) => {
     const { rows } = await client.query<SlotRow>(SLOTS);
     const unread = rows.filter(({ active }) => !active);
     const idle = new Map(unread.map(({ name }) => [name, Number(before[name] ?? 0) + seconds]));

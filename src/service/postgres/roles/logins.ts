@@ -24,31 +24,34 @@ export type OwnerLogin = z.infer<typeof OwnerLogin>;
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /** The service's passwords, created at the first call. */
-export function servicePasswords(root: string): ServicePasswords {
+export function readOrCreateServicePasswords(root: string): ServicePasswords {
   const file = path.join(root, 'logins.json');
   if (existsSync(file)) return readPrivateJson(file, ServicePasswords, 'use another data directory');
-  return create(file, { superuser: newPassword(), replicator: newPassword() });
+  return createLoginFile(file, { superuser: newPassword(), replicator: newPassword() });
 }
 
 const DEFAULT_OWNER: BranchOwner = { role: BRANCH_ROLE, database: BRANCH_DATABASE };
 
 /** The login of a branch's owner, created at the first call. The branch may not have a data directory yet. */
-export function branchLogin(branchFolder: string, { role, database } = DEFAULT_OWNER): OwnerLogin {
+export function readOrCreateBranchLogin(
+  branchFolder: string,
+  { role, database } = DEFAULT_OWNER,
+): OwnerLogin {
   const file = path.join(branchFolder, 'login.json');
-  if (!existsSync(file)) return create(file, { role, password: newPassword(), database });
+  if (!existsSync(file)) return createLoginFile(file, { role, password: newPassword(), database });
   const shape = JSON.stringify({ role, password: '…', database });
   const remedy = `write ${shape} to it, with the password of a connection string of this branch`;
   return readPrivateJson(file, OwnerLogin, remedy);
 }
 
-function create<T>(file: string, login: T): T {
+function createLoginFile<T>(file: string, login: T): T {
   makePrivateFolder(path.dirname(file));
   writePrivateFile(file, JSON.stringify(login));
   return login;
 }
 
-/** The statistics and settings of a server are read by this one. Neither role signals, writes, or reads files. */
-export const READER_OF = 'pg_read_all_data, pg_monitor';
+/** The predefined roles of the reader, for data, statistics and settings. Neither signals, writes, or reads files. */
+export const READER_ROLES = 'pg_read_all_data, pg_monitor';
 
 const READER_SETTINGS = {
   // Sessions can change it, but not those below.
@@ -61,7 +64,7 @@ const READER_SETTINGS = {
 /** The role is created in a new cluster, and when a branch that lacks it first needs it. */
 export const READER_STATEMENTS: readonly string[] = [
   `CREATE ROLE ${READER} LOGIN BYPASSRLS CONNECTION LIMIT 20`,
-  `GRANT ${READER_OF} TO ${READER}`,
+  `GRANT ${READER_ROLES} TO ${READER}`,
   ...Object.entries(READER_SETTINGS).map(([name, value]) => `ALTER ROLE ${READER} SET ${name} = '${value}'`),
 ];
 

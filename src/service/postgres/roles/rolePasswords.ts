@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import type { BranchRole } from '../../core/computeEngine.ts';
-import { branchLogin, matchesVerifier, newPassword } from './logins.ts';
+import { readOrCreateBranchLogin, matchesVerifier, newPassword } from './logins.ts';
 import { readPrivateJson, writePrivateFile } from '../storage/privateFiles.ts';
 
 /** Timestamps are ISO 8601 UTC. */
@@ -41,7 +41,7 @@ export class RolePasswords {
   /** @param verifier the role's `rolpassword` @returns undefined if the service doesn't know the password */
   find(name: string, verifier: string | null): string | undefined {
     if (verifier === null) return undefined;
-    const login = branchLogin(this.#folder);
+    const login = readOrCreateBranchLogin(this.#folder);
     const first = login.role === name ? [login.password] : [];
     const candidates = [...(this.#find(name)?.passwords ?? []), ...first];
     return candidates.find((password) => matchesVerifier(password, verifier));
@@ -77,11 +77,11 @@ export class RolePasswords {
 
   /** The passwords that connection strings of the branch have, by role. */
   get all(): ReadonlyMap<string, string> {
-    const { role, password } = branchLogin(this.#folder);
+    const { role, password } = readOrCreateBranchLogin(this.#folder);
     return new Map([[role, password], ...this.changedSince(-Infinity)]);
   }
 
-  /** Notes passwords that roles are to get. They have their old ones until `set` is called. */
+  /** Notes passwords that roles are to get. They have their old ones until `confirm` is called. */
   plan(wanted: ReadonlyMap<string, string>): void {
     const current = this.all;
     const updatedAt = new Date().toISOString();
@@ -99,7 +99,7 @@ export class RolePasswords {
   }
 
   /** Records passwords that Postgres has. */
-  set(passwords: ReadonlyMap<string, string>): void {
+  confirm(passwords: ReadonlyMap<string, string>): void {
     const updatedAt = new Date().toISOString();
     for (const [name, password] of passwords)
       this.#write(name, { createdAt: this.#find(name)?.createdAt, updatedAt, name, passwords: [password] });

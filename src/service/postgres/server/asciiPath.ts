@@ -7,7 +7,8 @@ import { windowsProgram } from '../../../base/programs/windowsProgram.ts';
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 /** Whether initdb fails with this path. Not on other systems. */
-export const isUnreadable = (file: string): boolean => process.platform === 'win32' && !isAscii(file);
+export const isUnreadableForInitdb = (file: string): boolean =>
+  process.platform === 'win32' && !isAscii(file);
 
 /**
  * Programs of Postgres on Windows don't know letters that its old character set lacks, and initdb fails with any that isn't
@@ -15,7 +16,7 @@ export const isUnreadable = (file: string): boolean => process.platform === 'win
  * @returns the path by short names, or unchanged
  */
 export function asciiPath(folder: string, findShort = shortPath): string {
-  if (!isUnreadable(folder)) return folder;
+  if (!isUnreadableForInitdb(folder)) return folder;
   const short = findShort(folder).trim();
   return path.win32.isAbsolute(short) && isAscii(short) ? short : folder;
 }

@@ -60,22 +60,26 @@ const ECDSA_WITH_SHA256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 /** Creates an X.509 certificate (RFC 5280). Node reads certificates but can't create them. @returns PEM texts */
 function createCertificate(from: Date, to: Date): { readonly cert: string; readonly key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const algorithm = der(SEQUENCE, der(OBJECT_ID, ECDSA_WITH_SHA256));
-  const commonName = der(SEQUENCE, der(OBJECT_ID, COMMON_NAME), der(UTF8_STRING, 'localhost'));
-  const name = der(SEQUENCE, der(SET, commonName));
-  const toBeSigned = der(
+  const algorithm = encodeDer(SEQUENCE, encodeDer(OBJECT_ID, ECDSA_WITH_SHA256));
+  const commonName = encodeDer(
     SEQUENCE,
-    der(context(0), der(INTEGER, [2])), // Version 3.
-    der(INTEGER, [0x40, ...randomBytes(15)]), // The serial number, which is positive.
+    encodeDer(OBJECT_ID, COMMON_NAME),
+    encodeDer(UTF8_STRING, 'localhost'),
+  );
+  const name = encodeDer(SEQUENCE, encodeDer(SET, commonName));
+  const toBeSigned = encodeDer(
+    SEQUENCE,
+    encodeDer(context(0), encodeDer(INTEGER, [2])), // Version 3.
+    encodeDer(INTEGER, [0x40, ...randomBytes(15)]), // The serial number, which is positive.
     algorithm,
     name, // The issuer.
-    der(SEQUENCE, time(from), time(to)),
+    encodeDer(SEQUENCE, encodeUtcTime(from), encodeUtcTime(to)),
     name, // The subject.
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(context(3), der(SEQUENCE, ...extensions())),
+    encodeDer(context(3), encodeDer(SEQUENCE, ...extensions())),
   );
   const signature = sign('sha256', toBeSigned, privateKey);
-  const certificate = der(SEQUENCE, toBeSigned, algorithm, der(BIT_STRING, [0], signature));
+  const certificate = encodeDer(SEQUENCE, toBeSigned, algorithm, encodeDer(BIT_STRING, [0], signature));
   return {
     cert: new X509Certificate(certificate).toString(),
     key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
@@ -84,24 +88,30 @@ function createCertificate(from: Date, to: Date): { readonly cert: string; reado
 
 function extensions(): Buffer[] {
   // No authority: a client that trusts it trusts nothing else.
-  const constraints = der(SEQUENCE);
-  const names = der(
+  const constraints = encodeDer(SEQUENCE);
+  const names = encodeDer(
     SEQUENCE,
-    der(DNS_NAME, 'localhost'),
-    der(IP_ADDRESS, [127, 0, 0, 1]),
-    der(IP_ADDRESS, [...Buffer.alloc(15), 1]),
+    encodeDer(DNS_NAME, 'localhost'),
+    encodeDer(IP_ADDRESS, [127, 0, 0, 1]),
+    encodeDer(IP_ADDRESS, [...Buffer.alloc(15), 1]),
   );
   return [
-    der(SEQUENCE, der(OBJECT_ID, BASIC_CONSTRAINTS), der(BOOLEAN, [0xff]), der(OCTET_STRING, constraints)),
-    der(SEQUENCE, der(OBJECT_ID, SUBJECT_ALT_NAME), der(OCTET_STRING, names)),
+    encodeDer(
+      SEQUENCE,
+      encodeDer(OBJECT_ID, BASIC_CONSTRAINTS),
+      encodeDer(BOOLEAN, [0xff]),
+      encodeDer(OCTET_STRING, constraints),
+    ),
+    encodeDer(SEQUENCE, encodeDer(OBJECT_ID, SUBJECT_ALT_NAME), encodeDer(OCTET_STRING, names)),
   ];
 }
 
 /** Encodes a date before 2050, with a year of two digits. */
-const time = (date: Date) => der(UTC_TIME, `${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`);
+const encodeUtcTime = (date: Date) =>
+  encodeDer(UTC_TIME, `${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`);
 
 /** A value with its tag and length. */
-function der(tag: number, ...parts: readonly (string | Uint8Array | readonly number[])[]): Buffer {
+function encodeDer(tag: number, ...parts: readonly (string | Uint8Array | readonly number[])[]): Buffer {
   const content = Buffer.concat(
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Uint8Array.from(part))),
   );

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import {
   configurationFile,
-  fixedArguments,
+  serviceArguments,
   KEPT_WAL_FILE,
-  LOGICAL_REPLICATION,
-  userSettings,
+  LOGICAL_REPLICATION_SETTINGS,
+  checkUserSettings,
   type Settings,
 } from './settings.ts';
 import type { Certificate } from './certificate.ts';
@@ -16,7 +16,7 @@ import type { Binaries } from './programs.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasSlots } from '../wal/walFiles.ts';
-import { addressOf } from './serverAddress.ts';
+import { allocateServerAddress } from './serverAddress.ts';
 import type { Storage } from '../storage/storage.ts';
 import { stopOrphan } from './orphans.ts';
 import { DataInUseError, Postmaster } from './postmaster.ts';
@@ -59,14 +59,14 @@ const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 /** @throws {EngineError} with Postgres's reason */
 export async function launchServer(deps: LaunchDependencies, start: LaunchOptions): Promise<Postmaster> {
   const { compute, dataDir, inFile = {} } = start;
-  const inAll = new Map([...userSettings(compute.pgSettings), ...Object.entries(inFile)]);
+  const inAll = new Map([...checkUserSettings(compute.pgSettings), ...Object.entries(inFile)]);
   writePrivateFile(path.join(dataDir, 'postgresql.conf'), configurationFile(compute.maxCu, inAll));
   // Postgres logs it each time if a file that the configuration includes is missing.
   const included = path.join(dataDir, '..', KEPT_WAL_FILE);
   if (!existsSync(included)) writePrivateFile(included, '');
   const { certFile, keyFile } = deps.certificate;
   const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile };
-  const replication = compute.logicalReplication === true && LOGICAL_REPLICATION;
+  const replication = compute.logicalReplication === true && LOGICAL_REPLICATION_SETTINGS;
   return startPostmaster(deps, { ...start, settings: { ...tls, ...replication, ...start.settings } });
 }
 
@@ -82,13 +82,13 @@ async function startPostmaster(deps: LaunchDependencies, start: StartOptions): P
   let isRepeated = false;
   const { compute, dataDir, onLine } = start;
   const fsync = deps.isTemporary && { fsync: 'off' };
-  const replication = hasSlots(dataDir) && LOGICAL_REPLICATION;
+  const replication = hasSlots(dataDir) && LOGICAL_REPLICATION_SETTINGS;
   const settings = { ...deps.extensionSettings, ...replication, ...start.settings, ...fsync };
   const oldLabel = path.join(dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
-      const address = await addressOf(deps.storage, start.name);
-      const args = fixedArguments(compute, address, settings);
+      const address = await allocateServerAddress(deps.storage, start.name);
+      const args = serviceArguments(compute, address, settings);
       return await Postmaster.start({ ...deps, dataDir, address, args, onLine });
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
-import { send, signalServer, type StopSteps } from './serverProcess.ts';
+import { sendSignal, signalServer, type StopSteps } from './serverProcess.ts';
 import { namesInFolder } from '../storage/privateFiles.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -18,7 +18,7 @@ const KILL_LIMIT = 5_000;
 
 /** PgBouncer's pid file, and its configuration file, which is its argument. */
 export const POOLER_PID_FILE = 'pgbouncer.pid';
-export const POOLER_FILE = 'pgbouncer.ini';
+export const POOLER_CONFIG_FILE = 'pgbouncer.ini';
 
 /** A process according to its pid file. */
 interface PidRecord {
@@ -59,7 +59,7 @@ export async function stopOrphan(dataDir: string, postgres?: string): Promise<bo
   const written = readPostmasterPid(dataDir);
   if (written === undefined) return false;
   const found = await stopProcess({ ...written, argument: dataDir }, STOP_STEPS, (pid, signal) =>
-    postgres === undefined ? send(pid, signal) : signalServer(postgres, pid, signal),
+    postgres === undefined ? sendSignal(pid, signal) : signalServer(postgres, pid, signal),
   );
   await killBackends(dataDir);
   // If another process has the pid now, Postgres would not start.
@@ -78,7 +78,7 @@ async function killBackends(dataDir: string): Promise<void> {
   for (const until = performance.now() + KILL_LIMIT; performance.now() < until;) {
     const pids = readdirSync('/proc').filter((name) => isBackendIn(folder, name));
     if (pids.length === 0) return;
-    for (const pid of pids) send(Number(pid), 'SIGKILL');
+    for (const pid of pids) sendSignal(Number(pid), 'SIGKILL');
     await sleep(POLL);
   }
 }
@@ -99,7 +99,7 @@ async function stopPooler(folder: string): Promise<boolean> {
   if (!existsSync(file)) return false;
   const pid = Number(readFileSync(file, 'utf8'));
   const startedAt = statSync(file).mtimeMs / 1000;
-  const argument = path.join(folder, POOLER_FILE);
+  const argument = path.join(folder, POOLER_CONFIG_FILE);
   const found = await stopProcess({ pid, startedAt, argument }, [['SIGKILL', KILL_LIMIT]]);
   rmSync(file, { force: true });
   return found;

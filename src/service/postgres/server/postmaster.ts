@@ -5,8 +5,8 @@ import { lockFile } from '../../core/systemLock.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from './programs.ts';
 import type { ServerAddress } from './serverAddress.ts';
-import { isAdministratorRefused, reasonIn } from './serverLog.ts';
-import { LATE, pgCtl, ServerProcess, withLimit, type ServerOptions } from './serverProcess.ts';
+import { isAdministratorRefused, findReason } from './serverLog.ts';
+import { TIMED_OUT, pgCtl, ServerProcess, withTimeLimit, type ServerOptions } from './serverProcess.ts';
 
 interface PostmasterOptions {
   readonly binaries: Binaries;
@@ -34,7 +34,7 @@ export class Postmaster extends ServerProcess {
     const { binaries, dataDir, args } = options;
     const inherited = await lockData(dataDir);
     try {
-      return await started(options, {
+      return await startAndWait(options, {
         program: binaries.postgres,
         args: ['-D', dataDir, ...args],
         inherited,
@@ -42,7 +42,7 @@ export class Postmaster extends ServerProcess {
     } catch (error) {
       const program = pgCtl(binaries.postgres);
       if (!isAdministratorRefused(error) || !existsSync(program)) throw error;
-      return started(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
+      return startAndWait(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
     }
   }
 }
@@ -63,7 +63,7 @@ async function lockData(dataDir: string): Promise<number | undefined> {
   return lock;
 }
 
-async function started(
+async function startAndWait(
   { address, onLine }: PostmasterOptions,
   command: Pick<ServerOptions, 'program' | 'args' | 'serverPid' | 'inherited'>,
 ): Promise<Postmaster> {
@@ -74,10 +74,10 @@ async function started(
     readyLine: READY_LINE,
     stopSteps: STOP_STEPS,
   });
-  const result = await withLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
+  const result = await withTimeLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
   if (result === true) return postmaster;
-  if (result !== LATE)
-    throw new EngineError(reasonIn(postmaster.lastLines) ?? didNotStart(result, postmaster.lastLines));
+  if (result !== TIMED_OUT)
+    throw new EngineError(findReason(postmaster.lastLines) ?? didNotStart(result, postmaster.lastLines));
   await postmaster.stop();
   throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
 }
@@ -88,12 +88,12 @@ const didNotStart = (result: string, lines: readonly string[]): string =>
 
 /** Without the rights of an administrator, with which Postgres doesn't run on Windows. */
 function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[] {
-  const options = args.map(quoted).join(' ');
+  const options = args.map(shellQuoted).join(' ');
   return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];
 }
 
 /** Quotes for the shell of the system, which `pg_ctl` calls. */
-export function quoted(argument: string): string {
+export function shellQuoted(argument: string): string {
   if (process.platform !== 'win32') return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
   // Names of files have no quotes, and a backslash before a quote would be a part of it.
   return `"${argument.replace(/\\+$/, '$&$&')}"`;

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { asciiPath } from './asciiPath.ts';
 import { describeFailure, howToInstall } from './cannotRun.ts';
-import { installationFolder, changeableByOthers, realPath } from './trustedPath.ts';
+import { installationFolder, findChangeablePart, realPathIfExists } from './trustedPath.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
 
 /** Older versions lack `pg_backup_start` and are no longer supported. */
@@ -38,7 +38,7 @@ export function findPrograms(chosen: string | undefined): Programs {
   };
 }
 
-/** Returns none if the folder is missing, or if this user may not read it. */
+/** Returns the names in a folder; none if it is missing, or if this user may not read it. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -56,10 +56,12 @@ interface Found {
 }
 
 function inspectFolder(folder: string): Found {
-  const [postgres, initdb] = ['postgres', 'initdb'].map((name) => realPath(path.join(folder, name + EXE)));
+  const [postgres, initdb] = ['postgres', 'initdb'].map((name) =>
+    realPathIfExists(path.join(folder, name + EXE)),
+  );
   if (postgres === undefined || initdb === undefined) return {};
   if (path.dirname(postgres) !== path.dirname(initdb)) return {};
-  const changeable = changeableByOthers(postgres) ?? changeableByOthers(initdb);
+  const changeable = findChangeablePart(postgres) ?? findChangeablePart(initdb);
   if (changeable === undefined) return { folder: asciiPath(path.dirname(postgres)) };
   return { problem: `The Postgres in ${folder} is not used because other users can change ${changeable}.` };
 }
@@ -107,9 +109,9 @@ const OLDEST_POOLER = { major: 1, minor: 21 };
 export function findPooler(): string | undefined {
   if (process.platform === 'win32') return undefined;
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
-  const files = new Set(folders.map((folder) => realPath(path.join(folder, 'pgbouncer'))));
+  const files = new Set(folders.map((folder) => realPathIfExists(path.join(folder, 'pgbouncer'))));
   return [...files].find(
-    (file) => file !== undefined && changeableByOthers(file) === undefined && isNewPooler(file),
+    (file) => file !== undefined && findChangeablePart(file) === undefined && isNewPooler(file),
   );
 }
 
@@ -145,7 +147,7 @@ export function chooseBinaries(
   let another: Binaries | undefined;
   for (const folder of first === undefined ? others : [first, ...others]) {
     const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];
-    const major = majorOf(postgres);
+    const major = readMajor(postgres);
     if (typeof major === 'string') problems.push(major);
     else if (major >= OLDEST_MAJOR) {
       const found = { folder, postgres, initdb, major };
@@ -161,13 +163,13 @@ export function chooseBinaries(
 
 /** Returns only a pg_dump next to the server's programs: an older one couldn't read its catalogs. */
 export function pgDumpProgram(folder: string): string | undefined {
-  const program = realPath(path.join(folder, `pg_dump${EXE}`));
-  return program !== undefined && changeableByOthers(program) === undefined ? program : undefined;
+  const program = realPathIfExists(path.join(folder, `pg_dump${EXE}`));
+  return program !== undefined && findChangeablePart(program) === undefined ? program : undefined;
 }
 
 /** pg_dump as WebAssembly. */
 export const pgDumpModule = (folder: string): string | undefined =>
-  shippedWith(folder, path.join('pg_dump', 'pg_dump.cjs'), path.join(NPM_PG_DUMP, 'pg_dump.cjs'));
+  findShippedFile(folder, path.join('pg_dump', 'pg_dump.cjs'), path.join(NPM_PG_DUMP, 'pg_dump.cjs'));
 
 const NPM_PG_DUMP = path.join('node_modules', '@electric-sql', 'pglite-tools', 'dist');
 
@@ -181,10 +183,10 @@ export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'templat
 
 /** The file with what initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. @returns undefined if none is shipped */
 export const packedClusterFile = (folder: string): string | undefined =>
-  shippedWith(folder, CLUSTER, CLUSTER_IN_CLONE);
+  findShippedFile(folder, CLUSTER, CLUSTER_IN_CLONE);
 
 /** Finds a file that ships with Postgres: next to the folder of its programs, in our npm package, or in a clone. */
-const shippedWith = (folder: string, name: string, inClone: string): string | undefined =>
+const findShippedFile = (folder: string, name: string, inClone: string): string | undefined =>
   [
     path.join(folder, '..', name),
     path.join(installationFolder, name),
@@ -200,7 +202,7 @@ const versionText = (program: string): string =>
   });
 
 /** @returns the version, or a message for users why the program can't be run */
-function majorOf(postgres: string): number | string {
+function readMajor(postgres: string): number | string {
   try {
     return Number(/ (\d+)/.exec(versionText(postgres))?.[1] ?? 0);
   } catch (error) {

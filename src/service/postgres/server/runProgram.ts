@@ -8,7 +8,7 @@ import { windowsProgram } from '../../../base/programs/windowsProgram.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { describeExit } from './cannotRun.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
-import { reasonIn } from './serverLog.ts';
+import { findReason } from './serverLog.ts';
 
 interface ProgramOptions {
   readonly cwd: string;
@@ -28,7 +28,7 @@ export async function runProgram(
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { ...serverEnvironment(program), ...options.env },
-    ...inBackground(),
+    ...backgroundOptions(),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const end = () => killGroup(child);
@@ -41,7 +41,7 @@ export async function runProgram(
     const [printed, errors] = await output;
     options.signal?.throwIfAborted();
     if (code === 0) return printed;
-    throw new EngineError(reasonIn(errors.trim().split('\n')) ?? (errors.trim() || unexplained(child)));
+    throw new EngineError(findReason(errors.trim().split('\n')) ?? (errors.trim() || unexplained(child)));
   } catch (error) {
     throw existsSync(program) ? asEngineError(error) : new EngineError(missingProgramMessage(program));
   } finally {
@@ -58,7 +58,7 @@ export const missingProgramMessage = (program: string): string =>
  * and a program can be killed with its child processes. On Windows, a detached program has no console, so each process that
  * it starts would open a window. Otherwise all share a hidden console, and they end with the service.
  */
-export const inBackground = () => ({ detached: process.platform !== 'win32', windowsHide: true });
+export const backgroundOptions = () => ({ detached: process.platform !== 'win32', windowsHide: true });
 
 const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
   `${path.basename(spawnfile)} ${describeExit(exitCode, signalCode)}`;

@@ -20,9 +20,9 @@ export interface ServerAddress {
  * The address of a server, by the id of its branch for a primary (read replicas connect to it), by the id of its compute
  * for a replica. The same at each call, unless another program took the port (see `launchServer.ts`).
  */
-export async function addressOf(storage: Storage, name: string): Promise<ServerAddress> {
+export async function allocateServerAddress(storage: Storage, name: string): Promise<ServerAddress> {
   const { loopbackPorts } = storage;
-  const found = loopbackPorts.get(name) ?? (await freePort(new Set(loopbackPorts.values())));
+  const found = loopbackPorts.get(name) ?? (await chooseFreePort(new Set(loopbackPorts.values())));
   // Another call may have chosen a port in the meantime.
   const port = loopbackPorts.get(name) ?? found;
   loopbackPorts.set(name, port);
@@ -32,14 +32,14 @@ export async function addressOf(storage: Storage, name: string): Promise<ServerA
 export const LOOPBACK = '127.0.0.1';
 
 /** Returns the options of `net.connect` for a connection without TLS. */
-export const plainSocket = ({ host, port }: ServerAddress): net.NetConnectOpts =>
+export const plainSocketOptions = ({ host, port }: ServerAddress): net.NetConnectOpts =>
   host === LOOPBACK ? { host, port } : { path: path.join(host, `.s.PGSQL.${port}`) };
 
 /** Returns the options of `net.connect` for a connection with TLS. */
-export const tlsSocket = ({ port }: ServerAddress): net.NetConnectOpts => ({ host: LOOPBACK, port });
+export const tlsSocketOptions = ({ port }: ServerAddress): net.NetConnectOpts => ({ host: LOOPBACK, port });
 
 /** A connection string for libpq. */
-export const connectionInfo = (parameters: Readonly<Record<string, string | number>>): string =>
+export const libpqConnectionString = (parameters: Readonly<Record<string, string | number>>): string =>
   Object.entries(parameters)
     .map(([name, value]) => `${name}='${String(value).replaceAll(/['\\]/g, String.raw`\$&`)}'`)
     .join(' ');
@@ -65,7 +65,7 @@ const triedLast: number[] = [];
 const REMEMBERED = SLICE / 2;
 
 /** Chooses a port of 127.0.0.1 that is free, not in `taken`, and not tried lately. @throws {EngineError} if it finds no such port */
-export async function freePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
+export async function chooseFreePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const isOwnPart = attempt < PORT_ATTEMPTS / 2;
     const port = isOwnPart ? randomInt(OWN_FIRST, OWN_FIRST + SLICE) : randomInt(FIRST_PORT, LAST_PORT);
@@ -78,9 +78,9 @@ export async function freePort(taken: ReadonlySet<number> = new Set()): Promise<
 }
 
 /** @throws {EngineError} if there are not enough free ports */
-export const freeAddress = async (taken?: ReadonlySet<number>): Promise<ComputeAddress> => ({
-  port: await freePort(taken),
-  poolerPort: await freePort(taken),
+export const chooseFreeAddress = async (taken?: ReadonlySet<number>): Promise<ComputeAddress> => ({
+  port: await chooseFreePort(taken),
+  poolerPort: await chooseFreePort(taken),
 });
 
 async function isFree(port: number): Promise<boolean> {

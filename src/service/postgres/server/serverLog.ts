@@ -16,7 +16,7 @@ const RETRY =
   /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
 
 /** Leaves routine messages out of a server's log. */
-export function withoutRoutine(onLine: (line: string) => void): (line: string) => void {
+export function skipRoutineLines(onLine: (line: string) => void): (line: string) => void {
   let isRoutine = false;
   return (line) => {
     // A line that starts with a tab continues the one before.
@@ -68,7 +68,7 @@ const PREFIX = /^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] /;
  * Why a Postgres program ended: its last FATAL or ERROR with detail and hint. An invalid setting is named before that, at
  * level LOG.
  */
-export function reasonIn(output: readonly string[]): string | undefined {
+export function findReason(output: readonly string[]): string | undefined {
   const lines = output.map((line) => line.replace(PREFIX, ''));
   if (lines.some((line) => line.includes('by a user with administrative permissions'))) return ADMINISTRATOR;
   if (NO_SEGMENT.test(lines.join('\n'))) return NO_SHARED_MEMORY;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeExit } from './cannotRun.ts';
 import type { ServerAddress } from './serverAddress.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
-import { inBackground, missingProgramMessage } from './runProgram.ts';
+import { backgroundOptions, missingProgramMessage } from './runProgram.ts';
 import { followLog } from './serverLog.ts';
 
 /** The signals that end a server, and how long to wait after each. Milliseconds. */
@@ -44,7 +44,7 @@ export class ServerProcess {
     this.address = address;
     const child = spawn(program, args, {
       cwd: path.parse(program).root,
-      ...inBackground(),
+      ...backgroundOptions(),
       env: serverEnvironment(program),
       stdio: ['ignore', serverPid === undefined ? 'ignore' : 'pipe', 'pipe', inherited],
     });
@@ -83,7 +83,7 @@ export class ServerProcess {
     this.#stopping = true;
     for (const [signal, limit] of this.#options.stopSteps) {
       this.#signal(signal);
-      if ((await withLimit(limit, this.ended)) !== LATE) return;
+      if ((await withTimeLimit(limit, this.ended)) !== TIMED_OUT) return;
     }
   }
 
@@ -96,13 +96,13 @@ export class ServerProcess {
   }
 }
 
-/** What {@link withLimit} returns after the limit. */
-export const LATE = Symbol('late');
+/** What {@link withTimeLimit} returns after the limit. */
+export const TIMED_OUT = Symbol('late');
 
 /** Its timer ends with the result, so that it doesn't keep the servers of the last minutes in memory. @param limit milliseconds */
-export async function withLimit<T>(limit: number, result: Promise<T>): Promise<T | typeof LATE> {
+export async function withTimeLimit<T>(limit: number, result: Promise<T>): Promise<T | typeof TIMED_OUT> {
   const timer = new AbortController();
-  const late = sleep(limit, LATE, { ref: false, signal: timer.signal });
+  const late = sleep(limit, TIMED_OUT, { ref: false, signal: timer.signal });
   late.catch(() => undefined); // Aborted.
   try {
     return await Promise.race([result, late]);
@@ -118,7 +118,7 @@ export async function withLimit<T>(limit: number, result: Promise<T>): Promise<T
  * @param pid of a process that may have just ended
  */
 export function signalServer(program: string, pid: number, signal: NodeJS.Signals): void {
-  if (process.platform !== 'win32' || signal === 'SIGKILL') send(pid, signal);
+  if (process.platform !== 'win32' || signal === 'SIGKILL') sendSignal(pid, signal);
   else
     execFile(
       pgCtl(program),
@@ -132,8 +132,8 @@ export function signalServer(program: string, pid: number, signal: NodeJS.Signal
 export const pgCtl = (postgres: string): string =>
   path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
 
-/** A process that may have just ended. */
-export function send(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal to a process that may have just ended. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {

@@ -4,10 +4,10 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { asEngineError } from '../../core/computeEngine.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import type { ServerAddress } from './serverAddress.ts';
-import { asSuperuser, type SuperuserLogin } from './superuser.ts';
+import { withSuperuser, type SuperuserLogin } from './superuser.ts';
 
 /**
- * Without those of the service: its own, of PgBouncer's look-ups and of read replicas.
+ * Reads all sessions but those of the service: its own, of PgBouncer's look-ups and of read replicas.
  * @param clientPort returns the port of a client of the gateway, which Postgres doesn't know, by the process id of its session
  * @throws {EngineError}
  */
@@ -17,7 +17,7 @@ export async function readSessions(
   clientPort: (pid: number) => number | undefined,
 ): Promise<readonly object[]> {
   try {
-    const { rows } = await asSuperuser(login, address, async (client) =>
+    const { rows } = await withSuperuser(login, address, async (client) =>
       client.query<{ sessions: object[] | null }>(SESSIONS_QUERY),
     );
     return (rows[0]?.sessions ?? []).flatMap((session) => {

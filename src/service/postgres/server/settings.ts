@@ -8,7 +8,7 @@ import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK, type ServerAddress } from './serverAddress.ts';
 
 /** Settings that users can't change, with the reason for the error message. */
-const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
+const FIXED_SETTINGS: readonly (readonly [names: RegExp, reason: string])[] = [
   [/^max_connections$/, 'it follows from the compute size'],
   [/^shared_buffers$/, `it is ${SHARED_BUFFERS_MB} MB on every compute`],
   [/^(dynamic_)?shared_memory_type$/, 'it follows from the machine'],
@@ -41,7 +41,7 @@ const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
 ];
 
 /** Defaults that users can change. */
-const DEFAULTS: Readonly<Record<string, string>> = {
+const CHANGEABLE_DEFAULTS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
   // Statements contain data, which must not be in the service's log.
   log_min_error_statement: 'panic',
@@ -59,12 +59,12 @@ const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
  * The user's settings by name, checked as far as possible without a server.
  * @throws {EngineError} for a setting of the service's and for an invalid value
  */
-export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
+export function checkUserSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
   const settings = new Map<string, string>();
   for (const [key, value] of Object.entries(pgSettings)) {
     const name = key.toLowerCase();
     if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${key}"`);
-    const fixed = FIXED.find(([names]) => names.test(name));
+    const fixed = FIXED_SETTINGS.find(([names]) => names.test(name));
     if (fixed) throw new EngineError(`parameter "${name}" cannot be changed: ${fixed[1]}`);
     // A file is read line by line, so a value cannot contain a line end.
     // oxlint-disable-next-line no-control-regex
@@ -88,7 +88,7 @@ export function configurationFile(maxCu: number, settings: ReadonlyMap<string, s
 
 /** One line for each setting, including the defaults. */
 export function settingsLines(settings: ReadonlyMap<string, string>): string {
-  const all = new Map([...Object.entries(DEFAULTS), ...settings]);
+  const all = new Map([...Object.entries(CHANGEABLE_DEFAULTS), ...settings]);
   const lines = [...all].map(
     ([name, value]) => `${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
   );
@@ -127,7 +127,7 @@ export function sharedMemorySettings(): Settings {
 }
 
 /** The service's settings, for the command line. `overrides` win. */
-export function fixedArguments(
+export function serviceArguments(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
   { host, port }: ServerAddress,
   overrides: Settings = {},
@@ -160,7 +160,7 @@ export function fixedArguments(
  * For the primaries and replicas of a project with logical replication, and for each server on data with slots, with which it
  * wouldn't start otherwise. Half of the slots are for our own copies. A slot without a reader must not fill the disk.
  */
-export const LOGICAL_REPLICATION: Settings = {
+export const LOGICAL_REPLICATION_SETTINGS: Settings = {
   wal_level: 'logical',
   max_replication_slots: 20,
   max_slot_wal_keep_size: '4GB',
@@ -189,7 +189,7 @@ const STANDBY_DEFAULTS: StandbySettings = {
 
 /** The values that a compute's server has. */
 export function standbySettings(compute: ComputeSpec): StandbySettings {
-  const user = userSettings(compute.pgSettings);
+  const user = checkUserSettings(compute.pgSettings);
   const values = Object.entries(STANDBY_DEFAULTS).map(([name, value]) => [
     name,
     Number(user.get(name) ?? value),

@@ -12,11 +12,11 @@ import type { ServerAddress } from './serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
 export const sessionOptions = (major: number): string =>
-  Object.entries(settings(major))
+  Object.entries(sessionSettings(major))
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-const settings = (major: number) => ({
+const sessionSettings = (major: number) => ({
   search_path: 'pg_catalog',
   role: 'none',
   default_transaction_read_only: 'off',
@@ -61,7 +61,7 @@ export async function connectAsSuperuser(
 }
 
 /** Ends the connection after the work. @param database undefined: the maintenance database. @throws {EngineError} if it can't connect */
-export async function asSuperuser<T>(
+export async function withSuperuser<T>(
   login: SuperuserLogin,
   address: ServerAddress,
   work: (client: Client) => Promise<T>,
@@ -76,7 +76,7 @@ export async function asSuperuser<T>(
 }
 
 /** `datconnlimit` of a database whose DROP was interrupted. It can only be dropped again. */
-export const INVALID_DATABASE = -2;
+export const INVALID_DATABASE_LIMIT = -2;
 
 interface ConnectableDatabase {
   readonly id: number;
@@ -84,11 +84,11 @@ interface ConnectableDatabase {
 }
 
 /** The databases to which a superuser can connect. */
-export const connectableDatabases = async (client: Client): Promise<readonly ConnectableDatabase[]> =>
+export const listConnectableDatabases = async (client: Client): Promise<readonly ConnectableDatabase[]> =>
   (
     await client.query<ConnectableDatabase>(
       `select oid::pg_catalog.int8::pg_catalog.float8 as id, datname as name
       from pg_catalog.pg_database
-      where datallowconn and datconnlimit operator(pg_catalog.<>) ${INVALID_DATABASE}`,
+      where datallowconn and datconnlimit operator(pg_catalog.<>) ${INVALID_DATABASE_LIMIT}`,
     )
   ).rows;

@@ -28,7 +28,7 @@ const MACOS_ADMIN = 80;
 const owners: ReadonlySet<number> = new Set([0, process.getuid?.() ?? 0, statSync(programFile).uid]);
 
 /** @returns undefined when there is no such file */
-export function realPath(file: string): string | undefined {
+export function realPathIfExists(file: string): string | undefined {
   try {
     return realpathSync(file);
   } catch {
@@ -40,7 +40,7 @@ export function realPath(file: string): string | undefined {
  * @param file a path without links
  * @returns the part of the path that others can change, if any
  */
-export function changeableByOthers(file: string): string | undefined {
+export function findChangeablePart(file: string): string | undefined {
   if (process.platform === 'win32') return undefined;
   const folder = path.dirname(file);
   for (let part = file; ; part = path.dirname(part)) {
@@ -51,11 +51,11 @@ export function changeableByOthers(file: string): string | undefined {
 }
 
 /** The same for many files. Checks each of their folders only once. */
-export function changeableAmong(files: readonly string[]): string | undefined {
+export function findChangeableAmong(files: readonly string[]): string | undefined {
   const folders = new Set<string>();
   for (const file of files) {
     const isSeen = folders.has(path.dirname(file));
-    const changeable = isSeen && isTrustedOwner(file, false) ? undefined : changeableByOthers(file);
+    const changeable = isSeen && isTrustedOwner(file, false) ? undefined : findChangeablePart(file);
     if (changeable !== undefined) return changeable;
     folders.add(path.dirname(file));
   }

@@ -7,7 +7,7 @@ import { HttpError } from '../../core/serviceErrors.ts';
 import { LOOPBACK } from '../server/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';
 import {
-  MAX_BYTES,
+  MAX_SQL_BYTES,
   HttpSqlError,
   type ConnectionLogin,
   type SqlQuery,
@@ -39,14 +39,14 @@ export async function answerSqlRequest({ login, read, port, signal }: RunOptions
     const request = await read();
     client.connection.stream.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > MAX_BYTES) client.connection.stream.destroy();
+      if (received > MAX_SQL_BYTES) client.connection.stream.destroy();
     });
     const results = await runQueries(client, request, signal);
     const reply = request.begin === undefined ? (results[0] ?? '') : `{"results":[${results.join()}]}`;
-    if (Buffer.byteLength(reply) > MAX_BYTES) throw tooLarge();
+    if (Buffer.byteLength(reply) > MAX_SQL_BYTES) throw tooLarge();
     return reply;
   } catch (error) {
-    throw received > MAX_BYTES ? tooLarge() : asSqlError(error);
+    throw received > MAX_SQL_BYTES ? tooLarge() : asSqlError(error);
   } finally {
     signal.removeEventListener('abort', onAbort);
     void client.end();
@@ -121,7 +121,7 @@ function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: 
   return `${rest.slice(0, -1)},"rows":[${rows.join()}]}`;
 }
 
-const tooLarge = (): HttpSqlError => new HttpSqlError(507, `the reply is larger than ${MAX_BYTES} bytes`);
+const tooLarge = (): HttpSqlError => new HttpSqlError(507, `the reply is larger than ${MAX_SQL_BYTES} bytes`);
 
 const ERROR_FIELDS =
   'code detail hint position internalPosition internalQuery severity where table column schema dataType constraint file line routine'.split(

@@ -26,7 +26,7 @@ export async function readClientLogin(client: Duplex): Promise<ClientLogin> {
   const { kind, packet } = await readStartup(client);
   if (kind === 'cancel') return { packet, password: undefined };
   client.write(CLEARTEXT_PASSWORD);
-  if (String(await take(client, 1)) !== 'p') throw new Error('no password');
+  if (String(await readExactly(client, 1)) !== 'p') throw new Error('no password');
   return { packet, password: (await readPacket(client)).subarray(4, -1).toString() };
 }
 
@@ -57,14 +57,14 @@ export async function relayLogin(
     () => false,
   );
   server.removeAllListeners('data');
-  client.write(withoutScram(Buffer.concat(received)));
+  client.write(skipScramMessages(Buffer.concat(received)));
   if (!isLoggedIn) return void server.destroy();
   client.pipe(server);
   server.pipe(client);
 }
 
 /** Leaves out the messages of the login before AuthenticationOk or an error. */
-function withoutScram(answer: Buffer): Buffer {
+function skipScramMessages(answer: Buffer): Buffer {
   let start = 0;
   while (answer[start] === AUTHENTICATION && answer.readInt32BE(start + 5) !== 0)
     start += 1 + answer.readInt32BE(start + 1);
@@ -83,14 +83,14 @@ async function readStartup(client: Duplex): Promise<{ kind: 'startup' | 'cancel'
 
 /** Reads a length and the bytes that it counts. */
 async function readPacket(client: Duplex): Promise<Buffer> {
-  const head = await take(client, 4);
+  const head = await readExactly(client, 4);
   const length = head.readInt32BE(0);
   if (length < 5 || length > MAX_LENGTH) throw new Error('not a packet');
-  return Buffer.concat([head, await take(client, length - 4)]);
+  return Buffer.concat([head, await readExactly(client, length - 4)]);
 }
 
 /** Leaves what follows in the stream. @throws if it ends first */
-async function take(stream: Duplex, length: number): Promise<Buffer> {
+async function readExactly(stream: Duplex, length: number): Promise<Buffer> {
   const ended = new AbortController();
   const end = () => ended.abort();
   stream.once('end', end).once('close', end);

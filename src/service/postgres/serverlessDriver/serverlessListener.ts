@@ -9,12 +9,12 @@ import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { createServer } from '../../../base/nodeHttp.ts';
-import { oneAtATime } from '../../core/oneAtATime.ts';
+import { handleOneAtATime } from '../../core/oneAtATime.ts';
 import { EarlyBytes } from './earlyBytes.ts';
 import { IncompleteRequests } from './incompleteRequests.ts';
 import { readClientLogin, relayLogin } from './relayLogin.ts';
 import { asSqlError, answerSqlRequest } from './answerSqlRequest.ts';
-import { MAX_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest.ts';
+import { MAX_SQL_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest.ts';
 
 interface ServerlessOptions {
   /** The port of the compute's address on 127.0.0.1. */
@@ -43,7 +43,7 @@ const MAX_LOGINS = 50;
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
 /** @returns a function that serves an HTTP client, whose first bytes are still unread */
-export function serverlessListener(options: ServerlessOptions): (client: Socket) => void {
+export function createServerlessListener(options: ServerlessOptions): (client: Socket) => void {
   const server = createServer();
   const incomplete = new IncompleteRequests();
   const withSession = limitConcurrency(MAX_SESSIONS);
@@ -66,12 +66,12 @@ export function serverlessListener(options: ServerlessOptions): (client: Socket)
   };
   server.on(
     'request',
-    oneAtATime((request, response) => {
+    handleOneAtATime((request, response) => {
       response.once('close', () => incomplete.begin(request.socket));
-      void answer(request, response, options.allowedOrigins, run).catch(() => request.destroy());
+      void answerHttpRequest(request, response, options.allowedOrigins, run).catch(() => request.destroy());
     }),
   );
-  server.on('upgrade', webSockets(options, incomplete));
+  server.on('upgrade', createUpgradeHandler(options, incomplete));
   let open = 0;
   return (client) => {
     if (open >= MAX_CONNECTIONS && !incomplete.disconnectSlowest()) return void client.destroy();
@@ -86,7 +86,7 @@ export function serverlessListener(options: ServerlessOptions): (client: Socket)
   };
 }
 
-async function answer(
+async function answerHttpRequest(
   request: IncomingMessage,
   response: ServerResponse,
   allowedOrigins: readonly string[],
@@ -104,7 +104,7 @@ async function answer(
       response.setHeader('vary', 'origin');
     }
     if (request.url?.split('?')[0] !== '/sql') throw new HttpSqlError(404, 'not found');
-    if (request.method === 'OPTIONS') return preflight(request, response);
+    if (request.method === 'OPTIONS') return answerPreflight(request, response);
     if (request.method !== 'POST') throw new HttpSqlError(405, 'use POST');
     const gone = new AbortController();
     response.once('close', () => gone.abort());
@@ -123,7 +123,7 @@ const isForeignOrigin = (origin: string | undefined, allowedOrigins: readonly st
 const foreignOriginMessage = (origin = ''): string =>
   `pages of ${origin} may not use this database (option --allow-origin of the service)`;
 
-function preflight(request: IncomingMessage, response: ServerResponse): void {
+function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('access-control-allow-methods', 'POST, OPTIONS');
   const asked = request.headers['access-control-request-headers'];
   response.setHeader('access-control-allow-headers', asked ?? '*').end();
@@ -136,12 +136,13 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new HttpSqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_SQL_BYTES)
+      throw new HttpSqlError(413, `the request is larger than ${MAX_SQL_BYTES} bytes`);
   }
   return Buffer.concat(chunks);
 }
 
-function webSockets({ port, allowedOrigins }: ServerlessOptions, incomplete: IncompleteRequests) {
+function createUpgradeHandler({ port, allowedOrigins }: ServerlessOptions, incomplete: IncompleteRequests) {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,

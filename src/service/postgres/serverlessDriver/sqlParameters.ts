@@ -8,7 +8,7 @@ import { badRequest } from '../../core/serviceErrors.ts';
 const MAX_DIMENSIONS = 6;
 
 /** The parameters of each query. @param body valid, of one query or of several */
-export function parametersOf(body: string, isBatch: boolean): (string | null)[][] {
+export function readParameters(body: string, isBatch: boolean): (string | null)[][] {
   const queries = isBatch ? elementsOf(membersOf(body.trim()).get('queries')) : [body.trim()];
   return queries.map((query) => elementsOf(membersOf(query).get('params')).map(parameterText));
 }
@@ -26,7 +26,7 @@ function parameterText(json: string): string | null {
   }
 }
 
-/** As integers may be written, such as `1.0` by Python. For an integer, Postgres takes only `1`. */
+/** Matches integers as clients may write them, such as `1.0` by Python. For an integer, Postgres takes only `1`. */
 const INTEGER = /^-?\d+(\.0+)?(e\+?\d+)?$/i;
 
 function arrayText(json: string, dimension = 1): string {
@@ -42,18 +42,18 @@ function arrayText(json: string, dimension = 1): string {
 /** Returns the members of the object. If a name is there twice, the last value counts, as for `JSON.parse`. */
 function membersOf(object: string): ReadonlyMap<unknown, string> {
   const members = new Map<unknown, string>();
-  const parts = partsOf(object);
+  const parts = splitJson(object);
   for (let index = 0; index + 1 < parts.length; index += 2)
     members.set(JSON.parse(parts[index] ?? ''), parts[index + 1] ?? '');
   return members;
 }
 
 function elementsOf(array = 'null'): string[] {
-  return array === 'null' ? [] : partsOf(array).filter((part) => part !== '');
+  return array === 'null' ? [] : splitJson(array).filter((part) => part !== '');
 }
 
 /** The texts of an array's elements, or of an object's names and values in turn. Without any, one empty text. */
-function partsOf(json: string): string[] {
+function splitJson(json: string): string[] {
   const parts: string[] = [];
   let [depth, start] = [0, 1];
   for (let at = 0; at < json.length; at += 1) {

@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod/mini';
 import { parseJsonBytes } from '../../core/parseJson.ts';
-import { parametersOf } from './sqlParameters.ts';
+import { readParameters } from './sqlParameters.ts';
 
-/** The limit for a request and for a reply. */
-export const MAX_BYTES = 10 * 1024 * 1024;
+/** The limit for a request and for a reply. Bytes. */
+export const MAX_SQL_BYTES = 10 * 1024 * 1024;
 /** The protocol counts parameters with 16 bits. */
 const MAX_PARAMETERS = 65_535;
 
@@ -59,7 +59,7 @@ export function readSqlRequest(headers: IncomingHttpHeaders, body: Buffer): Http
   if (!parsed.success)
     throw new HttpSqlError(400, 'the body must be {"query", "params"} or {"queries": […]} as JSON');
   const isBatch = 'queries' in parsed.data;
-  const params = parametersOf(text, isBatch);
+  const params = readParameters(text, isBatch);
   const queries = 'queries' in parsed.data ? parsed.data.queries : [parsed.data];
   if ([queries.map(({ query }) => query), params].flat(2).some((each) => each?.isWellFormed() === false))
     throw new HttpSqlError(400, 'a query or parameter has half of a surrogate pair, which is no character');
@@ -69,7 +69,7 @@ export function readSqlRequest(headers: IncomingHttpHeaders, body: Buffer): Http
       params: params[index] ?? [],
       arrayMode,
     })),
-    begin: isBatch ? beginOf(headers) : undefined,
+    begin: isBatch ? beginStatement(headers) : undefined,
     arrayMode: headers['neon-array-mode'] === 'true',
     rawText: headers['neon-raw-text-output'] === 'true',
   };
@@ -103,7 +103,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   Serializable: 'SERIALIZABLE',
 };
 
-function beginOf(headers: IncomingHttpHeaders): string {
+function beginStatement(headers: IncomingHttpHeaders): string {
   const isolation = headers['neon-batch-isolation-level'];
   const level = isolation === undefined ? '' : LEVELS[String(isolation)];
   if (level === undefined) throw new HttpSqlError(400, `unknown isolation level: ${String(isolation)}`);

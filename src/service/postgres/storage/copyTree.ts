@@ -15,14 +15,14 @@ interface CopyOptions {
 /** Files copied at the same time: enough to keep a disk busy, and well below any limit on open files. */
 const MAX_CONCURRENT_FILES = 16;
 /** Data directories copied at the same time: few, so that the first is complete early. */
-const limit = limitConcurrency(2);
+const runTwoAtATime = limitConcurrency(2);
 
 /**
  * Skips files that are deleted during the copy, as a base backup must.
  * @throws {EngineError} if it was stopped, or the error of a file; nothing is written after that
  */
 export async function copyTree(from: string, to: string, options: CopyOptions): Promise<void> {
-  return limit(async () => copyAll(from, to, options));
+  return runTwoAtATime(async () => copyAll(from, to, options));
 }
 
 async function copyAll(from: string, to: string, options: CopyOptions): Promise<void> {

@@ -46,14 +46,14 @@ export interface Storage {
 }
 
 /** The folder that replaces a branch's folder at the end of a restore. */
-export const restoredFolder = (folder: string): string => `${folder}.restored`;
+export const restoredFolderOf = (folder: string): string => `${folder}.restored`;
 
 export function openStorage(root: string): Storage {
   for (const folder of ['.', 'branches', 'bases', 'replicas', 'poolers'])
     makePrivateFolder(path.join(root, folder));
   let sockets: string | undefined;
   const loopbackPorts = new Map<string, number>();
-  const folderIn = (kind: string) => (id: string) => path.join(root, kind, validated(id));
+  const folderIn = (kind: string) => (id: string) => path.join(root, kind, requireId(id));
   const storage: Storage = {
     root,
     loopbackPorts,
@@ -61,8 +61,8 @@ export function openStorage(root: string): Storage {
     branch(branchId) {
       const folder = folderIn('branches')(branchId);
       // The service was killed between the two renames of a restore.
-      if (!existsSync(folder) && existsSync(restoredFolder(folder)))
-        renameOverSync(restoredFolder(folder), folder);
+      if (!existsSync(folder) && existsSync(restoredFolderOf(folder)))
+        renameOverSync(restoredFolderOf(folder), folder);
       return folder;
     },
     replica: folderIn('replicas'),
@@ -118,7 +118,7 @@ async function removeEntries(folder: string, isLeft: (name: string) => boolean):
 
 const shortName = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
 
-function validated(id: string): string {
+function requireId(id: string): string {
   if (!isId(id)) throw new EngineError(`Not an id: ${String(id)}`);
   return id;
 }
@@ -132,7 +132,7 @@ function socketsRoot(root: string): string {
   }
   const note = path.join(root, 'sockets-folder');
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : undefined;
-  if (noted !== undefined && canHoldSockets(noted) && isOurs(noted)) return noted;
+  if (noted !== undefined && canHoldSockets(noted) && isOwnPrivateFolder(noted)) return noted;
   const parent = canHoldSockets(path.join(os.tmpdir(), 'hpg-XXXXXX')) ? os.tmpdir() : '/tmp';
   const created = mkdtempSync(path.join(parent, 'hpg-'));
   writePrivateFile(note, created);
@@ -147,7 +147,7 @@ function canHoldSockets(folder: string): boolean {
 }
 
 /** After the temporary folder was cleaned up, another user may have taken the name. */
-function isOurs(folder: string): boolean {
+function isOwnPrivateFolder(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
 }

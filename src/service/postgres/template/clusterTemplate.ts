@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
-import { isUnreadable } from '../server/asciiPath.ts';
+import { isUnreadableForInitdb } from '../server/asciiPath.ts';
 import { packedClusterFile, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
 import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
-import { COMPLETION, unpackCluster } from './packedCluster.ts';
+import { COMPLETION_STATEMENTS, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
 import { hasRemedy } from '../../../base/systemReason.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
@@ -25,13 +25,13 @@ import {
 import type { Certificate } from '../server/certificate.ts';
 import { startServer } from '../server/launchServer.ts';
 import { runProgram } from '../server/runProgram.ts';
-import { hasAccount, withoutAccount } from './systemAccount.ts';
+import { hasAccount, missingAccountMessage } from './systemAccount.ts';
 import { isAdministratorRefused } from '../server/serverLog.ts';
 import { connectAsSuperuser } from '../server/superuser.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** Always with a password: the gateway forwards connections of any local user. */
-const HBA = `# Written by the service.
+/** Each login needs a password, because the gateway forwards connections of any local user. */
+const PG_HBA = `# Written by the service.
 local   all          all                                  scram-sha-256
 local   replication  ${REPLICATOR}                   scram-sha-256
 host    all          all                 127.0.0.1/32     scram-sha-256
@@ -77,7 +77,7 @@ async function initializeFromPacked(deps: EngineDependencies, folder: string): P
     unpackCluster(packed, folder);
     writeConfiguration(folder);
     const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
-    const statements = [...COMPLETION, password, ...rolesAndDatabase(binaries.major, logins)];
+    const statements = [...COMPLETION_STATEMENTS, password, ...rolesAndDatabase(binaries.major, logins)];
     const target = { database: 'template1', settings: {} };
     // The packed superuser has no password yet.
     if (hasAccount()) await runSingleUser(deps, folder, statements, target);
@@ -102,8 +102,9 @@ async function initializeByInitdb(deps: EngineDependencies, folder: string): Pro
     const args = ['-D', folder, `--pwfile=${passwordFile}`, ...clusterArguments(binaries.major)];
     await runProgram(binaries.initdb, args, { cwd: storage.root, signal: shutdownSignal });
   } catch (error) {
-    if (isUnreadable(binaries.initdb)) throw new EngineError(unreadable(binaries.folder, error));
-    throw hasAccount() ? error : new EngineError(withoutAccount(binaries.folder));
+    if (isUnreadableForInitdb(binaries.initdb))
+      throw new EngineError(unreadableMessage(binaries.folder, error));
+    throw hasAccount() ? error : new EngineError(missingAccountMessage(binaries.folder));
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -112,11 +113,11 @@ async function initializeByInitdb(deps: EngineDependencies, folder: string): Pro
 }
 
 function writeConfiguration(folder: string): void {
-  writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
+  writePrivateFile(path.join(folder, 'pg_hba.conf'), PG_HBA);
   writePrivateFile(path.join(folder, 'postgresql.conf'), '');
 }
 
-const unreadable = (folder: string, error: unknown): string =>
+const unreadableMessage = (folder: string, error: unknown): string =>
   `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
 
 /** Lets work use settings with which a server asks for no password. It has only its socket, in a folder of this user's. */
@@ -137,13 +138,13 @@ export function removeMaps(folder: string): void {
 }
 
 /** The id of the cluster template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
-export const databaseId = (template: string): number =>
+export const readDatabaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
 interface NewBranchData {
   readonly dataDir: string;
   readonly owner: OwnerLogin;
-  /** Of the WAL that it keeps. */
+  /** Settings for the WAL that the branch keeps. */
   readonly settings: Settings;
   /** Statements for {@link BRANCH_DATABASE}. */
   readonly content: readonly string[];
@@ -188,7 +189,7 @@ export const clusterArguments = (major: number) => [
   '--encoding=UTF8',
   '--locale=C',
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
-  // Before 16, it has no such option.
+  // Before 16, initdb has no such option.
   ...(major >= 16 ? settingArguments(sharedMemorySettings()) : []),
 ];
 
@@ -197,15 +198,15 @@ export const clusterArguments = (major: number) => [
  * predefined role, including those that run programs.
  */
 export const ownerRights = (major: number): string => (major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB');
-/** The roles that these roles are members of. */
-export const OWNER_ROLES = 'pg_monitor, pg_signal_backend';
+/** The roles that owners are members of. */
+export const ROLES_OF_OWNERS = 'pg_monitor, pg_signal_backend';
 
 function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
   return [
     `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
     ...READER_STATEMENTS,
     `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerRights(major)}`,
-    `GRANT ${OWNER_ROLES} TO ${BRANCH_ROLE}`,
+    `GRANT ${ROLES_OF_OWNERS} TO ${BRANCH_ROLE}`,
     // A session in it would block CREATE DATABASE.
     'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE}`,
@@ -266,7 +267,8 @@ async function runSingleUser(
     signal: shutdownSignal,
   });
 }
-/** Takes longer. */
+
+/** Takes longer than a single-user server. */
 async function runOnServer(
   deps: EngineDependencies,
   dataDir: string,

@@ -16,7 +16,7 @@ const ClusterIndex = z.object({
 });
 export type ClusterIndex = z.infer<typeof ClusterIndex>;
 
-/** Writes the cluster into a folder. In template1, {@link COMPLETION} must follow. @throws {Error} if the file is damaged */
+/** Writes the cluster into a folder. In template1, {@link COMPLETION_STATEMENTS} must follow. @throws {Error} if the file is damaged */
 export function unpackCluster(file: string, folder: string): void {
   const bytes = brotliDecompressSync(readFileSync(file));
   let start = bytes.indexOf('\n') + 1;
@@ -62,7 +62,7 @@ function crc32c(bytes: Uint8Array): number {
  * What initdb does at its end, with the machine's collations (Postgres's source, initdb.c: setup_collation, vacuum_db,
  * make_template0, make_postgres).
  */
-export const COMPLETION = [
+export const COMPLETION_STATEMENTS = [
   "UPDATE pg_collation SET collversion = pg_collation_actual_version(oid) WHERE collname = 'unicode'",
   "SELECT pg_import_system_collations('pg_catalog')",
   'VACUUM (FREEZE, ANALYZE) pg_collation, pg_description',

@@ -1,5 +1,5 @@
 /** Syncs the files of a new data directory. */
-import { inBatches } from '../../core/inBatches.ts';
+import { runInBatches } from '../../core/inBatches.ts';
 import type { Binaries } from '../server/programs.ts';
 import { runProgram } from '../server/runProgram.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -17,7 +17,7 @@ export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promi
   if (process.platform !== 'linux' || deps.binaries.major < 17) return runSync(deps, dataDir);
   const shared =
     sharedSyncs.get(deps.storage) ??
-    inBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
+    runInBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
   sharedSyncs.set(deps.storage, shared);
   return shared(dataDir);
 }

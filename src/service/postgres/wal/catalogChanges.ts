@@ -7,7 +7,7 @@ const [DATABASES, COLUMNS, TABLES, SCHEMAS] = [1262, 1249, 1259, 2615];
 const CATALOGS: ReadonlySet<number> = new Set([DATABASES, COLUMNS, TABLES, SCHEMAS]);
 
 /** A table or another object with a name in a schema or database. */
-export interface Named {
+export interface NamedObject {
   readonly name: string;
   /** The object id of a table's schema. */
   readonly schema?: number;
@@ -22,7 +22,7 @@ export interface CatalogChange {
   /** The object id of the table or schema. */
   readonly id: number;
   /** Before the change. */
-  readonly before?: Named;
+  readonly before?: NamedObject;
   /** The files whose rows are gone. */
   readonly files?: readonly string[];
 }
@@ -52,7 +52,7 @@ export class CatalogChanges {
   readonly #rewrites = new Set<string>();
   /** The tables of files, as far as changes have named them. */
   readonly tablesByFile = new Map<string, number>();
-  /** The reverse, by database and table. */
+  /** The reverse of `tablesByFile`, by database and table. */
   readonly #filesOf = new Map<string, Set<string>>();
 
   readonly #temporary = new Set<string>();
@@ -84,15 +84,15 @@ export class CatalogChanges {
       : items.map((item) => this.#rows.insert(block, item));
     return rows.flatMap((row) =>
       block.file === COLUMNS
-        ? this.#altered(block.database, known(row))
-        : this.#change('created', block, known(row)),
+        ? this.#altered(block.database, requireRow(row))
+        : this.#change('created', block, requireRow(row)),
     );
   }
 
   /** @throws {UnknownRow} */
   delete(block: Block, item: number): readonly CatalogChange[] {
     if (!isCatalog(block) || block.file === COLUMNS) return [];
-    return this.#change('dropped', block, known(this.#rows.row(block, item)));
+    return this.#change('dropped', block, requireRow(this.#rows.row(block, item)));
   }
 
   /** Returns the changes of a row that is written in its place, outside of the transaction. @throws {UnknownRow} */
@@ -100,8 +100,9 @@ export class CatalogChanges {
     if (!isCatalog(block)) return [];
     const row = this.#rows.change(block, item);
     // DROP DATABASE marks a database as invalid before it removes files; it can't be used any more.
-    const isInvalid = block.file === DATABASES && known(row).start.readInt32LE(CONNECTION_LIMIT) === INVALID;
-    return isInvalid ? this.#change('dropped', block, known(row)) : [];
+    const isInvalid =
+      block.file === DATABASES && requireRow(row).start.readInt32LE(CONNECTION_LIMIT) === INVALID;
+    return isInvalid ? this.#change('dropped', block, requireRow(row)) : [];
   }
 
   /**
@@ -116,8 +117,8 @@ export class CatalogChanges {
   ): { readonly changes: readonly CatalogChange[]; readonly rewritten?: number } {
     if (!isCatalog(block)) return { changes: [] };
     const found = this.#rows.row(from, oldItem);
-    const row = known(this.#rows.update(block, item, flags, found));
-    const old = known(found);
+    const row = requireRow(this.#rows.update(block, item, flags, found));
+    const old = requireRow(found);
     const { database, file } = block;
     if (file === TABLES) return this.#updateTable(database, this.#parse(old), this.#parse(row));
     if (file === COLUMNS)
@@ -221,8 +222,8 @@ export const isRewrittenCatalog = (catalog: number, file: number): boolean =>
   CATALOGS.has(catalog) && file !== catalog;
 
 export const fileKey = (database: number, file: number): string => `${database}/${file}`;
-export const databaseOf = (key: string): number => Number(key.split('/')[0]);
-export const fileOf = (key: string): number => Number(key.split('/')[1]);
+export const databaseOfKey = (key: string): number => Number(key.split('/')[0]);
+export const fileOfKey = (key: string): number => Number(key.split('/')[1]);
 
 const isCatalog = ({ file, fork, database }: Block) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);
@@ -239,7 +240,7 @@ function textAt({ start }: Row, at: number): string {
   return text.slice(0, text.indexOf('\0'));
 }
 
-function known<T>(row: T | undefined): T {
+function requireRow<T>(row: T | undefined): T {
   if (row === undefined) throw new UnknownRow();
   return row;
 }

@@ -10,19 +10,19 @@ import {
   UnknownRow,
   type CatalogChange,
 } from './catalogChanges.ts';
-import { committedIn } from './commitContent.ts';
-import { readContent, type Block } from './recordContent.ts';
+import { readCommittedIds } from './commitContent.ts';
+import { readRecordContent, type Block } from './recordContent.ts';
 import {
   addChange,
-  countOf,
-  merged,
+  getOrCreateCounts,
+  mergeInto,
   newTransaction,
   type PlacedChange,
   type RowCounts,
   type Transaction,
   type TransactionReader,
 } from './transaction.ts';
-import { MANAGERS, type WalRecord } from './walRecords.ts';
+import { RESOURCE_MANAGERS, type WalRecord } from './walRecords.ts';
 
 /** What was changed since a moment. */
 export interface CountedChanges {
@@ -94,17 +94,17 @@ export class ChangeCounter {
 
   #read(record: WalRecord): void {
     switch (record.manager) {
-      case MANAGERS.heap:
-      case MANAGERS.heap2:
+      case RESOURCE_MANAGERS.heap:
+      case RESOURCE_MANAGERS.heap2:
         return this.#readRows(record);
-      case MANAGERS.transaction:
+      case RESOURCE_MANAGERS.transaction:
         return this.#endTransaction(record);
-      case MANAGERS.xlog:
-      case MANAGERS.standby:
+      case RESOURCE_MANAGERS.xlog:
+      case RESOURCE_MANAGERS.standby:
         return this.#readState(record);
-      case MANAGERS.storage:
+      case RESOURCE_MANAGERS.storage:
         return this.#readTruncation(record);
-      case MANAGERS.relationMap:
+      case RESOURCE_MANAGERS.relationMap:
         return this.#readMap(record);
       default:
         // Such as of a sequence: the transaction has changed something.
@@ -120,7 +120,7 @@ export class ChangeCounter {
       .map((_, fromLast): CountedMoment => {
         const index = this.#moments.length - 1 - fromLast;
         const part = this.#parts[index + 1];
-        if (part !== undefined) later = merged(merged(newTransaction(), part), later);
+        if (part !== undefined) later = mergeInto(mergeInto(newTransaction(), part), later);
         const { rows, tables } = later;
         const changes = isKnown(index) ? { rows, tables: [...tables.values()] } : undefined;
         return { changes, next: this.#next[index] };
@@ -145,7 +145,7 @@ export class ChangeCounter {
   }
 
   #readRows(record: WalRecord): void {
-    const { blocks, main } = readContent(record.bytes);
+    const { blocks, main } = readRecordContent(record.bytes);
     this.#catalog.readImages(blocks);
     const [block] = blocks;
     if (block === undefined) return;
@@ -162,12 +162,12 @@ export class ChangeCounter {
     const { manager, info, xid } = record;
     const [block] = blocks;
     const operation = info & OPERATION;
-    if (manager === MANAGERS.heap && operation === IN_PLACE) {
+    if (manager === RESOURCE_MANAGERS.heap && operation === IN_PLACE) {
       // It takes effect without a transaction.
       for (const change of this.#catalog.changeInPlace(block, main.readUInt16LE(0)))
         addChange(this.#part.tables, { ...change, at: record.start });
     } else if (xid === 0) return;
-    else if (manager === MANAGERS.heap2) {
+    else if (manager === RESOURCE_MANAGERS.heap2) {
       if (operation === INSERT_MANY)
         this.#insert(record, block, itemsOf(main, (info & NEW_PAGE) !== 0), true);
     } else if (operation === INSERT) this.#insert(record, block, [main.readUInt16LE(0)], false);
@@ -214,7 +214,7 @@ export class ChangeCounter {
     const operation = info & TRANSACTION_OPERATION;
     if (operation === ABORT) this.#pending.delete(xid);
     if (operation !== COMMIT && operation !== COMMIT_PREPARED) return;
-    const ids = committedIn({ xid, info, main: readContent(bytes).main }, this.#major);
+    const ids = readCommittedIds({ xid, info, main: readRecordContent(bytes).main }, this.#major);
     const readers = record.start < this.#restorable ? undefined : this.#transactions;
     const ended = ids.flatMap((id) => {
       const transaction = this.#pending.get(id);
@@ -222,12 +222,12 @@ export class ChangeCounter {
       if (transaction !== undefined) readers?.add(id, transaction);
       return transaction ?? [];
     });
-    for (const each of ended) merged(this.#part, each);
+    for (const each of ended) mergeInto(this.#part, each);
     // Only now: a subtransaction may have truncated a table with rows of another one, or the other way round.
     for (const file of ended.flatMap(({ tables }) => [...tables.values()].flatMap(({ files = [] }) => files)))
       this.#parts.forEach(({ rows }) => rows.delete(file));
     readers?.end({ at: record.start, time: record.time ?? 0, previousEnd: this.#endBefore(record) });
-    const isIncomplete = this.#firstComplete !== undefined && isBefore(ids[0] ?? 0, this.#firstComplete);
+    const isIncomplete = this.#firstComplete !== undefined && isXidBefore(ids[0] ?? 0, this.#firstComplete);
     if (isIncomplete || ended.some(({ isUnknown }) => isUnknown)) this.#forget();
   }
 
@@ -240,18 +240,20 @@ export class ChangeCounter {
   /** From the first record on that says which transactions run, it is known which ones are complete. */
   #readState({ manager, info, bytes }: WalRecord): void {
     const operation = info & 0xf0;
-    const { blocks, main } = readContent(bytes);
+    const { blocks, main } = readRecordContent(bytes);
     this.#catalog.readImages(blocks);
     if (this.#firstComplete !== undefined) return;
-    if (manager === MANAGERS.standby && operation === RUNNING) this.#firstComplete = main.readUInt32LE(12);
-    else if (manager === MANAGERS.xlog && operation === SHUTDOWN) this.#firstComplete = main.readUInt32LE(24);
+    if (manager === RESOURCE_MANAGERS.standby && operation === RUNNING)
+      this.#firstComplete = main.readUInt32LE(12);
+    else if (manager === RESOURCE_MANAGERS.xlog && operation === SHUTDOWN)
+      this.#firstComplete = main.readUInt32LE(24);
     else return;
     this.#forget();
   }
 
   /** The catalogs may have other files from now on. */
   #readMap({ bytes }: WalRecord): void {
-    const { main } = readContent(bytes);
+    const { main } = readRecordContent(bytes);
     for (let index = 0; index < main.readInt32LE(16); index += 1)
       if (isRewrittenCatalog(main.readUInt32LE(20 + index * 8), main.readUInt32LE(24 + index * 8)))
         this.#forget();
@@ -260,7 +262,7 @@ export class ChangeCounter {
   /** A table that was created or rewritten in the same transaction is truncated without a new file. */
   #readTruncation(record: WalRecord): void {
     if ((record.info & 0xf0) !== TRUNCATE || record.xid === 0) return;
-    const { main } = readContent(record.bytes);
+    const { main } = readRecordContent(record.bytes);
     if (main.readUInt32LE(0) !== 0) return;
     const [database, file] = [main.readUInt32LE(8), main.readUInt32LE(12)];
     const key = fileKey(database, file);
@@ -283,7 +285,7 @@ export class ChangeCounter {
   }
 
   #count(xid: number, { database, file }: Block): RowCounts {
-    return countOf(this.#transaction(xid).rows, fileKey(database, file));
+    return getOrCreateCounts(this.#transaction(xid).rows, fileKey(database, file));
   }
 }
 
@@ -296,4 +298,4 @@ function itemsOf(main: Buffer, isNewPage: boolean): readonly number[] {
 }
 
 /** Transaction ids begin again after the largest one. */
-const isBefore = (xid: number, other: number): boolean => ((xid - other) | 0) < 0;
+const isXidBefore = (xid: number, other: number): boolean => ((xid - other) | 0) < 0;

@@ -5,7 +5,7 @@ const HAS_INFO = 0x80;
 const [DATABASE, SUBTRANSACTIONS, FILES, STATISTICS, INVALIDATIONS, PREPARED] = [1, 2, 4, 0x100, 8, 0x10];
 
 /** @param main of a record with that info @param major version of Postgres @returns those with their own ids */
-export function committedIn(
+export function readCommittedIds(
   { xid, info, main }: { readonly xid: number; readonly info: number; readonly main: Buffer },
   major: number,
 ): readonly number[] {

@@ -8,7 +8,7 @@ const [PAGE_HEADER, ROW_HEADER, LOGGED_HEADER, LOGGED_HEADER_OF_MANY] = [24, 23,
 const NORMAL = 1;
 /** Flags of an update: the row begins or ends as the old one. */
 const [SAME_START, SAME_END] = [0x20, 0x40];
-/** Enough for the columns that are used. */
+/** Bytes of a row that are kept: enough for the columns that are used. */
 const KEPT = 140;
 
 /** A version of a row. */
@@ -43,7 +43,7 @@ export class PageRows {
       const [position, length] = [at(value & 0x7fff), value >>> 17];
       const header = bytes.readUInt8(position + ROW_HEADER - 1);
       rows.set((pointer - PAGE_HEADER) / 4 + 1, {
-        start: kept(bytes.subarray(position + header, position + length)),
+        start: copyStart(bytes.subarray(position + header, position + length)),
         length: length - header,
       });
     }
@@ -53,7 +53,7 @@ export class PageRows {
   insert(block: Block, item: number): Row | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const content = block.data.subarray(LOGGED_HEADER + block.data.readUInt8(4) - ROW_HEADER);
-    return this.#set(block, item, { start: kept(content), length: content.length });
+    return this.#set(block, item, { start: copyStart(content), length: content.length });
   }
 
   /** Reads the rows that a record inserts together. @param items their numbers on the page */
@@ -67,7 +67,7 @@ export class PageRows {
       const start = at + LOGGED_HEADER_OF_MANY;
       at = start + size;
       const content = data.subarray(start + header - ROW_HEADER, at);
-      return this.#set(block, item, { start: kept(content), length: content.length });
+      return this.#set(block, item, { start: copyStart(content), length: content.length });
     });
   }
 
@@ -88,7 +88,7 @@ export class PageRows {
     if (old !== undefined && same > 0) parts.unshift(old.start.subarray(0, same));
     if (old !== undefined && sameEnd > 0) parts.push(old.start.subarray(old.length - sameEnd));
     return this.#set(block, item, {
-      start: kept(Buffer.concat(parts)),
+      start: copyStart(Buffer.concat(parts)),
       length: same + content.length + sameEnd,
     });
   }
@@ -98,7 +98,7 @@ export class PageRows {
     if (block.image !== undefined) return this.row(block, item);
     const old = this.row(block, item);
     // The data are what follows the header of the row.
-    return old && this.#set(block, item, { ...old, start: kept(block.data) });
+    return old && this.#set(block, item, { ...old, start: copyStart(block.data) });
   }
 
   #set(block: Block, item: number, row: Row): Row {
@@ -112,5 +112,5 @@ export class PageRows {
 
 const keyOf = ({ database, file, page }: Block) => `${database}/${file}/${page}`;
 
-/** A copy, because the rest of the file would be kept with it. */
-const kept = (content: Buffer) => Buffer.from(content.subarray(0, KEPT));
+/** Copies the bytes, because a part of a buffer keeps the whole file in memory. */
+const copyStart = (content: Buffer) => Buffer.from(content.subarray(0, KEPT));

@@ -51,7 +51,7 @@ type Draft = { -readonly [Key in keyof Block]: Block[Key] } & {
 };
 
 /** @param bytes of the whole record */
-export function readContent(bytes: Buffer): RecordContent {
+export function readRecordContent(bytes: Buffer): RecordContent {
   const blocks: Draft[] = [];
   let [at, mainLength] = [HEADER, 0];
   // The headers of all parts come before the parts, and that of the main data comes last.

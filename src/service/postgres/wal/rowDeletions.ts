@@ -16,7 +16,7 @@ export class RowDeletions implements TransactionReader {
   readonly #found = new Map<string, readonly RowDeletion[]>();
   #ending: Transaction[] = [];
 
-  /** What was found stays true. */
+  /** Does nothing, because what was found stays true. */
   forget(): void {}
 
   add(_: number, transaction: Transaction): void {

@@ -1,14 +1,14 @@
 /**
- * When the schema was changed, and by whom doesn't matter: the series of transactions that have changed tables or other parts of
+ * When the schema was changed, no matter by whom: the series of transactions that have changed tables or other parts of
  * a schema, or the table in which a migration tool notes what it has applied. Collects them while the WAL is read.
  */
 import type { CatalogChange } from './catalogChanges.ts';
 import type { EndedTransaction, Transaction, TransactionReader } from './transaction.ts';
 
 export interface SchemaRun {
-  /** See `EndedTransaction`: that of the first one. */
+  /** The position of the end of its first transaction. */
   readonly at: number;
-  /** That of the last one. */
+  /** The position of the end of its last transaction. */
   readonly last: number;
   /** When its first and its last transaction ended. Microseconds since 1970. */
   readonly start: number;
@@ -29,7 +29,7 @@ interface KnownTables {
   readonly catalogs: ReadonlySet<string>;
 }
 
-/** Between transactions that belong together. A migration tool often has one for each file. Microseconds. */
+/** The longest time between transactions that belong together. A migration tool often has one for each file. Microseconds. */
 const GAP = 10_000_000;
 
 type Draft = { -readonly [Key in Exclude<keyof SchemaRun, 'tables'>]: SchemaRun[Key] } & {
@@ -51,7 +51,7 @@ export class SchemaRuns implements TransactionReader {
     return this.#runs;
   }
 
-  /** What was found stays true: in a part of a transaction, its changes may be missing, but the moment before it is known. */
+  /** Does nothing, because what was found stays true: in a part of a transaction, its changes may be missing, but the moment before it is known. */
   forget(): void {}
 
   add(_: number, transaction: Transaction): void {

@@ -14,7 +14,7 @@ export type PlacedChange = CatalogChange & { readonly at: number };
 /** What a transaction has changed so far. */
 export interface Transaction {
   readonly rows: Map<string, RowCounts>;
-  /** Each once. */
+  /** The changes of tables, each once. */
   readonly tables: Map<string, PlacedChange>;
   /** The new files of tables, which others don't see yet. */
   readonly rewritten: Set<string>;
@@ -50,7 +50,7 @@ export const newTransaction = (): Transaction => ({
   isUnknown: false,
 });
 
-/** An equal change before stays. */
+/** Adds a change, unless there is an equal one before it. */
 export function addChange(tables: Map<string, PlacedChange>, change: PlacedChange): void {
   const { kind, of, database, id, before, files } = change;
   const key = JSON.stringify([kind, of, database, id, before, files?.at(-1)]);
@@ -58,7 +58,7 @@ export function addChange(tables: Map<string, PlacedChange>, change: PlacedChang
   if (change.at < at) tables.set(key, change);
 }
 
-export function countOf(rows: Map<string, RowCounts>, file: string): RowCounts {
+export function getOrCreateCounts(rows: Map<string, RowCounts>, file: string): RowCounts {
   const found = rows.get(file);
   if (found !== undefined) return found;
   const count = { added: 0, changed: 0, deleted: 0 };
@@ -66,10 +66,10 @@ export function countOf(rows: Map<string, RowCounts>, file: string): RowCounts {
   return count;
 }
 
-/** Adds the second to the first. */
-export function merged(sum: Transaction, { rows, tables }: Transaction): Transaction {
+/** Adds a transaction to a sum. @returns the sum */
+export function mergeInto(sum: Transaction, { rows, tables }: Transaction): Transaction {
   for (const [file, { added, changed, deleted }] of rows) {
-    const count = countOf(sum.rows, file);
+    const count = getOrCreateCounts(sum.rows, file);
     count.added += added;
     count.changed += changed;
     count.deleted += deleted;

@@ -12,7 +12,7 @@ const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
 /** Flags of a page: it begins with the rest of a record; it does not, because a crash interrupted that record. */
 const [CONTINUED, INTERRUPTED] = [0x1, 0x8];
 /** Resource managers. */
-export const MANAGERS = {
+export const RESOURCE_MANAGERS = {
   xlog: 0,
   transaction: 1,
   relationMap: 7,
@@ -52,7 +52,7 @@ export interface WalRecord {
 }
 
 /** The records from a position, which must be that of a record, up to the first that is incomplete. */
-export function* walRecords(wal: Wal, from: number): Generator<WalRecord> {
+export function* readWalRecords(wal: Wal, from: number): Generator<WalRecord> {
   const reader = new Reader(wal);
   let previous: number | undefined;
   for (let at = from; ;) {
@@ -67,9 +67,10 @@ export function* walRecords(wal: Wal, from: number): Generator<WalRecord> {
     if (previous !== undefined && Number(bytes.readBigUInt64LE(8)) !== previous) return;
     previous = start;
     const [info, manager] = [bytes.readUInt8(16), bytes.readUInt8(17)];
-    const isSwitch = manager === MANAGERS.xlog && (info & 0xf0) === SWITCH;
-    const position = manager === MANAGERS.transaction ? TIMES_OF_TRANSACTIONS.get(info & 0x70) : undefined;
-    const time = position === undefined ? undefined : timeOf(bytes, position);
+    const isSwitch = manager === RESOURCE_MANAGERS.xlog && (info & 0xf0) === SWITCH;
+    const position =
+      manager === RESOURCE_MANAGERS.transaction ? TIMES_OF_TRANSACTIONS.get(info & 0x70) : undefined;
+    const time = position === undefined ? undefined : readTime(bytes, position);
     // Records begin at multiples of 8. The rest of a segment after a switch is empty.
     at = isSwitch ? Math.ceil(end / wal.size) * wal.size : Math.ceil(end / 8) * 8;
     const xid = bytes.readUInt32LE(4);
@@ -151,7 +152,7 @@ class Reader {
 }
 
 /** The position of the first record that begins in a segment; undefined if none does. */
-export function firstRecordIn(wal: Wal, segment: number): number | undefined {
+export function findFirstRecord(wal: Wal, segment: number): number | undefined {
   const reader = new Reader(wal);
   const end = (segment + 1) * wal.size;
   for (let page = segment * wal.size; page < end; page += PAGE) {
@@ -165,7 +166,7 @@ export function firstRecordIn(wal: Wal, segment: number): number | undefined {
 }
 
 /** A first byte says what comes before the record's data, of which the length is the last. */
-function timeOf(bytes: Buffer, position: number): number | undefined {
+function readTime(bytes: Buffer, position: number): number | undefined {
   for (let at = RECORD_HEADER; at < bytes.length;) {
     const kind = bytes.readUInt8(at);
     if (kind === 253) at += 3;

@@ -227,7 +227,7 @@ class AgentWorld {
       [shop.project.id, shop.branch.id],
       [other.project.id, other.branch.id],
       [shop.project.id, dev.branch.id],
-    ].map(([project = '', branch = '']) => client.branches.schema(project, branch, 'app'));
+    ].map(([project = '', branch = '']) => client.branches.getSchema(project, branch, 'app'));
     const ids = new Set(targets.branches.map(({ branchId }) => branchId));
     const branches = [shop, other].map(async ({ project }) => this.#api.branches(project.id));
     const computes = [shop, other].map(async ({ project }) => client.listComputes(project.id));

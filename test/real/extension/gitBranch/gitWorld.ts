@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import { branchMapWriter } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { databaseBranchName } from '../../../../src/extension/gitBranch/branchName.ts';
 import type { EnvVariable } from '../../../../src/extension/envFile/envVariable.ts';
@@ -16,7 +16,7 @@ import { Databases } from './databases.ts';
 import { gitSteps, WEIGHTS } from './gitSteps.ts';
 import { Worktree } from './worktree.ts';
 
-const runGit = gitRunner(() => 'git');
+const runGit = createGitRunner(() => 'git');
 
 export class GitWorld {
   readonly worktrees: Worktree[] = [];

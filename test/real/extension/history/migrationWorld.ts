@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 import { branchMapWriter } from '../../../../src/extension/gitBranch/branchMap.ts';
 import type { EnvVariable } from '../../../../src/extension/envFile/envVariable.ts';
@@ -21,7 +21,7 @@ import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { RealClock } from '../../../helpers/realClock.ts';
 import { query } from '../../service/postgres/clients.ts';
 
-const runGit = gitRunner(() => 'git');
+const runGit = createGitRunner(() => 'git');
 
 export class MigrationWorld {
   readonly #service: LocalService;

@@ -17,8 +17,8 @@ import type { OpenClient } from '../../../../src/extension/account/accountConnec
 import { Inventory } from '../../../../src/extension/inventory/inventory.ts';
 import { Session } from '../../../../src/extension/account/session.ts';
 import { isAlive } from '../../../../src/base/processIdentity.ts';
-import { freePort } from '../../../../src/service/postgres/server/serverAddress.ts';
-import { readOwnFile } from '../../../../src/base/files.ts';
+import { chooseFreePort } from '../../../../src/service/postgres/server/serverAddress.ts';
+import { readOwnJson } from '../../../../src/base/files.ts';
 import { findAddress, findOwner } from '../../../../src/localService/discover.ts';
 import { takeLease } from '../../../../src/localService/lease.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
@@ -96,7 +96,7 @@ describe('A window with the local service', () => {
   /** The file is missing or incomplete while a service starts. */
   const serviceOtherThan = (former?: number): Promise<Note> =>
     until('the address of a service', async () => {
-      const { pid, baseUrl }: Partial<Note> = readOwnFile(file('service.json'));
+      const { pid, baseUrl }: Partial<Note> = readOwnJson(file('service.json'));
       if (pid === undefined || baseUrl === undefined || pid === former) return undefined;
       started.add(pid);
       return { pid, baseUrl };
@@ -143,7 +143,7 @@ describe('A window with the local service', () => {
   for (const [what, answer] of Object.entries(IMPOSTORS)) {
     it(`takes no lease of a program that ${what}, even if the process id is right`, async () => {
       const { pid, baseUrl } = await start(await openWindow());
-      const [leaseSecret, address] = [newLeaseSecret(), await freePort()];
+      const [leaseSecret, address] = [newLeaseSecret(), await chooseFreePort()];
       const note = {
         ...readNote('service.json'),
         leaseSecret,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { MAX_PIPELINED } from '../../../../src/service/core/oneAtATime.ts';
-import { listen, type HttpServer } from '../../../../src/service/http/server.ts';
+import { startHttpServer, type HttpServer } from '../../../../src/service/http/server.ts';
 import { until } from '../../../workbench/until.ts';
 
 describe('Pipelined requests', () => {
@@ -12,7 +12,7 @@ describe('Pipelined requests', () => {
   let listener: RequestListener;
   const sockets: Socket[] = [];
   before(async () => {
-    server = await listen((request, response) => listener(request, response), 0);
+    server = await startHttpServer((request, response) => listener(request, response), 0);
   });
   after(() => server.close());
   afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));

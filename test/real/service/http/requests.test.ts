@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { mock } from 'node:test';
 import * as z from 'zod/mini';
-import { listen } from '../../../../src/service/http/server.ts';
+import { startHttpServer } from '../../../../src/service/http/server.ts';
 import { call, type Call } from '../../../helpers/call.ts';
 import { withMockedTimeouts } from '../../../helpers/mockTimeouts.ts';
 import { useQuietService } from '../useQuietService.ts';
@@ -165,7 +165,7 @@ describe('The HTTP server', () => {
 
   it('disconnects clients that are slow or idle, but none that waits for its reply', async () => {
     const { promise: othersEnded, resolve: endOthers } = Promise.withResolvers<void>();
-    const server = await listen(
+    const server = await startHttpServer(
       (request, response) => {
         if (request.url === '/waits') response.write('begin');
         const mayEnd = request.url === '/waits' ? othersEnded : Promise.resolve();
@@ -195,7 +195,7 @@ describe('The HTTP server', () => {
   it('cuts running requests two seconds after it is closed', () =>
     withMockedTimeouts(async () => {
       const { promise: received, resolve: receive } = Promise.withResolvers<unknown>();
-      const server = await listen(receive, 0);
+      const server = await startHttpServer(receive, 0);
       const client = net.connect(Number(new URL(server.baseUrl).port), '127.0.0.1');
       client.on('error', () => undefined).write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
       await received;

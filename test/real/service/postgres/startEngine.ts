@@ -11,9 +11,9 @@ import {
   type RecordedIds,
 } from '../../../../src/service/core/computeEngine.ts';
 import { loadEngine } from '../../../../src/service/loadEngine.ts';
-import { dropInheritedEnvironment, nobody } from '../../../../src/service/privileges/unixAccount.ts';
+import { dropInheritedEnvironment, findNobody } from '../../../../src/service/privileges/unixAccount.ts';
 import { createPostgresEngine, findPrograms } from '../../../../src/service/postgres/engine.ts';
-import { simulatedEngine } from '../../../../src/service/postgres/withoutPostgres.ts';
+import { createSimulatedEngine } from '../../../../src/service/postgres/withoutPostgres.ts';
 import { openDataDirectory } from '../../../../src/service/state/dataDirectory.ts';
 
 export interface EngineOptions {
@@ -31,7 +31,7 @@ type Log = (line: string) => void;
 /** Creates the engine in this process. If root runs it, it becomes `nobody`. @throws {EngineError | StartError} */
 async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
   const { dataDir, postgresPath, extensionsDir, trustedExtensions, withoutPgBouncer, isTemporary } = options;
-  const account = process.getuid?.() === 0 ? nobody() : undefined;
+  const account = process.getuid?.() === 0 ? findNobody() : undefined;
   if (account !== undefined) dropInheritedEnvironment(account);
   const directory = { ...openDataDirectory(dataDir), ...(isTemporary === true && { isTemporary }) };
   const programs = { ...findPrograms(postgresPath), pooler: undefined };
@@ -80,7 +80,7 @@ export async function startEngine(options: EngineOptions, log: Log): Promise<Com
   return engine as ComputeEngine;
 }
 
-const METHODS = Object.entries(simulatedEngine())
+const METHODS = Object.entries(createSimulatedEngine())
   .filter(([, value]) => typeof value === 'function')
   .map(([name]) => name);
 

@@ -5,11 +5,11 @@ import {
   type Binaries,
 } from '../../../../src/service/postgres/server/programs.ts';
 import { makeProgramsReachable } from '../../../../src/service/privileges/reachablePrograms.ts';
-import { nobody, type UnixAccount } from '../../../../src/service/privileges/unixAccount.ts';
+import { findNobody, type UnixAccount } from '../../../../src/service/privileges/unixAccount.ts';
 
 /** What a service of root becomes. */
 export const serviceAccount = (): UnixAccount | undefined =>
-  process.getuid?.() === 0 ? nobody() : undefined;
+  process.getuid?.() === 0 ? findNobody() : undefined;
 
 /** The Postgres that a service runs unless an option names another one: a copy if the account couldn't reach it in this clone. */
 export function usualPostgres(): Binaries {

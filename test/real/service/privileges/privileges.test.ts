@@ -5,7 +5,7 @@ import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, readFileSync
 import { readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { startTime } from '../../../../src/base/processIdentity.ts';
+import { readStartTimeSync } from '../../../../src/base/processIdentity.ts';
 import { call } from '../../../helpers/call.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { query } from '../postgres/clients.ts';
@@ -124,12 +124,12 @@ describe(`service that runs as root${why}`, () => {
     try {
       const { pid = 0 } = victim;
       mkdirSync(branch, { recursive: true });
-      const lines = [pid, branch, Math.floor(startTime(pid) ?? 0), 5432, '', '', '', 'ready', ''];
+      const lines = [pid, branch, Math.floor(readStartTimeSync(pid) ?? 0), 5432, '', '', '', 'ready', ''];
       writeFileSync(path.join(branch, 'postmaster.pid'), lines.join('\n'), { mode: 0o644 });
       for (const owned of [path.dirname(branch), branch]) lchownSync(owned, NOBODY, NOBODY);
       const service = await startControlPlane({ dataDir });
       await service.close();
-      assert.ok(startTime(pid) !== undefined, 'it runs');
+      assert.ok(readStartTimeSync(pid) !== undefined, 'it runs');
       assert.ok(
         !existsSync(path.join(branch, 'postmaster.pid')),
         'no server of ours, so the file is removed',

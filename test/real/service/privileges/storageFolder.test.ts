@@ -7,12 +7,12 @@ import path from 'node:path';
 import {
   canReach,
   makeReadable,
-  nobody,
+  findNobody,
   type UnixAccount,
 } from '../../../../src/service/privileges/unixAccount.ts';
 import { makeProgramsReachable } from '../../../../src/service/privileges/reachablePrograms.ts';
-import { storageFolder } from '../../../../src/service/privileges/storageFolder.ts';
-import { changeableByOthers } from '../../../../src/service/postgres/server/trustedPath.ts';
+import { findOrCreateStorageFolder } from '../../../../src/service/privileges/storageFolder.ts';
+import { findChangeablePart } from '../../../../src/service/postgres/server/trustedPath.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -23,7 +23,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
   const roots = new Set<string>();
   before(function () {
     if (!isRoot) this.skip();
-    account = nobody();
+    account = findNobody();
   });
   beforeEach(() => {
     // The folder is outside of the temporary one, and mkdtemp creates it with a mode that excludes other users.
@@ -53,7 +53,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
   };
   const open = (name: string) => {
     mkdirSync(path.join(closed, name), { recursive: true, mode: 0o700 });
-    return noted(storageFolder(path.join(closed, name), account));
+    return noted(findOrCreateStorageFolder(path.join(closed, name), account));
   };
   const start = async (name: string) => {
     const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
@@ -129,7 +129,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     assert.deepEqual(modesIn(path.dirname(first)), [0o755, 0o755, 0o644]);
     assert.deepEqual(modesIn(prefix), [0o755, 0o700, 0o600]);
     assert.ok(!existsSync(path.join(first, '../private')));
-    assert.equal(changeableByOthers(path.join(first, 'postgres')), undefined);
+    assert.equal(findChangeablePart(path.join(first, 'postgres')), undefined);
 
     // Replaced binaries get another copy. The old one is removed when its last service has ended.
     rmSync(path.join(prefix, 'bin/postgres'));

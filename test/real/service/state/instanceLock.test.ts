@@ -243,9 +243,9 @@ describe('The lock of a data directory', () => {
     chmodSync(another, isRoot ? 0o700 : 0);
     const module = path.join(projectRoot, 'src/service/state/instanceLock.ts');
     const code = `
-      import { abandonedDirectories } from ${JSON.stringify(pathToFileURL(module).href)};
+      import { findAbandonedDirectories } from ${JSON.stringify(pathToFileURL(module).href)};
       process.setuid(${uid});
-      console.log(JSON.stringify(abandonedDirectories(${uid})));`;
+      console.log(JSON.stringify(findAbandonedDirectories(${uid})));`;
     const options = { encoding: 'utf8', env: { ...process.env, TMPDIR: folder } } as const;
     const printed = execFileSync(process.execPath, ['--input-type=module', '-e', code], options);
     assert.deepEqual(JSON.parse(printed), [abandoned]);

@@ -8,7 +8,7 @@ import {
   POOLED_CONNECTIONS,
   SHARED_BUFFERS_MB,
   sizeProblem,
-  sizesOf,
+  sizesOfPlan,
 } from '../../../../src/api/rules/sizes.ts';
 
 // CU, vCPU, RAM in GB, file cache in GB, max_connections.
@@ -53,10 +53,10 @@ describe('compute sizes', () => {
 
   it('of the free plan end at 1 GB', () => {
     assert.deepEqual(
-      sizesOf('free').map(({ cu }) => cu),
+      sizesOfPlan('free').map(({ cu }) => cu),
       [0.25],
     );
-    assert.equal(sizesOf('paid').length, TABLE.length);
+    assert.equal(sizesOfPlan('paid').length, TABLE.length);
   });
 
   const problems = [

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
-import { BodyTooLarge, MAX_BODY_BYTES, sendOnce, type Fetch } from '../../../../src/api/transport/request.ts';
+import {
+  BodyTooLargeError,
+  MAX_BODY_BYTES,
+  sendOnce,
+  type Fetch,
+} from '../../../../src/api/transport/request.ts';
 
 const never = new Promise<never>(() => undefined);
 const send = (fetch: Fetch, signal = new AbortController().signal) =>
@@ -80,7 +85,7 @@ describe('sendOnce', () => {
       cancel: () => void (isCancelled = true),
     });
     const fetch = async () => new Response(body, { status: 201 });
-    await assert.rejects(send(fetch), (error) => error instanceof BodyTooLarge && error.status === 201);
+    await assert.rejects(send(fetch), (error) => error instanceof BodyTooLargeError && error.status === 201);
     assert.ok(isCancelled);
   });
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 import {
-  adviceForOutput,
-  adviseOnExtension,
+  extensionAdviceForOutput,
+  addExtensionHint,
   extensionAdvice,
   installCommand,
-  NOT_PACKAGED,
-  PRELOADED,
+  UNPACKAGED_EXTENSIONS,
+  PRELOADED_EXTENSIONS,
 } from '../../../../src/base/sql/missingExtension.ts';
 import { MORE_OWNER_EXTENSIONS } from '../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { readText } from '../../../helpers/projectFiles.ts';
@@ -19,8 +19,12 @@ describe('missing extensions', () => {
     const text = readText('docs/extensions.md');
     const row = /^\| `([^`]+)` *\| *\| not in the package; from another Postgres: (.+?) *\|$/gm;
     const rows = new Map([...text.matchAll(row)].map(([, name = '', status = '']) => [name, status]));
-    assert.deepEqual([...rows.keys()].toSorted(), [...Object.keys(NOT_PACKAGED), ...PRELOADED].toSorted());
-    for (const name of PRELOADED) assert.equal(rows.get(name), 'refused, it needs to be preloaded');
+    assert.deepEqual(
+      [...rows.keys()].toSorted(),
+      [...Object.keys(UNPACKAGED_EXTENSIONS), ...PRELOADED_EXTENSIONS].toSorted(),
+    );
+    for (const name of PRELOADED_EXTENSIONS)
+      assert.equal(rows.get(name), 'refused, it needs to be preloaded');
     const working = [...rows].filter(([, status]) => status === 'works').map(([name]) => name);
     // The control file of the last one says that it needs no superuser.
     assert.deepEqual(working, [...MORE_OWNER_EXTENSIONS, 'pg_partman'].toSorted());
@@ -75,18 +79,19 @@ describe('missing extensions', () => {
       'extension "vector" is not available',
       'could not open extension control file "/usr/share/postgresql/18/extension/vector.control": No such file or directory',
     ])
-      assert.match(adviceForOutput(`psql:a.sql:1: ERROR:  ${message}\n`, 'debian') ?? '', advice);
+      assert.match(extensionAdviceForOutput(`psql:a.sql:1: ERROR:  ${message}\n`, 'debian') ?? '', advice);
     assert.match(
-      adviceForOutput('permission denied to create extension "postgis"') ?? '',
+      extensionAdviceForOutput('permission denied to create extension "postgis"') ?? '',
       /\(--trust-extension\)/,
     );
-    assert.equal(adviceForOutput('permission denied to create extension "file_fdw"'), undefined);
-    assert.equal(adviceForOutput('ERROR:  relation "vector" does not exist'), undefined);
+    assert.equal(extensionAdviceForOutput('permission denied to create extension "file_fdw"'), undefined);
+    assert.equal(extensionAdviceForOutput('ERROR:  relation "vector" does not exist'), undefined);
   });
 
   for (const name of ['plpgsql', 'uuid-ossp'])
     it(`are not those of older dumps, which comment on one of a superuser (${name})`, () => {
-      const advice = adviceForOutput(`psql:a.sql:9: ERROR:  must be owner of extension ${name}`) ?? '';
+      const advice =
+        extensionAdviceForOutput(`psql:a.sql:9: ERROR:  must be owner of extension ${name}`) ?? '';
       assert.ok(advice.startsWith(`A superuser owns the extension "${name}". Remove this statement`), advice);
     });
 
@@ -99,8 +104,8 @@ describe('missing extensions', () => {
     'a/a"',
   ])
     it(`are looked for in a time in proportion to the text: ${part}`, () => {
-      assertLinear(part, 20_000, (text) => void adviceForOutput(text));
-      assertLinear(part.slice(-3), 20_000, (text) => void adviceForOutput(part + text));
+      assertLinear(part, 20_000, (text) => void extensionAdviceForOutput(text));
+      assertLinear(part.slice(-3), 20_000, (text) => void extensionAdviceForOutput(part + text));
     });
 
   it('are explained if the system does not load their library', () => {
@@ -120,11 +125,11 @@ describe('missing extensions', () => {
     ] as const) {
       const message = `could not load library "${library}": ${reason}`;
       const error = Object.assign(new Error(message), { code: 'XX000', hint: '' });
-      adviseOnExtension(error, 'debian');
+      addExtensionHint(error, 'debian');
       assert.equal(error.hint, advice);
     }
     const needed = (library: string, reason: string) =>
-      adviceForOutput(
+      extensionAdviceForOutput(
         `psql:a.sql:1: ERROR:  could not load library "${library}": ${reason}\nCONTEXT:  x`,
         'debian',
       );
@@ -156,7 +161,7 @@ describe('missing extensions', () => {
       ['$libdir/own', 'or install the extension, and start the local service again.'],
     ] as const) {
       const message = `could not access file "${file}": No such file or directory`;
-      const advice = adviceForOutput(message, 'debian') ?? '';
+      const advice = extensionAdviceForOutput(message, 'debian') ?? '';
       assert.match(
         advice,
         /^Postgres doesn't find the library of the extension\. Set .*extensionsPath \(--ext/,
@@ -169,13 +174,13 @@ describe('missing extensions', () => {
     const error = (code: string, message = 'extension "vector" is not available') =>
       Object.assign(new Error(message), { code, hint: 'first' });
     const hint = (given: Error & { hint: string }) => {
-      adviseOnExtension(given, 'debian');
+      addExtensionHint(given, 'debian');
       return given.hint;
     };
     for (const code of ['0A000', '58P01']) assert.match(hint(error(code)), /^Install it with "apt install/);
     assert.equal(hint(error('42P01')), 'first');
     assert.equal(hint(error('0A000', 'not supported')), 'first');
-    adviseOnExtension(undefined);
-    adviseOnExtension('text');
+    addExtensionHint(undefined);
+    addExtensionHint('text');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { createdExtensions } from '../../../../src/base/sql/createdExtensions.ts';
+import { findCreatedExtensions } from '../../../../src/base/sql/createdExtensions.ts';
 import { readStatements } from '../../../../src/base/sql/readStatements.ts';
 import { ScriptError } from '../../../../src/base/sql/sqlScript.ts';
 import { statementAt } from '../../../../src/extension/database/rows/statements.ts';
@@ -61,7 +61,7 @@ describe('The statements of a script', () => {
 describe('A line comment that ends with an apostrophe', () => {
   const text = "create table a (); -- is 'open'\ncreate extension citext; -- it's'\ncreate table b ();";
 
-  it('hides no extension', () => assert.deepEqual(createdExtensions(text), ['citext']));
+  it('hides no extension', () => assert.deepEqual(findCreatedExtensions(text), ['citext']));
 
   it('hides no statement at the cursor', () =>
     assert.equal(statementAt(text, text.length)?.text, 'create table b ()'));

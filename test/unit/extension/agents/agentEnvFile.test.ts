@@ -12,14 +12,14 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import { prepareAgentEnv } from '../../../../src/extension/agents/agentEnvFile.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 const URL = 'postgresql://app_owner:new@ep-new.example.test/app?sslmode=require';
 const valueOf = (host: string) => `DATABASE_URL=postgresql://owner:secret@${host}/app`;
-const runGit = gitRunner(() => 'git');
+const runGit = createGitRunner(() => 'git');
 /** Whose value may be replaced. */
 const OWN = 'ep-agent.example.test';
 

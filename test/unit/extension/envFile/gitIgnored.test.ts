@@ -3,13 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import { gitIgnored as check } from '../../../../src/extension/envFile/gitIgnored.ts';
 import { withVariables } from '../../../helpers/withVariables.ts';
 
 const gitIgnored = (file: string) =>
   check(
-    gitRunner(() => 'git'),
+    createGitRunner(() => 'git'),
     file,
   );
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import {
   branchMapWriter,
   type BranchMapWriter,
@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../../helpers/localService.ts';
 import { withVariables } from '../../../helpers/withVariables.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
-const runGit = gitRunner(() => 'git');
+const runGit = createGitRunner(() => 'git');
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
 
 describe('The map of git branches to database branches', () => {
@@ -52,7 +52,7 @@ describe('The map of git branches to database branches', () => {
 
   it('throws if git cannot read it or cannot be run', async () => {
     await assert.rejects(read(temporaryFolder()), /not a git repository/);
-    const missing = gitRunner(() => path.join(repository.folder, 'no-git'));
+    const missing = createGitRunner(() => path.join(repository.folder, 'no-git'));
     await assert.rejects(readBranchMap(missing, repository.folder), /no-git ENOENT/);
   });
 
@@ -60,7 +60,7 @@ describe('The map of git branches to database branches', () => {
     if (process.platform === 'win32') return this.skip();
     const slow = path.join(temporaryFolder(), 'git');
     writeFileSync(slow, '#!/bin/sh\nexec sleep 600\n', { mode: 0o700 });
-    const run = gitRunner(() => slow, 1);
+    const run = createGitRunner(() => slow, 1);
     await assert.rejects(readBranchMap(run, repository.folder), /git didn't end in 0\.001 seconds/);
   });
 

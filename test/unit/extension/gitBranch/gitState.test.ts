@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import {
   isDefaultBranch,
   readGitBranches,
@@ -12,7 +12,7 @@ import { findRepository } from '../../../../src/base/git/repository.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
-const runGit = gitRunner(() => 'git');
+const runGit = createGitRunner(() => 'git');
 
 async function stateOf(folder: string): Promise<GitState> {
   const repository = await findRepository(folder);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import { findRepository } from '../../../../src/base/git/repository.ts';
 import {
   areUnchangedSince,
@@ -11,7 +11,7 @@ import {
 } from '../../../../src/extension/history/migrationFiles.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 
-const runGit = gitRunner(() => 'git');
+const runGit = createGitRunner(() => 'git');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('The migrations that a checkout has removed', () => {

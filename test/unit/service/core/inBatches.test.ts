@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import { inBatches } from '../../../../src/service/core/inBatches.ts';
+import { runInBatches } from '../../../../src/service/core/inBatches.ts';
 
 describe('Work in batches', () => {
   it('takes what is added at the same time together, and what is added while a batch runs in the next one', async () => {
     const batches: number[][] = [];
     let release = () => {};
-    const add = inBatches(async (items: readonly number[]) => {
+    const add = runInBatches(async (items: readonly number[]) => {
       batches.push([...items]);
       await new Promise<void>((resolve) => (release = resolve));
       return items.length;
@@ -25,7 +25,7 @@ describe('Work in batches', () => {
   });
 
   it('fails only the batch whose work fails', async () => {
-    const add = inBatches(async ([item]: readonly string[]) => {
+    const add = runInBatches(async ([item]: readonly string[]) => {
       if (item === 'bad') throw new Error('failed');
       return item;
     });

@@ -8,7 +8,7 @@ import {
   type QuickInputButton,
   type QuickPickItem,
 } from 'vscode';
-import { isName, MAX_NAME } from '../../../../api/rules/nameLength.ts';
+import { isName, MAX_NAME_LENGTH } from '../../../../api/rules/nameLength.ts';
 import { DisposableStore } from '../../../../base/disposable.ts';
 import { safeItem, safeText } from '../window.ts';
 import { BACK, type Answer, type Question, type StepPosition } from './multiStepInput.ts';
@@ -232,7 +232,7 @@ export const enterText =
   };
 
 /** Says what is wrong with a name. */
-export const nameProblem = (text: string, maxLength = MAX_NAME): string | undefined =>
+export const nameProblem = (text: string, maxLength = MAX_NAME_LENGTH): string | undefined =>
   isName(text, maxLength) ? undefined : l10n.t('At most {0} characters, no control characters', maxLength);
 
 function ask<T>(

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync, chmodSync } from 'node:fs';
 import path from 'node:path';
 import {
-  OWNER_EXTENSIONS,
+  PACKAGED_OWNER_EXTENSIONS,
   packagedExtensionsFolder,
 } from '../../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { readText } from '../../../../helpers/projectFiles.ts';
 import { useOwner } from './useOwner.ts';
 import { usualPostgres } from '../usualPostgres.ts';
 
-const NAMES = Object.keys(OWNER_EXTENSIONS);
+const NAMES = Object.keys(PACKAGED_OWNER_EXTENSIONS);
 const SECRET = 'a secret of the machine';
 const ROW_OF_OTHERS = 'a row of another branch';
 /** Matches verifiers of passwords, files of the machine, and rows of another branch. */

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type Client from 'pg/lib/client.js';
-import { definitionsOnly } from '../../../../../src/service/postgres/extensions/definitionsOnly.ts';
+import { rewriteIfOnlyDefinitions } from '../../../../../src/service/postgres/extensions/definitionsOnly.ts';
 import { fieldsOf } from '../../../../../src/base/fieldsOf.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
@@ -106,7 +106,7 @@ describe('A script of only definitions', () => {
         const isBefore = random() < 0.5;
         return `${isBefore ? noise : ''}${statement}${isBefore ? '' : noise};${random() < 0.2 ? oneOf(NOISE) : '\n'}`;
       });
-      const checked = definitionsOnly(parts.join(''));
+      const checked = rewriteIfOnlyDefinitions(parts.join(''));
       if (checked === undefined) refused += 1;
       else accepted += 1;
       for (const setting of checked === undefined ? [] : ['on', 'off']) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import {
   findMoreExtensions,
-  moreExtensions,
+  readExtensionsFolder,
 } from '../../../../../src/service/postgres/extensions/moreExtensions.ts';
 import {
   MORE_OWNER_EXTENSIONS,
@@ -52,7 +52,7 @@ describe('extensions in a folder of the user', function () {
     // The folder must not replace what is in the package.
     put('citext.control', "default_version = '666'\ntrusted = true\n");
   });
-  const problem = () => moreExtensions(folder, binaries).problem ?? '';
+  const problem = () => readExtensionsFolder(folder, binaries).problem ?? '';
 
   it('are created by owners if they are trusted, and named once in the log', async () => {
     const service = await startControlPlane({ extensionsDir: folder });
@@ -190,7 +190,7 @@ describe('extensions in a folder of the user', function () {
       recursive: true,
     });
     cpSync(library, path.join(prefix, 'lib/postgresql@18/moved.so'));
-    const { names, lib } = moreExtensions(prefix, binaries);
+    const { names, lib } = readExtensionsFolder(prefix, binaries);
     assert.deepEqual([names.length, lib], [4, path.join(prefix, 'lib/postgresql@18')]);
     // As in packages of distributions, which may also be unpacked there.
     for (const [distribution, shareIn, libIn] of [
@@ -202,7 +202,7 @@ describe('extensions in a folder of the user', function () {
       const place = { share: path.join(usr, shareIn), lib: path.join(usr, libIn) };
       cpSync(path.join(prefix, 'share/postgresql@18'), place.share, { recursive: true });
       cpSync(path.join(prefix, 'lib/postgresql@18'), place.lib, { recursive: true });
-      assert.deepEqual(moreExtensions(usr, binaries), { ...place, names });
+      assert.deepEqual(readExtensionsFolder(usr, binaries), { ...place, names });
     }
   });
 
@@ -230,7 +230,7 @@ describe('extensions in a folder of the user', function () {
       '',
     );
     assert.match(
-      moreExtensions(folder, { ...binaries, major: 17 }).problem ?? '',
+      readExtensionsFolder(folder, { ...binaries, major: 17 }).problem ?? '',
       /Postgres 17 can't read them/,
     );
   });

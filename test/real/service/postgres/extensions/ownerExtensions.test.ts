@@ -3,13 +3,13 @@
  * superuser's, so each is tried as an attack on superuser. `foreignServers.test.ts` has those on other machines and branches.
  */
 import assert from 'node:assert/strict';
-import { OWNER_EXTENSIONS } from '../../../../../src/service/postgres/extensions/ownerExtensions.ts';
+import { PACKAGED_OWNER_EXTENSIONS } from '../../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { fieldsOf } from '../../../../../src/base/fieldsOf.ts';
 import { readText } from '../../../../helpers/projectFiles.ts';
 import { query } from '../clients.ts';
 import { useOwner } from './useOwner.ts';
 
-const NAMES = Object.keys(OWNER_EXTENSIONS);
+const NAMES = Object.keys(PACKAGED_OWNER_EXTENSIONS);
 
 /** What each is for, and what it returns. */
 const USES: Readonly<Record<string, readonly [sql: string, result: unknown]>> = {

@@ -5,9 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
 import { pipeBothWays } from '../../../../../src/service/postgres/network/sockets.ts';
-import { serverlessListener } from '../../../../../src/service/postgres/serverlessDriver/serverlessListener.ts';
+import { createServerlessListener } from '../../../../../src/service/postgres/serverlessDriver/serverlessListener.ts';
 import { ensureCertificate } from '../../../../../src/service/postgres/server/certificate.ts';
-import { freePort } from '../../../../../src/service/postgres/server/serverAddress.ts';
+import { chooseFreePort } from '../../../../../src/service/postgres/server/serverAddress.ts';
 
 /** Starts a gateway to a server that is no Postgres. */
 export async function gatewayTo(onClient: (socket: net.Socket) => void) {
@@ -19,13 +19,13 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port: behind } = server.address() as net.AddressInfo;
   const address = { host: '127.0.0.1', port: behind };
-  const port = await freePort();
+  const port = await chooseFreePort();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-test-'));
   const gateway = await Gateway.listen(port, {
     ensureRunning: async () => address,
     running: () => address,
     certificate: ensureCertificate(folder),
-    serveHttp: async (at) => serverlessListener({ port: at, sqlPort: at, allowedOrigins: [] }),
+    serveHttp: async (at) => createServerlessListener({ port: at, sqlPort: at, allowedOrigins: [] }),
     activity: () => undefined,
     connect: pipeBothWays,
   });

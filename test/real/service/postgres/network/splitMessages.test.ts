@@ -7,7 +7,7 @@ import { duplexPair, type Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { readBackendKey, readFirstPacket } from '../../../../../src/service/postgres/network/protocol.ts';
-import { forwardedPacket } from '../../../../../src/service/postgres/network/startupPacket.ts';
+import { filterStartupPacket } from '../../../../../src/service/postgres/network/startupPacket.ts';
 import {
   readClientLogin,
   relayLogin,
@@ -110,7 +110,7 @@ describe('a gateway', () => {
     [
       'start-up packet',
       startupOf('someone', 'somewhere'),
-      forwardedPacket(startupOf('someone', 'somewhere')),
+      filterStartupPacket(startupOf('someone', 'somewhere')),
     ],
   ] as const)
     it(`forwards a ${what} that is split anywhere`, async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { quoted } from '../../../../../src/service/postgres/server/postmaster.ts';
+import { shellQuoted } from '../../../../../src/service/postgres/server/postmaster.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { onPlatform } from '../../../../helpers/onPlatform.ts';
 import { query } from '../clients.ts';
@@ -60,7 +60,7 @@ describe('a service that an administrator has started', () => {
 
   it('quotes arguments for the shell', async () => {
     const [path, apostrophe] = ['-c data=C:\\a b\\', "it's"];
-    await onPlatform('win32', () => assert.equal(quoted(path), '"-c data=C:\\a b\\\\"'));
-    await onPlatform('linux', () => assert.equal(quoted(apostrophe), `'it'\\''s'`));
+    await onPlatform('win32', () => assert.equal(shellQuoted(path), '"-c data=C:\\a b\\\\"'));
+    await onPlatform('linux', () => assert.equal(shellQuoted(apostrophe), `'it'\\''s'`));
   });
 });

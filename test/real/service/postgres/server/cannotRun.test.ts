@@ -4,7 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { asciiPath } from '../../../../../src/service/postgres/server/asciiPath.ts';
 import { describeExit, describeFailure } from '../../../../../src/service/postgres/server/cannotRun.ts';
-import { sharedMemorySettings, userSettings } from '../../../../../src/service/postgres/server/settings.ts';
+import {
+  sharedMemorySettings,
+  checkUserSettings,
+} from '../../../../../src/service/postgres/server/settings.ts';
 import {
   ensureClusterTemplate,
   type EngineDependencies,
@@ -114,6 +117,6 @@ describe('a machine with Windows', () => {
     onPlatform('win32', () => {
       const kind = { shared_memory_type: 'windows', dynamic_shared_memory_type: 'windows' };
       assert.deepEqual(sharedMemorySettings(), kind);
-      assert.throws(() => userSettings({ shared_memory_type: 'mmap' }), /it follows from the machine/);
+      assert.throws(() => checkUserSettings({ shared_memory_type: 'mmap' }), /it follows from the machine/);
     }));
 });

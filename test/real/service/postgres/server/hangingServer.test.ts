@@ -14,7 +14,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { ComputeServer } from '../../../../../src/service/postgres/computeServer.ts';
 import type { ServerDependencies } from '../../../../../src/service/postgres/branchData/branchData.ts';
-import { freeAddress } from '../../../../../src/service/postgres/server/serverAddress.ts';
+import { chooseFreeAddress } from '../../../../../src/service/postgres/server/serverAddress.ts';
 import { launchServer } from '../../../../../src/service/postgres/server/launchServer.ts';
 import { Postmaster } from '../../../../../src/service/postgres/server/postmaster.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
@@ -116,7 +116,7 @@ describe('a compute that does not wake up', () => {
     const deps = { events, certificate: {}, allowedOrigins: [] } as unknown as ConstructorParameters<
       typeof ComputeServer
     >[1];
-    const spec = { ...SPEC, address: await freeAddress() };
+    const spec = { ...SPEC, address: await chooseFreeAddress() };
     const compute = new ComputeServer(spec, deps);
     await compute.attach(spec);
     const now = mock.method(performance, 'now', () => 0).mock;

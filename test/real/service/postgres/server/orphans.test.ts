@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
-import { startTime } from '../../../../../src/base/processIdentity.ts';
+import { readStartTimeSync } from '../../../../../src/base/processIdentity.ts';
 import { findPooler } from '../../../../../src/service/postgres/server/programs.ts';
 import { stopOrphan } from '../../../../../src/service/postgres/server/orphans.ts';
 import { branchCalls, emptyAccount, storageOf, type Created } from '../../../../helpers/branchCalls.ts';
@@ -16,7 +16,7 @@ import { answers, connectTo, eventually, query } from '../clients.ts';
 
 const CYCLES = roundsOf(3);
 
-const alive = (pid: number) => startTime(pid) !== undefined;
+const alive = (pid: number) => readStartTimeSync(pid) !== undefined;
 
 /** Processes whose command line contains the folder. */
 const processesOf = (dataDir: string) =>

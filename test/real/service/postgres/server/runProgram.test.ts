@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { inBackground, runProgram } from '../../../../../src/service/postgres/server/runProgram.ts';
+import { backgroundOptions, runProgram } from '../../../../../src/service/postgres/server/runProgram.ts';
 import { isAlive } from '../../../../../src/base/processIdentity.ts';
 import { clusterArguments } from '../../../../../src/service/postgres/template/clusterTemplate.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
@@ -88,11 +88,15 @@ describe('A program that is no longer needed', () => {
 
 describe('A program in the background', () => {
   it('leads a process group, so that it can be ended with its children', async () => {
-    await onPlatform('linux', () => assert.deepEqual(inBackground(), { detached: true, windowsHide: true }));
-    await onPlatform('darwin', () => assert.equal(inBackground().detached, true));
+    await onPlatform('linux', () =>
+      assert.deepEqual(backgroundOptions(), { detached: true, windowsHide: true }),
+    );
+    await onPlatform('darwin', () => assert.equal(backgroundOptions().detached, true));
   });
 
   it('shares a hidden console with its children on Windows', async () => {
-    await onPlatform('win32', () => assert.deepEqual(inBackground(), { detached: false, windowsHide: true }));
+    await onPlatform('win32', () =>
+      assert.deepEqual(backgroundOptions(), { detached: false, windowsHide: true }),
+    );
   });
 });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { packedClusterFile } from '../../../../../src/service/postgres/server/programs.ts';
 import {
-  COMPLETION,
+  COMPLETION_STATEMENTS,
   unpackCluster,
   type ClusterIndex,
 } from '../../../../../src/service/postgres/template/packedCluster.ts';
@@ -92,7 +92,7 @@ describe('the packed cluster', () => {
     if (account !== undefined)
       for (const name of ['.', ...readdirSync(unpacked, { encoding: 'utf8', recursive: true })])
         chownSync(path.join(unpacked, name), account.uid, account.gid);
-    single(unpacked, 'template1', COMPLETION);
+    single(unpacked, 'template1', COMPLETION_STATEMENTS);
     assert.deepEqual(filesIn(unpacked), filesIn(made));
     const namesSql = "select relnamespace::regnamespace || '.' || relname from pg_class where relkind = 'r'";
     const tables = valuesIn(single(made, 'template1', [namesSql]));

@@ -2,7 +2,7 @@
 import { chownSync, copyFileSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Wal } from '../../../../../src/service/postgres/wal/walFiles.ts';
-import { walRecords, type WalRecord } from '../../../../../src/service/postgres/wal/walRecords.ts';
+import { readWalRecords, type WalRecord } from '../../../../../src/service/postgres/wal/walRecords.ts';
 
 const PAGE = 8192;
 const [HEADER, CHECKSUM] = [24, 20];
@@ -19,7 +19,7 @@ interface Period {
 /** @param by microseconds. No server may run on the data. */
 export function setClock(dataDir: string, { start, from, to }: Period, by: number): void {
   const wal = new Wal(dataDir);
-  const records = [...walRecords(wal, start)].filter(
+  const records = [...readWalRecords(wal, start)].filter(
     (record) => record.time !== undefined && record.start >= from && record.start < to,
   );
   const files = new Map<string, Buffer>();

@@ -2,7 +2,7 @@ import { answers } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../../src/base/git/runGit.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../../../src/extension/agents/tools/toolTable.ts';
 import { branchMapWriter } from '../../../../../src/extension/gitBranch/branchMap.ts';
@@ -113,7 +113,7 @@ describe('Branches of agents, with their folder', () => {
   it('have the parent that the user has chosen for the repository, in its project', async () => {
     branches.push({ id: 'br-staging', name: 'staging', parent_id: 'br-main', expires_at: later() });
     ({ folder } = createRepository(path.join(folder, 'repository')));
-    const git = gitRunner(() => 'git');
+    const git = createGitRunner(() => 'git');
     const staging = { account: accountId(model.account), projectId: 'blog', branchId: 'br-staging' };
     await branchMapWriter(git, folder).setParent(staging);
     await assert.rejects(call('createBranch', {}), /br-staging expires/);

@@ -2,7 +2,7 @@ import { answers, dialogs, questions } from '../../../../helpers/vscodeValues.ts
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../../src/base/git/runGit.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../../../src/extension/agents/tools/toolTable.ts';
 import { branchMapWriter } from '../../../../../src/extension/gitBranch/branchMap.ts';
@@ -98,7 +98,7 @@ describe('Tools for branches', () => {
     const repository = createRepository(path.join(folder, 'repository'));
     ({ folder } = repository);
     const map = branchMapWriter(
-      gitRunner(() => 'git'),
+      createGitRunner(() => 'git'),
       folder,
     );
     await map.setParent({ account: accountId(model.account), projectId: 'blog', branchId: 'br-staging' });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { gitRunner } from '../../../../../src/base/git/runGit.ts';
+import { createGitRunner } from '../../../../../src/base/git/runGit.ts';
 import { readBranchMap } from '../../../../../src/extension/gitBranch/branchMap.ts';
 import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
@@ -185,7 +185,7 @@ describe('Snapshots of a branch', () => {
     await accept('Snapshot “before”');
     await end;
     const mapped = await readBranchMap(
-      gitRunner(() => 'git'),
+      createGitRunner(() => 'git'),
       folder,
     );
     assert.deepEqual(mapped.branches.get('main'), ref('br-new'));

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
-import { readDisk } from '../../../../../src/service/postgres/history/historySpace.ts';
+import { readDiskSpace } from '../../../../../src/service/postgres/history/historySpace.ts';
 
-describe('readDisk', () => {
+describe('readDiskSpace', () => {
   afterEach(() => {
     mock.restoreAll();
     syncBuiltinESMExports();
@@ -14,7 +14,7 @@ describe('readDisk', () => {
   const disk = (size: number, free: number) => {
     mock.method(fs, 'statfs', async () => ({ bsize: 1024 ** 3, blocks: size, bavail: free }));
     syncBuiltinESMExports();
-    return readDisk({ root: '' });
+    return readDiskSpace({ root: '' });
   };
 
   it('needs 5 GB of a large disk, although that is less than a tenth', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from '../../../../helpers/fastCheck.ts';
 import { Refusal } from '../../../../../src/service/postgres/network/refusal.ts';
 import {
-  forwardedPacket,
-  replicationRequest,
+  filterStartupPacket,
+  readReplicationRequest,
 } from '../../../../../src/service/postgres/network/startupPacket.ts';
 
 const PROTOCOL = 0x30002;
@@ -21,7 +21,7 @@ const bodyOf = (parameters: readonly (readonly [string, string])[]): string =>
 
 /** The parameters that Postgres gets. */
 function forwarded(...parameters: (readonly [string, string])[]): string[][] {
-  const packet = forwardedPacket(packetOf(bodyOf(parameters)));
+  const packet = filterStartupPacket(packetOf(bodyOf(parameters)));
   assert.equal(packet.readUInt32BE(0), packet.length);
   assert.equal(packet.readUInt32BE(4), PROTOCOL);
   const texts = packet.toString('utf8', 8).split('\0');
@@ -33,7 +33,7 @@ const UTF8 = ['client_encoding', 'UTF8'];
 const options = (value: string): string | undefined =>
   forwarded(['options', value]).find(([name]) => name === 'options')?.[1];
 
-describe('forwardedPacket', () => {
+describe('filterStartupPacket', () => {
   it('hands on what the public service does, in order, and sets the encoding', () => {
     assert.deepEqual(
       forwarded(
@@ -101,7 +101,7 @@ describe('forwardedPacket', () => {
       '\0x',
     ])
       assert.throws(
-        () => forwardedPacket(packetOf(body)),
+        () => filterStartupPacket(packetOf(body)),
         (error: unknown) => error instanceof Refusal && error.code === '08P01',
         JSON.stringify(body),
       );
@@ -121,9 +121,9 @@ describe('forwardedPacket', () => {
   });
 });
 
-describe('replicationRequest', () => {
+describe('readReplicationRequest', () => {
   const request = (...parameters: (readonly [string, string])[]) =>
-    replicationRequest(packetOf(bodyOf(parameters)));
+    readReplicationRequest(packetOf(bodyOf(parameters)));
 
   it('is one for logical replication, whose session is an ordinary one that stays open', () => {
     const asked = [

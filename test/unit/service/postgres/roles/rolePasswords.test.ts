@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../../../helpers/localService.ts';
 describe('RolePasswords', () => {
   const rolesWith = (password: string): RolePasswords => {
     const passwords = new RolePasswords(temporaryFolder());
-    passwords.set(new Map([['reader', password]]));
+    passwords.confirm(new Map([['reader', password]]));
     return passwords;
   };
 
@@ -16,7 +16,7 @@ describe('RolePasswords', () => {
     passwords.plan(wanted);
     assert.equal(passwords.find('reader', scramVerifier('old')), 'old');
     assert.deepEqual(passwords.planned, wanted);
-    passwords.set(wanted);
+    passwords.confirm(wanted);
     assert.deepEqual([passwords.planned.size, passwords.all.get('reader')], [0, 'new']);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RowDeletions } from '../../../../../src/service/postgres/wal/rowDeletions.ts';
-import { countOf, newTransaction } from '../../../../../src/service/postgres/wal/transaction.ts';
+import { getOrCreateCounts, newTransaction } from '../../../../../src/service/postgres/wal/transaction.ts';
 
 const MINUTE = 60_000_000;
 
@@ -9,7 +9,8 @@ function deletions(transactions: readonly (readonly [minute: number, Readonly<Re
   const found = new RowDeletions();
   transactions.forEach(([minute, files], at) => {
     const transaction = newTransaction();
-    for (const [file, rows] of Object.entries(files)) countOf(transaction.rows, file).deleted = rows;
+    for (const [file, rows] of Object.entries(files))
+      getOrCreateCounts(transaction.rows, file).deleted = rows;
     found.add(at, transaction);
     found.end({ at, time: minute * MINUTE, previousEnd: undefined });
   });
