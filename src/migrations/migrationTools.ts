@@ -31,7 +31,7 @@ export interface FolderRules {
   readonly refused?: { readonly mark: RegExp; readonly reason: string };
 }
 
-export interface DownCommand {
+interface DownCommand {
   readonly command: string;
   /** Whether it takes back one file at a time, and not all that were applied together. */
   readonly isOneFile: boolean;
@@ -61,11 +61,7 @@ export interface MigrationTool {
 /** What psql does with a file. */
 export const PSQL_RULES: FolderRules = { order: 'number', transaction: 'statements', isOneSession: false };
 /** Numbered files of an unknown tool. */
-export const UNKNOWN_TOOL_RULES: FolderRules = {
-  order: 'number',
-  transaction: 'unknown',
-  isOneSession: false,
-};
+export const UNKNOWN_RULES: FolderRules = { order: 'number', transaction: 'unknown', isOneSession: false };
 
 export const FLYWAY: MigrationTool & { readonly rules: FolderRules } = {
   name: 'Flyway',

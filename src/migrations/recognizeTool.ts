@@ -4,7 +4,7 @@ import { isFlywayName, splitDirections } from './fileOrder.ts';
 import {
   FLYWAY,
   UP_DOWN_RULES,
-  UNKNOWN_TOOL_RULES,
+  UNKNOWN_RULES,
   PSQL_RULES,
   TOOLS,
   type FolderRules,
@@ -58,7 +58,7 @@ export async function recognizeFolder(found: FoundMigrations): Promise<Recognize
     throw refuse(folder, `can be for ${owners.map(({ name }) => name).join(' or ')}`);
   const tool = marked ?? owner;
   if (tool !== undefined) return { tool, rules: requireRules(found, tool), forward };
-  return { rules: areDirected ? UP_DOWN_RULES : UNKNOWN_TOOL_RULES, forward };
+  return { rules: areDirected ? UP_DOWN_RULES : UNKNOWN_RULES, forward };
 }
 
 async function findToolByFile(folder: string): Promise<MigrationTool | undefined> {

@@ -9,7 +9,7 @@ import { isHost } from '../addresses/host.ts';
 import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 
 /** A known set of values that stays open to new ones. */
-export type OpenUnion<Known extends string> = Known | (string & {});
+type OpenUnion<Known extends string> = Known | (string & {});
 
 /** Upper limit for any text field. A record with a longer one counts as unreadable, so that it can't slow down the views. */
 const MAX_TEXT_LENGTH = 4096;

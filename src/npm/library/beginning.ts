@@ -17,7 +17,7 @@ import {
 import { closeClient, openClient, type TestClient } from './testClient.ts';
 
 /** The state of a database when a test file begins, to which it is reset. */
-export interface Beginning {
+interface Beginning {
   readonly layout: Layout;
   readonly catalogs: Catalogs;
   readonly state: DatabaseState;

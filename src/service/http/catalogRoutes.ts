@@ -1,7 +1,7 @@
 /** The public service's calls for databases, roles, schemas and connection URIs. */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
-import { findDefaultBranch, findBranch, primaryOf } from '../controlPlane/records/branchRecord.ts';
+import { findDefaultBranch, findBranch, requirePrimary } from '../controlPlane/records/branchRecord.ts';
 import { parseMoment } from '../controlPlane/records/historyRetention.ts';
 import {
   findReader,
@@ -32,7 +32,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { Moment } from '../core/branchHistory.ts';
 import { badRequest, notFound } from '../core/serviceErrors.ts';
 import type { ProjectState } from '../state/accountState.ts';
-import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
+import type { StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, choiceParameter, queryParameter, requiredParameter } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { deletionReply, jsonReply, type JsonReply } from './response.ts';
@@ -157,15 +157,9 @@ function selectCompute(
   branchId: string | undefined,
 ): StoredCompute {
   const branch = branchId === undefined ? undefined : findBranch(project, branchId);
-  if (computeId === undefined) return findPrimary(project, branch ?? findDefaultBranch(project));
+  if (computeId === undefined) return requirePrimary(project, (branch ?? findDefaultBranch(project)).id);
   const compute = project.computes.get(computeId);
   if (compute === undefined || (branch !== undefined && compute.record.branch_id !== branch.id))
     throw notFound('compute with the id', computeId);
   return compute;
-}
-
-function findPrimary(project: ProjectState, { id }: BranchRecord): StoredCompute {
-  const primary = primaryOf(project, id);
-  if (primary === undefined) throw notFound('primary read-write compute on branch', id);
-  return primary;
 }

@@ -28,7 +28,7 @@ export class ComputeLog {
   }
 
   /** Returns the listener for the lines of a server. */
-  createLineListener(): (line: string) => void {
+  listener(): (line: string) => void {
     const printUnlessRoutine = skipRoutineLines(this.#print);
     return (line) => {
       this.keep(line);

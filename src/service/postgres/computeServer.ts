@@ -160,13 +160,11 @@ export class ComputeServer {
   async #start(): Promise<void> {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
-    const server = await this.#lifecycle
-      .start(this.#spec, this.log.createLineListener())
-      .catch((error: unknown) => {
-        const reason = asEngineError(error);
-        this.log.keep(`Couldn't start: ${reason.message}`);
-        throw reason;
-      });
+    const server = await this.#lifecycle.start(this.#spec, this.log.listener()).catch((error: unknown) => {
+      const reason = asEngineError(error);
+      this.log.keep(`Couldn't start: ${reason.message}`);
+      throw reason;
+    });
     this.#server = server;
     void server.ended.then((how) => this.#handleEnd(server, how));
   }

@@ -34,7 +34,7 @@ import { TEMPORARY_PREFIX } from './dataDirectory.ts';
 
 const LOCK = 'service.lock';
 
-export interface InstanceLock {
+interface InstanceLock {
   /** Writes the address, the secret by which this service and its clients recognize each other, and the version. */
   publish(baseUrl: string, leaseSecret: string, version?: string): void;
   /** Call it before each write. @throws {StartError} if another service has the lock now */

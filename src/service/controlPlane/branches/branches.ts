@@ -16,6 +16,7 @@ import type { Plane } from '../operations/operations.ts';
 import { branchRemovals } from '../operations/operationSteps.ts';
 import { computeMutations } from '../records/countUsage.ts';
 import {
+  childrenOf,
   computesOf,
   findDefaultBranch,
   findBranch,
@@ -204,8 +205,7 @@ function requireRestorable(project: ProjectState, id: string, request: BranchRes
   if (source.id === id) requireOwnMoment(request);
   if (branch.protected && !request.preserve_under_name)
     throw unprocessable(`Branch ${id} is protected, so preserve_under_name is required.`);
-  const hasChildren = [...project.branches.values()].some((each) => each.parent_id === id);
-  if (hasChildren && !request.preserve_under_name)
+  if (childrenOf(project, id).length > 0 && !request.preserve_under_name)
     throw unprocessable(`Branch ${id} has child branches, so preserve_under_name is required.`);
 }
 

@@ -12,7 +12,14 @@ import { isSystemDatabase, isSystemRole, READER } from '../../core/systemNames.t
 import { notFound, unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
-import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../records/branchRecord.ts';
+import {
+  findBranch,
+  primaryOf,
+  requireFree,
+  requirePrimary,
+  requireReady,
+  sourceOfCopy,
+} from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { findInHistory } from '../records/historyRetention.ts';
 import { computeTask, newOperation, oldOperationRemovals } from '../records/operationRecord.ts';
@@ -94,9 +101,7 @@ export async function readRehearsal(target: BranchTarget): Promise<Rehearsal> {
 async function findPrimary({ project, ...target }: BranchTarget) {
   const { branch, engine } = await findWithPostgres({ project, ...target });
   requireReady(project, branch);
-  const primary = primaryOf(project, branch.id);
-  if (primary === undefined) throw notFound('primary read-write compute on branch', branch.id);
-  return { engine, branchId: branch.id, primaryId: primary.record.id };
+  return { engine, branchId: branch.id, primaryId: requirePrimary(project, branch.id).record.id };
 }
 
 /** Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */

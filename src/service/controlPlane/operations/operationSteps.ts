@@ -13,7 +13,7 @@ import {
   type SnapshotStep,
   type StoredOperation,
 } from '../../state/storedRecords.ts';
-import { computesOf, isOwnEarlierData } from '../records/branchRecord.ts';
+import { childrenOf, computesOf, isOwnEarlierData } from '../records/branchRecord.ts';
 import { specOf, withState } from '../records/computeRecord.ts';
 import { computeMutations } from '../records/countUsage.ts';
 import { finalizationMutations, endPendingMutations } from './finalizeRestore.ts';
@@ -165,10 +165,12 @@ function preservationMutations(
 ): Mutation[] {
   const preserved = project.branches.get(preservedId);
   if (preserved === undefined) return [];
-  const children = [...project.branches.values()].filter((each) => each.parent_id === id);
   return [
     readyMutation(preserved, now),
-    ...children.map((child): Mutation => ({ set: 'branch', value: { ...child, parent_id: preservedId } })),
+    ...childrenOf(project, id).map((child): Mutation => ({
+      set: 'branch',
+      value: { ...child, parent_id: preservedId },
+    })),
   ];
 }
 

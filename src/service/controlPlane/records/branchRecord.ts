@@ -55,6 +55,13 @@ export const computesOf = (project: ProjectState, branchId: string): readonly St
 export const primaryOf = (project: ProjectState, branchId: string): StoredCompute | undefined =>
   computesOf(project, branchId).find(({ record }) => record.type === 'read_write');
 
+/** @throws {HttpError} 404 for a branch without a primary */
+export function requirePrimary(project: ProjectState, branchId: string): StoredCompute {
+  const primary = primaryOf(project, branchId);
+  if (primary === undefined) throw notFound('primary read-write compute on branch', branchId);
+  return primary;
+}
+
 /**
  * Whether an operation affects the branch: it runs on the branch or one of its computes, moves a compute to or from it,
  * restores another branch from it, preserves another branch's data in it, or replaces it or needs
@@ -102,7 +109,7 @@ export function requireNotCopied(project: ProjectState, id: string): void {
   if (copy !== undefined) throw lockedError(copy);
 }
 
-const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
+export const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
   [...project.branches.values()].filter((branch) => branch.parent_id === id);
 
 /** Whether the other branch is the branch itself, or a copy of it or of such a copy. */

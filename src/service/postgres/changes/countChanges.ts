@@ -5,7 +5,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { readHistory } from '../history/history.ts';
-import { formatMicroseconds } from '../copies/recoverTo.ts';
+import { fromMicroseconds } from '../copies/recoverTo.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
 import { ChangeCounter, type CountedMoment } from '../wal/changeCounter.ts';
@@ -59,7 +59,7 @@ export async function countChanges(
 
 /** The moment just before a transaction. */
 export const momentBefore = ({ time, previousEnd }: Omit<EndedTransaction, 'at'>) => ({
-  before: formatMicroseconds(time - 1),
+  before: fromMicroseconds(time - 1),
   ...(previousEnd !== undefined && { lsn: formatLsn(previousEnd) }),
 });
 

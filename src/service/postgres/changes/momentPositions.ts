@@ -2,7 +2,7 @@
 import type { Moment } from '../../core/branchHistory.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import type { Base } from '../history/history.ts';
-import { findBase, parseMicroseconds } from '../copies/recoverTo.ts';
+import { findBase, toMicroseconds } from '../copies/recoverTo.ts';
 import { ClockCheck } from '../wal/clockCheck.ts';
 import type { WalRecord } from '../wal/walRecords.ts';
 
@@ -18,7 +18,7 @@ export class MomentPositions {
       const base = findBase(bases, moment);
       if (base === undefined) return () => undefined;
       const check = new ClockCheck(
-        parseMicroseconds(moment.timestamp),
+        toMicroseconds(moment.timestamp),
         base.start >= from ? base.end : undefined,
       );
       this.#checks.push({ check, start: base.start });

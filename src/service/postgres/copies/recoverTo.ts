@@ -125,7 +125,7 @@ const TOLERANCE = 64;
  */
 async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, branchId: string) {
   const end = 'lsn' in moment ? Math.min(head, parseLsn(moment.lsn) ?? 0) : head;
-  const until = 'lsn' in moment ? Infinity : parseMicroseconds(moment.timestamp);
+  const until = 'lsn' in moment ? Infinity : toMicroseconds(moment.timestamp);
   let target: WalRecord | undefined;
   let last: WalRecord | undefined;
   let time: number | undefined;
@@ -154,14 +154,14 @@ async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, br
 }
 
 /** Returns the time since 1970. A Date would round it to milliseconds. */
-export function parseMicroseconds(timestamp: string): number {
+export function toMicroseconds(timestamp: string): number {
   const [, digits = ''] = /\.(\d+)/.exec(timestamp) ?? [];
   const seconds = Math.floor(Date.parse(timestamp.replace(/\.\d+/, '')) / 1000);
   return seconds * 1_000_000 + Number(digits.slice(0, 6).padEnd(6, '0'));
 }
 
-/** The reverse of {@link parseMicroseconds}. */
-export function formatMicroseconds(since1970: number): string {
+/** The reverse of {@link toMicroseconds}. */
+export function fromMicroseconds(since1970: number): string {
   const milliseconds = Math.floor(since1970 / 1000);
   const rest = String(since1970 - milliseconds * 1000).padStart(3, '0');
   return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);

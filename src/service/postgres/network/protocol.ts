@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts';
  * The first packets of Postgres clients (Postgres protocol 3, "Start-up"). `tls` is a TLS handshake without an SSL request
  * (`sslnegotiation=direct`), `http` the start of an HTTP request.
  */
-export type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup' | 'http';
+type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup' | 'http';
 
 const CANCEL_REQUEST = 80877102;
 const REQUESTS: ReadonlyMap<number, FirstPacket> = new Map([

@@ -22,7 +22,7 @@ import {
   type Transaction,
   type TransactionReader,
 } from './transaction.ts';
-import { RESOURCE_MANAGERS, type WalRecord } from './walRecords.ts';
+import { WAL_MANAGERS, type WalRecord } from './walRecords.ts';
 
 /** What was changed since a moment. */
 export interface CountedChanges {
@@ -94,17 +94,17 @@ export class ChangeCounter {
 
   #read(record: WalRecord): void {
     switch (record.manager) {
-      case RESOURCE_MANAGERS.heap:
-      case RESOURCE_MANAGERS.heap2:
+      case WAL_MANAGERS.heap:
+      case WAL_MANAGERS.heap2:
         return this.#readRows(record);
-      case RESOURCE_MANAGERS.transaction:
+      case WAL_MANAGERS.transaction:
         return this.#endTransaction(record);
-      case RESOURCE_MANAGERS.xlog:
-      case RESOURCE_MANAGERS.standby:
+      case WAL_MANAGERS.xlog:
+      case WAL_MANAGERS.standby:
         return this.#readState(record);
-      case RESOURCE_MANAGERS.storage:
+      case WAL_MANAGERS.storage:
         return this.#readTruncation(record);
-      case RESOURCE_MANAGERS.relationMap:
+      case WAL_MANAGERS.relationMap:
         return this.#readMap(record);
       default:
         // Such as of a sequence: the transaction has changed something.
@@ -162,12 +162,12 @@ export class ChangeCounter {
     const { manager, info, xid } = record;
     const [block] = blocks;
     const operation = info & OPERATION;
-    if (manager === RESOURCE_MANAGERS.heap && operation === IN_PLACE) {
+    if (manager === WAL_MANAGERS.heap && operation === IN_PLACE) {
       // It takes effect without a transaction.
       for (const change of this.#catalog.changeInPlace(block, main.readUInt16LE(0)))
         addChange(this.#part.tables, { ...change, at: record.start });
     } else if (xid === 0) return;
-    else if (manager === RESOURCE_MANAGERS.heap2) {
+    else if (manager === WAL_MANAGERS.heap2) {
       if (operation === INSERT_MANY)
         this.#insert(record, block, itemsOf(main, (info & NEW_PAGE) !== 0), true);
     } else if (operation === INSERT) this.#insert(record, block, [main.readUInt16LE(0)], false);
@@ -204,9 +204,8 @@ export class ChangeCounter {
 
   #addTables({ xid, start }: WalRecord, changes: readonly CatalogChange[]): void {
     const transaction = this.#transaction(xid);
-    const { tables } = transaction;
     if (this.#catalog.takeIncidental()) transaction.isIncidental = true;
-    for (const change of changes) addChange(tables, { ...change, at: start });
+    for (const change of changes) addChange(transaction.tables, { ...change, at: start });
   }
 
   #endTransaction(record: WalRecord): void {
@@ -243,9 +242,9 @@ export class ChangeCounter {
     const { blocks, main } = readRecordContent(bytes);
     this.#catalog.readImages(blocks);
     if (this.#firstComplete !== undefined) return;
-    if (manager === RESOURCE_MANAGERS.standby && operation === RUNNING)
+    if (manager === WAL_MANAGERS.standby && operation === RUNNING)
       this.#firstComplete = main.readUInt32LE(12);
-    else if (manager === RESOURCE_MANAGERS.xlog && operation === SHUTDOWN)
+    else if (manager === WAL_MANAGERS.xlog && operation === SHUTDOWN)
       this.#firstComplete = main.readUInt32LE(24);
     else return;
     this.#forget();

@@ -1,7 +1,7 @@
 /** The last transactions that have deleted rows, and the larger ones before them. Collects them while the WAL is read. */
 import type { EndedTransaction, Transaction, TransactionReader } from './transaction.ts';
 
-export interface RowDeletion extends EndedTransaction {
+interface RowDeletion extends EndedTransaction {
   readonly rows: number;
 }
 

@@ -12,7 +12,7 @@ const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
 /** Flags of a page: it begins with the rest of a record; it does not, because a crash interrupted that record. */
 const [CONTINUED, INTERRUPTED] = [0x1, 0x8];
 /** Resource managers. */
-export const RESOURCE_MANAGERS = {
+export const WAL_MANAGERS = {
   xlog: 0,
   transaction: 1,
   relationMap: 7,
@@ -67,9 +67,9 @@ export function* readWalRecords(wal: Wal, from: number): Generator<WalRecord> {
     if (previous !== undefined && Number(bytes.readBigUInt64LE(8)) !== previous) return;
     previous = start;
     const [info, manager] = [bytes.readUInt8(16), bytes.readUInt8(17)];
-    const isSwitch = manager === RESOURCE_MANAGERS.xlog && (info & 0xf0) === SWITCH;
+    const isSwitch = manager === WAL_MANAGERS.xlog && (info & 0xf0) === SWITCH;
     const position =
-      manager === RESOURCE_MANAGERS.transaction ? TIMES_OF_TRANSACTIONS.get(info & 0x70) : undefined;
+      manager === WAL_MANAGERS.transaction ? TIMES_OF_TRANSACTIONS.get(info & 0x70) : undefined;
     const time = position === undefined ? undefined : readTime(bytes, position);
     // Records begin at multiples of 8. The rest of a segment after a switch is empty.
     at = isSwitch ? Math.ceil(end / wal.size) * wal.size : Math.ceil(end / 8) * 8;

@@ -5,7 +5,7 @@ describe('ComputeLog', () => {
   it('prints what is no routine, and keeps all with times', () => {
     const printed: string[] = [];
     const log = new ComputeLog((line) => printed.push(line));
-    const onLine = log.createLineListener();
+    const onLine = log.listener();
     onLine('LOG:  database system is ready to accept connections');
     onLine('ERROR:  relation "a" does not exist');
     onLine('\tselect 1');

@@ -6,10 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Moment } from '../../../../../src/service/core/branchHistory.ts';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { formatLsn, parseLsn } from '../../../../../src/service/core/lsn.ts';
-import {
-  parseMicroseconds,
-  formatMicroseconds,
-} from '../../../../../src/service/postgres/copies/recoverTo.ts';
+import { toMicroseconds, fromMicroseconds } from '../../../../../src/service/postgres/copies/recoverTo.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
 import { connectTo, eventually } from '../clients.ts';
 import type { ControlPlane } from '../controlPlane.ts';
@@ -215,7 +212,7 @@ export class RandomHistory {
       await this.#service.engine.history(branchId, moment.timestamp);
       return true;
     } catch (error) {
-      const time = parseMicroseconds(moment.timestamp);
+      const time = toMicroseconds(moment.timestamp);
       const wasLater = marks.slice(0, marks.indexOf(mark)).some(({ to }) => to > time);
       if (!wasLater || !String(error).includes('has gone back')) throw error;
       this.checks.unclear += 1;
@@ -242,7 +239,7 @@ export class RandomHistory {
     if (picked === undefined) return undefined;
     const { mark, to } = picked;
     const time = Math.floor(mark.from + this.#random() * (to - mark.from));
-    return { mark, moment: { timestamp: formatMicroseconds(time) } };
+    return { mark, moment: { timestamp: fromMicroseconds(time) } };
   }
 
   async #mark(begin: number): Promise<Mark> {
