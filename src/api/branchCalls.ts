@@ -42,7 +42,7 @@ export class BranchCalls {
     return reply && parseListReply(reply, 'branches', records.Branch);
   }
 
-  /** Without `endpoints`, the branch has no compute. Without `parent_id`, its parent is the default branch. */
+  /** Creates a branch. Without `endpoints`, it has no compute. Without `parent_id`, its parent is the default branch. */
   async create(projectId: string, creation: BranchCreation, options?: CallOptions) {
     return this.#change('POST', branchesPath(projectId), creation, options);
   }
@@ -68,7 +68,7 @@ export class BranchCalls {
     return this.#change('POST', `${branchPath(projectId, id)}/restore`, source, options);
   }
 
-  /** As pg_dump writes it: now, or `at` a time. @throws {ApiError} also rejected with 404 for an unknown database */
+  /** Returns the schema as pg_dump writes it: now, or `at` a time. @throws {ApiError} also rejected with 404 for an unknown database */
   async getSchema(
     projectId: string,
     id: string,
@@ -123,7 +123,7 @@ export class BranchCalls {
   }
 
   /**
-   * From now on, the service sees what clients do on the branch. Starts the branch's primary compute.
+   * Lets the service observe what clients do on the branch from now on. Starts the branch's primary compute.
    * @returns false if the service doesn't offer it: only the local one does
    */
   async startRehearsal(projectId: string, id: string, options?: CallOptions): Promise<boolean> {

@@ -209,7 +209,7 @@ export class Client {
     return { password, operations: parseOperations(reply) };
   }
 
-  // These return undefined if the service doesn't offer the call, or has no such compute, operation or branch.
+  // The following calls return undefined if the service doesn't offer the call, or has no such compute, operation or branch.
 
   async findCompute(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.getIfOffered(computePath(projectId, id), {}, options);

@@ -11,7 +11,7 @@ import { PartError, findUndoComment } from './upPart.ts';
 
 export interface SqlFile {
   readonly file: string;
-  /** Without the part that undoes it, whose lines are empty. A character is a byte. */
+  /** The SQL; the lines of a part that undoes it are empty. A character is a byte. */
   readonly text: string;
   readonly transaction: Transaction;
 }

@@ -8,7 +8,7 @@ export class PartError extends Error {}
 /** Keeps the lines of the part, and empties all others, so that the numbers of lines stay. @throws {PartError} */
 export type UpPart = (text: string) => string;
 
-/** For tools that read line by line. Without `up`, the file begins with what runs. */
+/** Reads as tools do that read line by line. Without `up`, the file begins with what runs. */
 export const partsByLine =
   (up: RegExp | undefined, down: RegExp): UpPart =>
   (text) => {
@@ -29,7 +29,7 @@ export const partsByLine =
 const directionComment = (direction: string): RegExp =>
   new RegExp(`^[ \\t]*--[ \\t-]*${direction}[ \\t]+migration`, 'im');
 
-/** As node-pg-migrate reads it: the first comment for each direction, and all of a file that has none for `up`. */
+/** Reads as node-pg-migrate does: the first comment for each direction, and all of a file that has none for `up`. */
 export const nodePgMigratePart: UpPart = (text) => {
   const up = text.search(directionComment('up'));
   const down = text.search(directionComment('down'));

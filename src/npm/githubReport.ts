@@ -17,6 +17,6 @@ export function reportToGitHub(heading: string, report: Report, file: string | u
 const summaryOf = (heading: string, report: Report): string =>
   `### ${heading}\n\n${textOf(report).replaceAll(/^/gm, '    ')}\n\n`;
 
-/** As GitHub's own toolkit does it. */
+/** Escapes text as GitHub's own toolkit does. */
 const escaped = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

@@ -24,7 +24,7 @@ type CommandLine = ReturnType<typeof readCommandLine>;
 
 const PUBLIC_SERVICE = 'https://console.neon.tech/api/v2';
 const KEY_VARIABLE = 'HOSTED_POSTGRES_SERVICE_API_KEY';
-/** Both files are in the package, next to this one. */
+/** Two files in the package, next to this one. */
 const [SERVICE, PROJECT] = ['service.js', 'project.json'].map((name) => path.join(import.meta.dirname, name));
 
 async function main(): Promise<number> {

@@ -56,7 +56,7 @@ function packageFolder(): string | undefined {
 }
 
 interface Link {
-  /** Both are relative to the package. */
+  /** Both paths are relative to the package. */
   readonly source: string;
   readonly target: string;
 }
@@ -89,7 +89,7 @@ function completePackage(root: string): void {
   for (const file of programsWithoutRunBit(root)) chmodSync(file, 0o755);
 }
 
-/** Without HOME, the system may not know this user. */
+/** Returns a folder even if HOME is not set and the system does not know this user. */
 function homeFolder(): string {
   try {
     return os.homedir();

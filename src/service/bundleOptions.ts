@@ -17,7 +17,7 @@ export const bundleOptions = {
   },
 } as const;
 
-/** For bundles that users run with their own Node: ends with a message if it is too old. npm only warns. */
+/** The beginning of bundles that users run with their own Node. It ends them with a message if it is too old. npm only warns. */
 export const programBanner = {
   js: `${bundleOptions.banner.js}
 {

@@ -29,7 +29,7 @@ interface LoadedEngine {
   readonly extensions: () => AvailableExtensions;
 }
 
-/** After this, a service that root started can't load more code. @throws {StartError} */
+/** Loads the engine. After this, a service that root started can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, account, log } = choice;
   const { postgres, postgresPath, allowedOrigins } = choice.options;
@@ -42,7 +42,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
     await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);
   const programs = account === undefined ? found : makeProgramsReachable(found, account);
-  // Before root's rights are given up: the locks in them are root's.
+  // This comes before root's rights are given up, because the locks in these directories are root's.
   const abandoned = findAbandonedDirectories(account?.uid ?? process.getuid?.());
   const storage = openStorage(directory, account);
   for (const folder of abandoned)

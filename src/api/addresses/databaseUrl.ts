@@ -102,10 +102,10 @@ const joinParts = ({ scheme, role, password, host, database, rest }: Texts): str
 /** @returns undefined if it isn't the URL of one database on one host, or if its parameters name another one */
 export const parseDatabaseUrl = (value: string): DatabaseUrl | undefined => readParts(value)?.url;
 
-/** For URLs of the local service. @throws {TypeError} if it isn't the URL of one database */
+/** Parses a URL of the local service. @throws {TypeError} if it isn't the URL of one database */
 export const requireDatabaseUrl = (value: string): DatabaseUrl => requireParts(value).url;
 
-/** The same login and host with another database. @throws {TypeError} if it isn't the URL of one database */
+/** Returns the URL with another database. @throws {TypeError} if it isn't the URL of one database */
 export const withDatabase = (value: string, database: string): string =>
   joinParts({ ...requireParts(value).texts, database: encodeDatabasePath(database) });
 

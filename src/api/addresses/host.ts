@@ -17,7 +17,7 @@ export function splitHost(host: string): { readonly name: string; readonly port:
   return { name: address ?? name, port: Number(port) };
 }
 
-/** The same for all spellings of a host: letter case, the default port, and `localhost`. */
+/** Returns the same text for all spellings of a host: letter case, the default port, and `localhost`. */
 export const normalizeHost = (host: string): string =>
   host
     .toLowerCase()

@@ -217,7 +217,7 @@ const TableChange = z.object({
   database: text,
   schema: z.nullish(text),
   name: text,
-  /** Such as `dropped`. */
+  /** What was done to the table, such as `dropped`. */
   change: z.nullish(text),
   /** Rows. */
   added: number,

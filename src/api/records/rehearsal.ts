@@ -20,7 +20,7 @@ export interface HeldLock {
   readonly database: string;
   /** The id of the table, materialized view, view or sequence; for an index, of its table. */
   readonly id: number;
-  /** Its name with its schema. */
+  /** The name of the table, with its schema. */
   readonly table: string;
   /** The index that is locked; missing for a lock of the table itself. */
   readonly index?: string;
@@ -39,10 +39,10 @@ export interface RehearsedStatement {
   readonly session: number;
   /** The number of the transaction in the rehearsal. */
   readonly transaction: number;
-  /** Its beginning, if it is long. Several statements, if the client has sent them together. */
+  /** The statement, or the beginning of a long one. Several statements, if the client has sent them together. */
   readonly text: string;
   readonly from: number;
-  /** Without the time that the observer has taken. */
+  /** How long the statement took, without the time that the observer has taken. */
   readonly milliseconds: number;
   /** What Postgres says has been done, such as `UPDATE 40`: several for several statements. */
   readonly tags: readonly string[];
@@ -66,7 +66,7 @@ export interface StatementError {
 export interface Relation {
   readonly database: string;
   readonly id: number;
-  /** With its schema, quoted if necessary. */
+  /** The name with its schema, quoted if necessary. */
   readonly name: string;
   readonly kind: string;
   /** Changes if Postgres writes the relation again. */
@@ -74,21 +74,21 @@ export interface Relation {
   readonly bytes: number;
   /** How many of its rows were changed or deleted so far, where locks are only sampled. */
   readonly writes?: number;
-  /** By the numbers of the columns. */
+  /** The columns by their numbers. */
   readonly columns: Readonly<Record<string, RelationColumn>>;
-  /** By their names. Missing without any. */
+  /** The constraints by their names. Missing if there are none. */
   readonly constraints?: Readonly<Record<string, Constraint>>;
 }
 
 interface RelationColumn {
   readonly name: string;
   readonly type: string;
-  /** Its type is a domain with a constraint. */
+  /** Whether the type is a domain with a constraint. */
   readonly isChecked?: boolean;
 }
 
 export interface Constraint {
-  /** As Postgres names it in `pg_constraint.contype`, such as `f` for a foreign key. */
+  /** The kind as Postgres names it in `pg_constraint.contype`, such as `f` for a foreign key. */
   readonly kind: string;
   readonly isValidated: boolean;
   /** The numbers of its columns. */
@@ -108,6 +108,6 @@ export interface Rehearsal {
   readonly sampled?: number;
 }
 
-/** The same for a relation before and after. */
+/** Identifies a relation: the key is the same before and after the rehearsal. */
 export const relationKey = ({ database, id }: { readonly database: string; readonly id: number }): string =>
   `${id} ${database}`;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fieldsOf } from '../fieldsOf.ts';
 
 interface Packages {
-  /** After `postgresql-18-`, in PostgreSQL's own packages for Debian and Ubuntu. */
+  /** The name after `postgresql-18-`, in PostgreSQL's own packages for Debian and Ubuntu. */
   readonly debian?: string;
   readonly homebrew?: string;
   readonly fedora?: string;

@@ -52,6 +52,6 @@ export interface ParameterStatus {
 
 const parameters = new WeakMap<Client, ReadonlyMap<string, string>>();
 
-/** Such as `standard_conforming_strings`. @returns undefined before the session has begun */
+/** Returns a parameter that the server has reported, such as `standard_conforming_strings`; undefined before the session has begun */
 export const reportedParameter = (client: Client, name: string): string | undefined =>
   parameters.get(client)?.get(name);

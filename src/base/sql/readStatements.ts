@@ -13,7 +13,7 @@ export function* readStatements(text: string): Generator<ScriptStatement | Scrip
   }
 }
 
-/** Without a server, only the script itself says that the setting changes. */
+/** Returns what a statement sets `standard_conforming_strings` to: without a server, only the script itself says so. */
 function standardStringsIn(statement: string): boolean | undefined {
   if (!/standard_conforming_strings/i.test(statement)) return undefined;
   const [set, ...rest] = tokensOf(statement, 5);

@@ -14,7 +14,7 @@ type ScriptRow = readonly (string | null)[];
 
 /** What a statement of a script has returned. */
 export interface ScriptResult {
-  /** Such as `INSERT 0 3`. */
+  /** What was done, such as `INSERT 0 3`. */
   readonly command: string;
   /** Empty if it returns no rows. */
   readonly fields: readonly FieldDef[];
@@ -126,7 +126,7 @@ async function runOrSkip(running: RunningScript, statement: ScriptStatement): Pr
   if (isInside) await client.query('release savepoint skipped');
 }
 
-/** Without nested comments in them. */
+/** Comments with nested comments in them stay. */
 const withoutLeadingComments = (text: string): string =>
   text.replace(/^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)+/, '');
 

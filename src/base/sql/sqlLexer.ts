@@ -57,7 +57,7 @@ const TOKEN = new RegExp(
   'y',
 );
 
-/** After the end of a string: what continues it. psql sees a line end only if it is a carriage return. */
+/** Matches what continues a string after its end. psql sees a line end only if it is a carriage return. */
 const CONTINUED = /\n*(?:[ \t\f\v]|--[^\n\r]*)*\r(?:[ \t\r\f\v]|--[^\n\r]*\r)*'/y;
 
 export class SqlLexer {

@@ -7,7 +7,7 @@ export interface ScriptStatement {
   readonly text: string;
   /** The position of its first character in the script. */
   readonly start: number;
-  /** After its semicolon. */
+  /** The position after its semicolon. */
   readonly end: number;
   /** How many `COPY … FROM STDIN` psql sees in it, each of which has data in the lines that follow. Rarely more than one. */
   readonly copies: number;
@@ -35,7 +35,7 @@ export class ScriptError extends Error {
 
 /** A command of psql, which Postgres doesn't know. */
 export class PsqlCommandError extends ScriptError {
-  /** Such as `\\d item`. */
+  /** The command with its arguments, such as `\\d item`. */
   readonly command: string;
 
   constructor(line: number, command: string) {

@@ -11,7 +11,7 @@ import { settingsQuery } from './copyDatabase.ts';
 export interface Table {
   /** Quoted, with its schema. */
   readonly name: string;
-  /** Its partitioned table, or itself. */
+  /** The name of its partitioned table, or its own. */
   readonly root: string;
   /** The quoted names with commas, without generated columns; null if there is none. */
   readonly columns: string | null;

@@ -13,7 +13,7 @@ export interface BranchHistory {
   readonly startLsn: string;
   /** The latest moment. */
   readonly endLsn: string;
-  /** After the last transaction that ended until the given time. Missing for a time before the history. */
+  /** The position after the last transaction that ended until the given time. Missing for a time before the history. */
   readonly lsnOfTime?: string;
 }
 
@@ -55,7 +55,7 @@ export interface TableTransaction {
   /** The position of that moment. Missing if it isn't known. */
   readonly lsn?: string | undefined;
   /**
-   * It has changed only this table, and since the transaction before it in this list, others have changed something, or may
+   * Whether it has changed only this table, and since the transaction before it in this list, others have changed something, or may
    * have. A migration tool that notes its steps in the table may have done them in those.
    */
   readonly late: boolean;

@@ -60,7 +60,7 @@ export interface BranchRole {
 
 /** What keeps a compute active, or doesn't. */
 export interface ComputeActivity {
-  /** As {@link SESSIONS_QUERY} returns them, without those of the service. Undefined if no server runs. */
+  /** The sessions as {@link SESSIONS_QUERY} returns them, without those of the service. Undefined if no server runs. */
   readonly sessions?: readonly object[] | undefined;
   /** Clients of PgBouncer. Its own sessions are among the others. */
   readonly pooled_clients: number;

@@ -1,6 +1,6 @@
 /** The part of an engine that knows the logical replication slots of branches, for clients that follow changes. */
 export interface ReplicationSlots {
-  /** Their names. They end when the data of the branch is replaced. Starts no compute. */
+  /** Returns the names of slots. Slots end when the data of the branch is replaced. Starts no compute. */
   replicationSlots(branchId: string): Promise<readonly string[]>;
 
   /**

@@ -89,7 +89,7 @@ const LOCAL_REGION = {
 /** The local service has no limits, but clients compare their counts with these fields. */
 const UNLIMITED = 2 ** 31 - 1;
 
-/** For clients that list projects by organization only. Its id is accepted and ignored. */
+/** The only organization, for clients that list projects by organization only. Its id is accepted and ignored. */
 const organization = ({ plan }: ControlPlane) => ({
   id: 'org-local',
   name: LOCAL_USER.name,

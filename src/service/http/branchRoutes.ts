@@ -33,7 +33,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
       const body = await readOptionalJsonBody(call.request, BranchCreationBody);
       return replyWith(call, await createBranch(plane, findProject(plane, call), body), 201);
     },
-    // Before the route of one branch, which matches it too.
+    // This comes before the route of one branch, which matches it too.
     [`GET ${BRANCHES}/count`]: (call) =>
       jsonReply({ count: filterBySearch(call, [...findProject(plane, call).branches.values()]).length }),
     [`GET ${BRANCH}`]: (call) => {

@@ -35,7 +35,7 @@ export function createListener(
       .then(async (reply) => {
         if (reply === undefined) return;
         try {
-          // It may show changes that are not yet on disk.
+          // The reply may show changes that are not yet on disk.
           await plane.store.whenDurable();
           sendReply(response, reply);
         } catch (error) {

@@ -285,7 +285,7 @@ export class ComputeServer {
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;
       await this.#wake();
-      // It was suspended again, so retry, but not in a tight loop.
+      // The compute was suspended again, so retry, but not in a tight loop.
       if (!this.server) await sleep(WAKE_PAUSE);
     }
     return this.server.address;

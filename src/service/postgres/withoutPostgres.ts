@@ -66,7 +66,7 @@ export function createSimulatedEngine(): ComputeEngine {
 }
 
 /**
- * For a machine without a usable Postgres installation. Computes exist and can be changed, but every start fails, and nothing listens on
+ * The engine for a machine without a usable Postgres installation. Computes exist and can be changed, but every start fails, and nothing listens on
  * their ports.
  * @param problem why, for users
  * @param storage may hold data from an earlier run with Postgres

@@ -73,7 +73,7 @@ export class Store {
     return this.#lastWrite;
   }
 
-  /** The same for work that no client waits for: until a full disk has space again. */
+  /** Like {@link whenDurable}, for work that no client waits for: waits until a full disk has space again. Never rejects. */
   async untilDurable(): Promise<void> {
     const isDurable = () =>
       this.whenDurable().then(

@@ -47,7 +47,7 @@ export type ProjectRecord = {
   readonly updated_at: string;
 };
 
-/** As the public service returns a branch; the specification does not define it. Times are ISO 8601, UTC. */
+/** A branch as the public service returns it; the specification does not define it. Times are ISO 8601, UTC. */
 export type BranchRecord = {
   readonly id: string;
   readonly project_id: string;
@@ -170,7 +170,7 @@ export type StoredCompute = {
   readonly address: ComputeAddress;
   /** While active: the time (ms since 1970) up to which its usage has been counted. */
   readonly uncountedSince?: number | undefined;
-  /** As in the settings of its project, since its last start. */
+  /** Whether clients may replicate: as in the settings of its project when it was last started. */
   readonly logicalReplication?: boolean | undefined;
 };
 
@@ -185,7 +185,7 @@ export type ComputeStep =
   | { readonly kind: 'apply'; readonly before: ComputeRecord };
 
 export type BranchStep =
-  /** Without a parent: new data with this owner. The parent may be a snapshot. */
+  /** Copies the data of a parent, which may be a snapshot. Without one, makes new data with this owner. */
   | {
       readonly kind: 'createBranch';
       readonly parentId?: string | undefined;

@@ -79,7 +79,7 @@ export async function recoverProject(plane: Plane, id: string): Promise<ProjectS
   const { deleted } = store.account;
   const project = deleted.get(id);
   if (project !== undefined) await stopping.get(project);
-  // It may be gone by then.
+  // The project may be gone by then.
   if (project === undefined || deleted.get(id) !== project)
     throw notFound('deleted project that can be recovered, with the id', id);
   store.commit({ removed: 'deleted', projectId: id }, ...project.mutations);

@@ -120,7 +120,7 @@ async function findWithPostgres({ plane, project, branchId }: BranchTarget) {
   findBranch(project, branchId);
   const engine = await plane.engine;
   requirePostgres(engine);
-  // It may have been deleted in the meantime.
+  // The branch may have been deleted in the meantime.
   return { branch: findBranch(project, branchId), engine };
 }
 

@@ -36,5 +36,5 @@ const connectionRecord = (login: RoleLogin, compute: StoredCompute): object => (
   connection_parameters: { ...login, host: compute.record.host, pooler_host: poolerHost(compute) },
 });
 
-/** It contains a password, so it is a secret. */
+/** Returns a connection URI. It contains a password, so it is a secret. */
 export const connectionUriOf = (login: RoleLogin, host: string): string => databaseUrl({ ...login, host });

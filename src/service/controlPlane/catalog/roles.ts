@@ -11,7 +11,7 @@ import {
   type CatalogResult,
 } from './branchCatalogs.ts';
 
-/** As the public service returns a role. The password is a secret, and only in the reply that creates or resets it. */
+/** A role as the public service returns it. The password is a secret, and only in the reply that creates or resets it. */
 type RoleRecord = ReturnType<typeof roleRecord> & { readonly password?: string };
 
 /** The role, password and database in a connection URI. */

@@ -144,7 +144,7 @@ export async function startCompute(plane: Plane, project: ProjectState, id: stri
   return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
 }
 
-/** For a client that waits at the compute's address, even if the record says that the compute is active. */
+/** Starts the compute for a client that waits at its address, even if the record says that the compute is active. */
 export function startForClient(plane: Plane, project: ProjectState, id: string): ComputeResult {
   const compute = findEnabled(plane, project, id);
   return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], 'connection');

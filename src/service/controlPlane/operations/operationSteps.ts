@@ -70,7 +70,7 @@ async function performOnBranch(
   }
 }
 
-/** For the engine, a snapshot is a branch without computes and history. */
+/** Creates or deletes a snapshot, which for the engine is a branch without computes and history. */
 async function performOnSnapshot(step: SnapshotStep, engine: ComputeEngine, parentId: string): Promise<void> {
   const { snapshotId: id } = step;
   return step.kind === 'createSnapshot'

@@ -154,7 +154,7 @@ export const specOf = ({ record, address, logicalReplication }: StoredCompute): 
 });
 
 /**
- * At most one primary per branch. While the primary is being moved or removed, the branch still counts as taken,
+ * Requires that the branch has no primary, because it has one at most. While the primary is being moved or removed, the branch still counts as taken,
  * because a move may fail.
  */
 export function requireNoPrimary(project: ProjectState, branchId: string, exceptId?: string): void {

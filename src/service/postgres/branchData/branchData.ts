@@ -107,7 +107,7 @@ export class BranchData {
       if (existsSync(dataDir)) return;
       const login = this.login(branchId);
       const folder = path.dirname(dataDir);
-      // Before any server writes WAL, so that the history begins with the first byte.
+      // The file is written before any server writes WAL, so that the history begins with the first byte.
       if (keepsHistory && !this.#deps.isTemporary) writeHistory(folder, []);
       const content = sampleStatements(this.#deps.storage.root, branchId);
       const fill = async (unfinished: string) => this.#fillFromTemplate(unfinished);

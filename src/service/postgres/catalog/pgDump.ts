@@ -13,7 +13,7 @@ import { withSuperuser, sessionOptions } from '../server/superuser.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { runPgDumpModule } from './pgDumpModule.ts';
 
-/** It must not wait long for a user's open transaction, because the branch is locked in the meantime. */
+/** The dump must not wait long for a user's open transaction, because the branch is locked in the meantime. */
 const ARGUMENTS = ['--schema-only', '--encoding=UTF8', '--lock-wait-timeout=10s'];
 
 /** @throws {EngineError} which names who holds a lock that pg_dump needs */
@@ -73,6 +73,6 @@ async function runPgDump(
   );
 }
 
-/** As the public service returns it: without the lines for psql, which have a new random key each time. */
+/** Returns the dump as the public service does: without the lines for psql, which have a new random key each time. */
 const withoutRestrictLines = (text: string): string =>
   text.replaceAll(/^\\(?:un)?restrict .*\n/gm, '').replaceAll(/\n{3}(?=-- Dumped from|$)/g, '\n\n');

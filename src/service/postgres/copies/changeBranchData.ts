@@ -120,7 +120,7 @@ async function replaceBranch(
   invalidateCopies(deps, id);
   const passwords = new RolePasswords(folder).all;
   await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
-  // As on the public service, so that connection strings stay valid. Those of another branch are others.
+  // Roles keep their passwords, as on the public service, so that connection strings stay valid.
   if (sourceId !== id) new RolePasswords(replacement).plan(passwords);
   removeAll(old);
   // If the service is killed between the two renames, the next one does the second (`storage.ts`).

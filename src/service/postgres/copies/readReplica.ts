@@ -120,7 +120,7 @@ async function canStream(
       if (performance.now() > until) return isOver();
       // Null until the standby has asked for its first position.
       const sentLsn = rows[0]?.sent_lsn ?? undefined;
-      // It is catching up.
+      // The standby is catching up.
       if (sentLsn !== undefined && sentLsn !== previousLsn) until = performance.now() + LIMIT;
       previousLsn = sentLsn ?? previousLsn;
       await sleep(CHECK_INTERVAL);

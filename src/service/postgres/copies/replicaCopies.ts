@@ -24,7 +24,7 @@ export async function startOnNewCopy<T>(
   replica: Replica,
   start: () => Promise<T>,
 ): Promise<T> {
-  // Before the version is read, because recovery changes it.
+  // This comes before the version is read, because recovery changes the version.
   await prepareCopy(deps, replica.branchId);
   const primary = deps.branches.primary(replica.branchId);
   const version = primary === undefined ? deps.branches.dataVersion(replica.branchId) : '';

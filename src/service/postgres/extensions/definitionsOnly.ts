@@ -32,7 +32,7 @@ export function rewriteIfOnlyDefinitions(script: string): string | undefined {
     : undefined;
 }
 
-/** Without comments and semicolons. @returns undefined if a setting or psql decides how a token is read */
+/** Splits a script into statements without comments and semicolons. @returns undefined if a setting or psql decides how a token is read */
 function statementsOf(script: string): string[] | undefined {
   const lexer = new SqlLexer(script);
   const statements = [''];

@@ -15,7 +15,7 @@ const FREE_PART = 0.1;
 export interface DiskSpace {
   /** Whether more is free than what is needed. */
   readonly isFree: boolean;
-  /** Such as `5 GB`. */
+  /** How much space is needed, such as `5 GB`. */
   readonly needed: string;
 }
 

@@ -87,7 +87,7 @@ export class CommitHold {
     connection.on('copyData', ({ chunk }) => this.#receive(chunk));
     const started = new Promise<void>((resolve) => connection.once('replicationStart', resolve));
     const position = rows[0]?.xlogpos ?? '0/0';
-    // It lasts until the connection ends.
+    // The query lasts until the connection ends.
     this.#client.query(`START_REPLICATION PHYSICAL ${position}`).catch(() => undefined);
     await started;
     // Only a standby that has confirmed something is synchronous.

@@ -264,7 +264,7 @@ export class RehearsalObserver {
     this.#problem ??= `Locks couldn't be read: ${error instanceof Error ? error.message : String(error)}`;
   }
 
-  /** Without the standby, all commits would wait for ever. */
+  /** Releases commits, which would wait for ever without the standby. */
   #letGo(): void {
     if (this.#server.isStopping) return;
     this.#problem ??= 'Commits were not held to the end, because the connection of the observer was lost.';

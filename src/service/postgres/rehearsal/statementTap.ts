@@ -154,7 +154,7 @@ export class StatementTap {
     first.seen = seen;
   }
 
-  /** After an error, the server has skipped what was sent up to here. */
+  /** Ends all that is pending up to a Sync: after an error, the server has skipped what was sent up to here. */
   #skipToReady(): void {
     let kind = this.#endFirst();
     while (kind === 'parse' || kind === 'execute') kind = this.#endFirst();

@@ -6,7 +6,7 @@ import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts'
 
 /** The certificate of the addresses, and its key. */
 export interface Certificate {
-  /** Both are PEM files. */
+  /** The path of the certificate. Both files are PEM. */
   readonly certFile: string;
   readonly keyFile: string;
 }

@@ -178,7 +178,7 @@ export const PACKED_MAJOR = 18;
 
 const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
 
-/** Its path in a clone. */
+/** The path of the packed cluster in a clone. */
 export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'template', CLUSTER);
 
 /** The file with what initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. @returns undefined if none is shipped */

@@ -2,7 +2,7 @@ import { devNull } from 'node:os';
 import path from 'node:path';
 
 /**
- * For libpq in a server, which `dblink` and `postgres_fdw` use with what an SQL user wants: no host means loopback instead of
+ * Variables for libpq in a server, which `dblink` and `postgres_fdw` use with what an SQL user wants: no host means loopback instead of
  * the default Unix socket, and no file of the home folder has passwords, services or certificates.
  */
 const FOREIGN_SERVERS = {

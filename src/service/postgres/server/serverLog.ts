@@ -44,7 +44,7 @@ export function followLog(stream: Readable, last: string[], listener: (line: str
 /** The position of an invalid setting, in a file that only the service uses. */
 const POSITION = / in file ".*" line \d+/;
 
-/** On Windows, such as in a VS Code that was started as administrator. Postgres's own message has no level. */
+/** The reason on Windows, such as in a VS Code that was started as administrator. Postgres's own message has no level. */
 const ADMINISTRATOR =
   'Postgres does not run as administrator. Start VS Code, or the service, as an ordinary user.';
 

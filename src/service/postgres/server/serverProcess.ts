@@ -99,7 +99,7 @@ export class ServerProcess {
 /** What {@link withTimeLimit} returns after the limit. */
 export const TIMED_OUT = Symbol('late');
 
-/** Its timer ends with the result, so that it doesn't keep the servers of the last minutes in memory. @param limit milliseconds */
+/** The timer ends with the result, so that it doesn't keep the servers of the last minutes in memory. @param limit milliseconds */
 export async function withTimeLimit<T>(limit: number, result: Promise<T>): Promise<T | typeof TIMED_OUT> {
   const timer = new AbortController();
   const late = sleep(limit, TIMED_OUT, { ref: false, signal: timer.signal });

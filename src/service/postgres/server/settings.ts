@@ -157,7 +157,7 @@ export function serviceArguments(
 }
 
 /**
- * For the primaries and replicas of a project with logical replication, and for each server on data with slots, with which it
+ * Settings for the primaries and replicas of a project with logical replication, and for each server on data with slots, with which it
  * wouldn't start otherwise. Half of the slots are for our own copies. A slot without a reader must not fill the disk.
  */
 export const LOGICAL_REPLICATION_SETTINGS: Settings = {

@@ -50,7 +50,7 @@ export function findChangeablePart(file: string): string | undefined {
   }
 }
 
-/** The same for many files. Checks each of their folders only once. */
+/** Like {@link findChangeablePart}, but for many files. Checks each of their folders only once. */
 export function findChangeableAmong(files: readonly string[]): string | undefined {
   const folders = new Set<string>();
   for (const file of files) {
@@ -71,6 +71,6 @@ function isTrustedOwner(part: string, isAbove: boolean): boolean {
   return !isOpenToGroup && (mode & 0o002) === 0;
 }
 
-/** On Debian and Fedora each user has a private group of the same number, which may write by default. */
+/** Whether only this user is in the group: on Debian and Fedora each user has a private group of the same number, which may write by default. */
 const isOwnGroup = (gid: number): boolean =>
   process.platform === 'darwin' ? gid === MACOS_ADMIN : gid !== 0 && owners.has(gid);

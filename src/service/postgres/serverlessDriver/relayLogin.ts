@@ -42,7 +42,7 @@ export async function relayLogin(
     server.on('error', () => server.destroy()).once('close', () => client.end());
     return;
   }
-  // As a function, so that an empty one isn't replaced by that of the environment.
+  // The password is a function, so that an empty one isn't replaced by that of the environment.
   const session = createPgClient({ host: LOOPBACK, port, ssl: false, password: async () => password });
   const server = session.connection.stream;
   server.once('close', () => client.end());
@@ -50,7 +50,7 @@ export async function relayLogin(
   // The client's own packet, with all its parameters.
   Object.assign(session.connection, { startup: () => server.write(packet) });
   const received: Buffer[] = [];
-  // As copies: with the rest of a message, `pg` writes into the chunk that has its beginning.
+  // The chunks are copied: with the rest of a message, `pg` writes into the chunk that has its beginning.
   server.on('data', (chunk: Buffer) => received.push(Buffer.from(chunk)));
   const isLoggedIn = await session.connect().then(
     () => true,

@@ -19,7 +19,7 @@ export function makePrivateFolder(folder: string): void {
 /** Removes a file or folder if it exists. On Windows, files of a server that has just ended stay open for a moment. */
 export const removeAll = (file: string): void => rmSync(file, REMOVAL);
 
-/** The same for a folder with much data, without blocking this thread. */
+/** Removes a folder with much data, without blocking this thread. */
 export const removeData = async (folder: string): Promise<void> => rm(folder, REMOVAL);
 
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 };

@@ -146,7 +146,7 @@ function canHoldSockets(folder: string): boolean {
   return process.platform === 'win32' || (isShort && !folder.includes(','));
 }
 
-/** After the temporary folder was cleaned up, another user may have taken the name. */
+/** Whether the folder is private. After the temporary folder was cleaned up, another user may have taken the name. */
 function isOwnPrivateFolder(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;

@@ -38,7 +38,7 @@ const NONCE = { start: 257, end: 289 };
 /** The position of the sum of all bytes before it. Postgres checks it at each start. */
 const CRC = 292;
 
-/** The same file with another nonce, without which all installations would give the same answer. */
+/** Returns the control file with another nonce, without which all installations would give the same answer. */
 function withNewNonce(file: Uint8Array): Buffer {
   const changed = Buffer.from(file);
   randomFillSync(changed, NONCE.start, NONCE.end - NONCE.start);

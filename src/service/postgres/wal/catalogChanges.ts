@@ -21,7 +21,7 @@ export interface CatalogChange {
   readonly database: number;
   /** The object id of the table or schema. */
   readonly id: number;
-  /** Before the change. */
+  /** The object before the change. */
   readonly before?: NamedObject;
   /** The files whose rows are gone. */
   readonly files?: readonly string[];

@@ -107,7 +107,7 @@ export class ChangeCounter {
       case WAL_MANAGERS.relationMap:
         return this.#readMap(record);
       default:
-        // Such as of a sequence: the transaction has changed something.
+        // A record such as that of a sequence says that the transaction has changed something.
         if (record.xid !== 0) this.#transaction(record.xid);
     }
   }
@@ -163,7 +163,7 @@ export class ChangeCounter {
     const [block] = blocks;
     const operation = info & OPERATION;
     if (manager === WAL_MANAGERS.heap && operation === IN_PLACE) {
-      // It takes effect without a transaction.
+      // A change in place takes effect without a transaction.
       for (const change of this.#catalog.changeInPlace(block, main.readUInt16LE(0)))
         addChange(this.#part.tables, { ...change, at: record.start });
     } else if (xid === 0) return;
@@ -236,7 +236,7 @@ export class ChangeCounter {
     return end !== undefined && end <= start ? end : undefined;
   }
 
-  /** From the first record on that says which transactions run, it is known which ones are complete. */
+  /** The first record that says which transactions run shows which later ones are complete. */
   #readState({ manager, info, bytes }: WalRecord): void {
     const operation = info & 0xf0;
     const { blocks, main } = readRecordContent(bytes);

@@ -13,7 +13,7 @@ const KEPT = 140;
 
 /** A version of a row. */
 export interface Row {
-  /** Its first bytes. Columns of fixed length come first. */
+  /** The first bytes of the row. Columns of fixed length come first. */
   readonly start: Buffer;
   readonly length: number;
 }

@@ -12,7 +12,7 @@ const LEAST_ROWS = 2;
 const MAX_DELETIONS = 5;
 
 export class RowDeletions implements TransactionReader {
-  /** By file, see `fileKey`. */
+  /** Deletions by file, see `fileKey`. */
   readonly #found = new Map<string, readonly RowDeletion[]>();
   #ending: Transaction[] = [];
 

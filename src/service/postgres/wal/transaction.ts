@@ -18,7 +18,7 @@ export interface Transaction {
   readonly tables: Map<string, PlacedChange>;
   /** The new files of tables, which others don't see yet. */
   readonly rewritten: Set<string>;
-  /** It has changed something that can't be read. */
+  /** Whether it has changed something that can't be read. */
   isUnknown: boolean;
   /** Whether it has changed catalogs for a temporary table, or for a table that it has only rewritten. */
   isIncidental?: boolean;
@@ -37,9 +37,9 @@ export interface EndedTransaction {
 export interface TransactionReader {
   /** Transactions until now may have been missed. */
   forget(): void;
-  /** A transaction or subtransaction. */
+  /** Adds a transaction or subtransaction. */
   add(id: number, transaction: Transaction): void;
-  /** After a transaction and its subtransactions. */
+  /** Called after a transaction and its subtransactions were added. */
   end(ended: EndedTransaction): void;
 }
 

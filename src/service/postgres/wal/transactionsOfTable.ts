@@ -45,7 +45,7 @@ export class TransactionsOfTable implements TransactionReader {
     const tables = ending
       .flatMap(([, each]) => [...each.tables.values()])
       .filter((change) => change.of === 'table' && change.database === database && change.id === table);
-    // It was another table before, or had other rows.
+    // Before this transaction, it was another table, or had other rows.
     if (tables.some(({ kind }) => kind !== 'altered' && kind !== 'renamed')) return this.forget();
     const key = fileKey(database, file);
     const counts = ending.flatMap(([id, { rows }]) => {
