@@ -36,7 +36,8 @@ async function main(): Promise<void> {
   delete process.env['HOSTED_POSTGRES_SERVICE_API_KEY'];
   if (options === undefined) process.stdout.write(SERVICE_HELP);
   else if (options.checkPostgres) await checkPostgres(options, account);
-  else await runService(options, account, options.apiKeyFromStdin ? await readKeyFromStdin() : options.apiKey);
+  else
+    await runService(options, account, options.apiKeyFromStdin ? await readKeyFromStdin() : options.apiKey);
 }
 
 /** Resolves when the service has ended. */

@@ -17,7 +17,11 @@ import {
   extensionSettings,
   packagedExtensionsFolder,
 } from './extensions/ownerExtensions.ts';
-import { findMoreExtensions, addExtensionFolders, type ExtensionChoice } from './extensions/moreExtensions.ts';
+import {
+  findMoreExtensions,
+  addExtensionFolders,
+  type ExtensionChoice,
+} from './extensions/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './server/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
 import { schemaChanges } from './changes/schemaChanges.ts';
@@ -66,7 +70,11 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   if (typeof binaries === 'string') return createEngineWithoutPostgres(binaries, storage);
   const [logins, certificate] = [readOrCreateServicePasswords(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const own = { logins, certificate, extensionSettings: createExtensionSettings(binaries, storage.root, options) };
+  const own = {
+    logins,
+    certificate,
+    extensionSettings: createExtensionSettings(binaries, storage.root, options),
+  };
   const deps = { storage, isTemporary, binaries, ...own, shutdownSignal: shutdown.signal };
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
@@ -195,7 +203,8 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
       await restoreBranchData(deps, restore);
       if (ended !== undefined) log(`${restore.id}: ${ended}`);
     },
-    history: async (branchId, timestamp) => readHistoryRange(deps, branchId, timestamp).catch(rethrowAsEngineError),
+    history: async (branchId, timestamp) =>
+      readHistoryRange(deps, branchId, timestamp).catch(rethrowAsEngineError),
     spaceProblem: async (branchId) => readSpaceNote(deps.storage, branchId),
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrowAsEngineError),
     tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrowAsEngineError),

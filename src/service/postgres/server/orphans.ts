@@ -106,7 +106,7 @@ async function stopPooler(folder: string): Promise<boolean> {
 }
 
 /** @returns whether it was running */
-async function stopProcess(written: PidRecord, steps: StopSteps, signalTo = send): Promise<boolean> {
+async function stopProcess(written: PidRecord, steps: StopSteps, signalTo = sendSignal): Promise<boolean> {
   if (!isServerRunning(written)) return false;
   for (const [signal, limit] of steps) {
     signalTo(written.pid, signal);

@@ -15,7 +15,7 @@ import {
 } from '../../../../src/localService/leaseProof.ts';
 import { Leases } from '../../../../src/service/http/leases.ts';
 import { takeLease } from '../../../../src/localService/lease.ts';
-import { startService } from '../../../../src/localService/startAttached.ts';
+import { startAttachedService } from '../../../../src/localService/startAttached.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
@@ -162,7 +162,7 @@ describe('The program with leases', () => {
 
   it('is ended cleanly by the program that started it, on Windows by a line, even if leases are open', async () => {
     const args = ['--port', '0', '--no-postgres', '--data-dir', temporaryFolder()];
-    const service = await startService(await builtService(), args, 'key');
+    const service = await startAttachedService(await builtService(), args, 'key');
     assert(typeof service !== 'number');
     await lease(service.baseUrl, 'key');
     let ended: Promise<number> | undefined;
