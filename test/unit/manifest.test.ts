@@ -8,6 +8,7 @@ import { projectFiles, readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import lock from '../../package-lock.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
+import german from '../../package.nls.de.json' with { type: 'json' };
 import texts from '../../package.nls.json' with { type: 'json' };
 
 const { commands, views, configuration, languageModelTools } = manifest.contributes;
@@ -148,6 +149,18 @@ describe('The manifest', () => {
     const source = readText('package.json');
     const used = new Set([...source.matchAll(/"%([^%"]+)%"/g)].map(([, key = '']) => key));
     assert.deepEqual([...used].toSorted(), Object.keys(texts).toSorted());
+  });
+
+  it('has an ellipsis in the title of each command that asks before it acts, in both languages', () => {
+    const endsOpen = (titles: Readonly<Record<string, string>>) =>
+      Object.keys(titles).filter((key) => key.startsWith('command.') && titles[key]?.endsWith('…'));
+    assert.deepEqual(endsOpen(german), endsOpen(texts));
+    const destructive = declared.filter((id) =>
+      /\.(?:delete|deleteBranches|disconnect|remove|reset|resetPassword|restore|revoke|stop|unprotect)$/.test(id),
+    );
+    assert.ok(destructive.length >= 10);
+    for (const id of [...destructive, 'hostedPostgres.branch.setDefault'])
+      assert.ok(endsOpen(texts).includes(id.replace('hostedPostgres', 'command')), id);
   });
 
   it('has what the Marketplace shows', () => {

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { isBranchId } from '../../api/records/ids.ts';
 import type { Branch, Compute } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
-import { branchIdsOf } from '../inventory/branchStatus.ts';
+import { branchIdsOf, keptForUndo } from '../inventory/branchStatus.ts';
 import { isPrimary } from '../inventory/computeStatus.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../inventory/nodes.ts';
@@ -38,7 +38,7 @@ export function branchQuestion(
     ]);
     const all = branchIdsOf(inventory, projectId).map((id) => {
       const computes = list?.branches().get(id) ?? [];
-      const item = branchItem(id, inventory.branches.get(projectId, id), computes, problem(id, computes));
+      const item = branchItem(inventory, { projectId, branchId: id }, computes, problem(id, computes));
       return { ...item, isCurrent: id === current };
     });
     const canPick = ({ value }: Choice<string>) => value !== undefined;
@@ -59,12 +59,14 @@ export function branchQuestion(
 }
 
 function branchItem(
-  branchId: string,
-  branch: Branch | undefined,
+  inventory: CommandContext['inventory'],
+  ids: BranchIds,
   computes: readonly Compute[],
   problem: string | undefined,
 ): Choice<string> {
-  const { label, parts } = branchRow(branchId, branch);
+  const { projectId, branchId } = ids;
+  const branch = inventory.branches.get(projectId, branchId);
+  const { label, parts } = branchRow(branchId, branch, { kept: keptForUndo(inventory, ids) });
   return {
     label,
     iconPath: branchIcon(branch),

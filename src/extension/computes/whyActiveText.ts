@@ -61,8 +61,8 @@ function stateText({ cause, lastUsed }: WhyActive, l10n: Translator): string | u
       return l10n.t('Disabled.');
     case 'suspended':
       return lastUsed === undefined
-        ? l10n.t('Suspended.')
-        : l10n.t('Suspended, and last active {0} ago.', span(lastUsed, l10n));
+        ? l10n.t('Idle.')
+        : l10n.t('Idle, and last active {0} ago.', span(lastUsed, l10n));
     case 'starting':
       return l10n.t('Starting.');
     case 'suspending':

@@ -36,6 +36,26 @@ export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise
 export const isReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 
+/** @property of the branch with the earlier data @property time when that was, in milliseconds since 1970 */
+export interface KeptForUndo {
+  readonly of: Branch | undefined;
+  readonly time: number;
+}
+
+/** Returns what was undone if the branch has the data from before; undefined for other branches. */
+export function keptForUndo(
+  { branches }: Pick<Inventory, 'branches'>,
+  { projectId, branchId }: BranchIds,
+): KeptForUndo | undefined {
+  const branch = branches.get(projectId, branchId);
+  // One that was made from a snapshot has a status.
+  if (!branch?.restored_as || branch.restore_status) return undefined;
+  const of = branches.get(projectId, branch.restored_as);
+  const times = [branch, of].map((each) => Date.parse(each?.created_at ?? '') || 0);
+  // A snapshot replaces the branch by a new one. To go back to a time creates the branch with the data from before.
+  return { of, time: Math.max(...times) };
+}
+
 /** Why the service doesn't delete a branch. */
 export type DeletionProblem =
   | { readonly kind: 'default' | 'root' }

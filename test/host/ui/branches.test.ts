@@ -163,7 +163,7 @@ describe('Branches', () => {
   });
 
   it('become the default branch', async () => {
-    await ui().computes.contextMenu(rewriteRow, 'More', 'Set as Default Branch');
+    await ui().computes.contextMenu(rewriteRow, 'More', 'Set as Default Branch…');
     await ui().dialog.press('Set as Default');
     await ui().computes.waitFor(`Branch rewrite, default, ${rewriteBranch}`);
     await until('it to be the first', async () => {

@@ -138,7 +138,7 @@ describe('the key', () => {
       const args = places.get(`/proc/${started.pid}/cmdline`)?.toString().split('\0') ?? [];
       assert.ok(args.includes('--api-key-stdin') && !args.includes('--api-key'));
     }
-    await ui().run('Stop Local Service');
+    await ui().run('Stop Local Service…');
     await ui().dialog.press('Stop');
     await ui().welcomeText('Computes');
     // Until then, it may remove unfinished files.

@@ -32,7 +32,7 @@ describe('the life of the local service', () => {
     await ui().reload();
     await showComputes();
     assert.deepEqual(await findOwnService(ui().dataFolder), service);
-    await ui().run('Stop Local Service');
+    await ui().run('Stop Local Service…');
     assert.match((await ui().dialog.read()).detail, /data are kept for the next start/);
     await ui().dialog.press('Stop');
     await until('the service to end', async () => !isAlive(service.pid));

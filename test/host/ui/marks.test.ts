@@ -35,7 +35,7 @@ describe('Marks of projects and accounts', () => {
   it('forbid each change of a read-only project, until the mark is removed from the message', async () => {
     await mark('Read-only');
     const before = changes();
-    for (const item of ['Delete Compute', 'Edit Compute…', 'Start Compute']) {
+    for (const item of ['Delete Compute…', 'Edit Compute…', 'Start Compute']) {
       await ui().notifications.clear();
       await ui().computes.contextMenu(/^Compute primary,/, item);
       await ui().notifications.waitFor(`You have protected the project ${shop} as read-only`);

@@ -52,7 +52,7 @@ export async function closeEditors(ui: Workbench): Promise<void> {
 async function removeLocalService(ui: OpenWorkbench): Promise<void> {
   const service = await readOwnService(ui.dataFolder).catch(() => undefined);
   if (service !== undefined && isAlive(service.pid)) {
-    await ui.run('Stop Local Service');
+    await ui.run('Stop Local Service…');
     await ui.dialog.press('Stop');
     await until('the local service to end', async () => !isAlive(service.pid));
   }

@@ -141,6 +141,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete {0}", fullName);
   const problem = deletionProblem(picked.list, picked.branch);
   if (problem !== undefined) return await explain(picked, problem);
+  await context.inventory.snapshots.ensureLoaded(picked.projectId);
   await makeChange(context, run, {
     ...picked,
     question: l10n.t('Delete {0}?', fullName),

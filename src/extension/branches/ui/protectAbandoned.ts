@@ -3,7 +3,8 @@ import { l10n } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
 import type { BranchActions, UnprotectedBranch } from '../branchActions.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Session } from '../../account/session.ts';
@@ -15,6 +16,7 @@ interface ProtectDependencies {
   readonly session: Pick<Session, 'onDidChange'>;
   readonly branchActions: Pick<BranchActions, 'leftUnprotected' | 'protectAgain'>;
   readonly guards: Guards;
+  readonly inventory: Inventory;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -26,10 +28,12 @@ export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
 
 /** Never rejects. */
 async function protectAgain(
-  { branchActions, guards, log }: ProtectDependencies,
+  { branchActions, guards, inventory, log }: ProtectDependencies,
   branch: UnprotectedBranch,
 ): Promise<void> {
-  const name = nameOrId(branch.name, branch.branchId);
+  // At the start of a window, no project is loaded yet.
+  await inventory.ensureProjects().catch(() => undefined);
+  const name = resourceText(inventory, branch);
   try {
     requireWritable(guards, branch);
     if (!(await branchActions.protectAgain(branch))) return;
@@ -43,7 +47,7 @@ async function protectAgain(
       name,
       explainError(error).message,
     );
-    const button = l10n.t('Protect Branch…');
+    const button = l10n.t('Protect Branch');
     if ((await window.showWarningMessage(message, button)) !== button) return;
     const { projectId, branchId } = branch;
     const node = { kind: 'branch', projectId, branchId };

@@ -69,7 +69,7 @@ async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<stri
     `# ${escapeMarkdown(l10n.t('Operations of {0}', resourceText(inventory, node)))}`,
     escapeMarkdown(countText(history, ofNode.length)),
     `## ${escapeMarkdown(l10n.t('Last day'))}`,
-    escapeMarkdown(l10n.t('High: active. Half: starting. Line: suspended.')),
+    escapeMarkdown(l10n.t('High: active. Half: starting. Line: idle.')),
     ...shown.map((each) => dayOf(each, history)),
     `## ${escapeMarkdown(l10n.t('Operations'))}`,
     table(deps, ofNode, node.kind !== 'compute'),

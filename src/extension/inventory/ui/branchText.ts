@@ -3,9 +3,10 @@ import { env, l10n, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchIds } from '../../account/refs.ts';
+import type { KeptForUndo } from '../branchStatus.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { usageOf } from '../usage.ts';
-import { ahead, timeAndDate, timeLeft } from '../../window/ui/timeText.ts';
+import { ahead, clockText, timeAndDate, timeLeft } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
 import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { markdownTable, type Row } from '../../window/ui/markdown.ts';
@@ -26,6 +27,8 @@ interface BranchRowOptions {
   /** If an agent has created it, what is known of that. */
   readonly agent?: Pick<AgentBranch, 'agent'> | undefined;
   readonly hasNoComputes?: boolean;
+  /** Whether an undo keeps the earlier data in it. */
+  readonly kept?: KeptForUndo | undefined;
   /** Whether an env file of the window points to it. */
   readonly isInUse?: boolean;
 }
@@ -34,7 +37,7 @@ interface BranchRowOptions {
 export function branchRow(
   id: string,
   branch: Branch | undefined,
-  { agent, hasNoComputes = false, isInUse = false }: BranchRowOptions = {},
+  { agent, hasNoComputes = false, isInUse = false, kept }: BranchRowOptions = {},
 ): BranchRow {
   const { label, description } = idAndName(id, branch?.name);
   const state = branch?.current_state ?? 'ready';
@@ -44,6 +47,7 @@ export function branchRow(
   const marks = [
     branch?.default === true ? l10n.t('default') : '',
     branch?.protected === true ? l10n.t('protected') : '',
+    kept === undefined ? '' : keptByText(kept),
     state === 'ready' ? '' : sanitize(state),
   ];
   const short = agentName === undefined ? [left && l10n.t('expires in {0}', left)] : [agentName, left];
@@ -75,15 +79,25 @@ export function branchIcon(branch: Branch | undefined, { agent, isInUse }: Branc
 /** See `idWithName`. */
 export const branchLabel = (id: string, branch: Branch | undefined): string => idWithName(id, branch?.name);
 
+/** Such as `kept by Undo of main at 14:03:07`. */
+const keptByText = ({ of, time }: KeptForUndo): string =>
+  of === undefined
+    ? l10n.t('kept by Undo at {0}', clockText(time))
+    : l10n.t('kept by Undo of {0} at {1}', sanitize(of.name || of.id), clockText(time));
+
 /** What is lost with a branch. */
 export function deletionText(
-  inventory: Pick<Inventory, 'computesOf'>,
+  inventory: Pick<Inventory, 'computesOf' | 'snapshots'>,
   { projectId, branchId }: BranchIds,
 ): string {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
-  return computes === 0
-    ? l10n.t('Its data is deleted.')
-    : l10n.t('Its data and computes ({0}) are deleted, and connections are dropped.', computes);
+  const lost =
+    computes === 0
+      ? l10n.t('Its data is deleted.')
+      : l10n.t('Its data and computes ({0}) are deleted, and connections are dropped.', computes);
+  const snapshots = inventory.snapshots.of({ projectId, branchId }).length;
+  if (snapshots === 0) return lost;
+  return `${lost} ${l10n.t('Its snapshots ({0}) stay: Undo… on another branch of the project lists them.', snapshots)}`;
 }
 
 /** What an undo does. @param name of the branch that keeps the data */
@@ -97,7 +111,7 @@ export const keptText = (name: string): string =>
 export function branchTable(
   branch: Branch,
   parent: Branch | undefined,
-  { agent, isInUse = false }: BranchRowOptions,
+  { agent, isInUse = false, kept }: BranchRowOptions,
 ): MarkdownString {
   const parentId = branch.parent_id ?? undefined;
   const rows: Row[] = [
@@ -107,6 +121,7 @@ export function branchTable(
     [l10n.t('Default'), branch.default === true ? l10n.t('yes') : undefined],
     [l10n.t('Protected'), branch.protected === true ? l10n.t('yes') : undefined],
     [l10n.t('In use here'), isInUse ? l10n.t('yes, an env file points to it') : undefined],
+    [l10n.t('Origin'), kept && keptByText(kept)],
     [l10n.t('Used this period'), usageText(usageOf(branch))],
     [l10n.t('Expires'), branch.expires_at && timeAndDate(branch.expires_at)],
     [l10n.t('Created by'), agent?.agent],

@@ -12,7 +12,7 @@ import {
 } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { isLocalCompute } from '../../../api/addresses/host.ts';
-import { primaryOf } from '../branchStatus.ts';
+import { keptForUndo, primaryOf } from '../branchStatus.ts';
 import { branchTitle, nameUnlessId } from '../names.ts';
 import { isPrimary, computeStatus } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
@@ -131,7 +131,8 @@ function branchItem(inventory: Inventory, node: BranchNode, facts: RowFacts): Tr
   const children = childrenOf(inventory, node);
   const isEmpty = children.length === 0;
   const hasNoComputes = !children.some(({ kind }) => kind === 'compute');
-  const { label, parts, spoken } = branchRow(node.branchId, branch, { ...facts, hasNoComputes });
+  const kept = keptForUndo(inventory, node);
+  const { label, parts, spoken } = branchRow(node.branchId, branch, { ...facts, hasNoComputes, kept });
   const { Expanded, None } = TreeItemCollapsibleState;
   const item = new TreeItem(label, isEmpty ? None : Expanded);
   // Otherwise, VS Code wouldn't expand the row when it gets its first compute.
@@ -240,7 +241,7 @@ export function tooltip(
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
     const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
-    return branch && branchTable(branch, parent, facts);
+    return branch && branchTable(branch, parent, { ...facts, kept: keptForUndo(inventory, node) });
   }
   if (node.kind === 'snapshot') {
     const snapshot = inventory.snapshots.get(node.projectId, node.snapshotId);

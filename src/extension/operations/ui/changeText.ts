@@ -73,7 +73,7 @@ export function effectText(
   { connections, toBranch = '' }: EffectDetails = {},
 ): string | undefined {
   if (effect === 'none') return undefined;
-  const suspended = l10n.t('The compute is suspended.');
+  const suspended = l10n.t('This suspends the compute.');
   const [first, last] = {
     restart: [l10n.t('The compute restarts.'), l10n.t('Clients can reconnect a moment later.')],
     move: [suspended, l10n.t('Its host stays the same and then serves the data of {0}.', toBranch)],

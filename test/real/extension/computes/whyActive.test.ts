@@ -128,7 +128,7 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
   [
     'a suspension',
     ({ change }) => change((client, { project_id, id }) => client.suspendCompute(project_id, id)),
-    /^Suspended, and last active \d+ sec ago/,
+    /^Idle, and last active \d+ sec ago/,
   ],
   [
     'a start',

@@ -10,6 +10,7 @@ import { computeRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const { childrenOf, nodeId, parentOf } = await import('../../../../src/extension/inventory/ui/treeNodes.ts');
+const { deletionText } = await import('../../../../src/extension/inventory/ui/branchText.ts');
 const { tooltip, treeItem } = await import('../../../../src/extension/inventory/ui/treeItems.ts');
 
 const SNAPSHOTS = 'GET /projects/shop/snapshots';
@@ -60,6 +61,8 @@ describe('SnapshotLists', () => {
     assert.deepEqual(changes, [branch('br-main')], 'only what has snapshots is drawn again');
     assert.deepEqual(labels(branch('br-main')), ['primary', 'Databases', 'Snapshots']);
     assert.deepEqual(labels(branch('br-empty')), []);
+    assert.match(deletionText(model.inventory, MAIN), /deleted.* Its snapshots \(2\) stay: Undo… on another/);
+    assert.equal(deletionText(model.inventory, branch('br-empty')), 'Its data is deleted.');
     const group = childrenOf(model.inventory, branch('br-main')).at(-1);
     assert.ok(group);
     assert.deepEqual(labels(group), ['later', 'before']);

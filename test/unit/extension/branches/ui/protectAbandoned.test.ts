@@ -25,6 +25,7 @@ describe('protectAbandoned', () => {
     answers.length = questions.length = executed.length = 0;
     const branch = { id: 'br-dev', name: 'dev', protected: false };
     store = await connectScripted((call) => {
+      if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Store' }] };
       if (call.startsWith('GET')) return { branches: [branch], endpoints: [] };
       return status ?? { branch: { ...branch, protected: true } };
     });
@@ -43,14 +44,14 @@ describe('protectAbandoned', () => {
   async function start(): Promise<void> {
     const { session, inventory, sender, guards } = store;
     const branchActions = new BranchActions(session, inventory, sender, records);
-    protectAbandoned({ session, branchActions, guards, log: new Log() });
+    protectAbandoned({ session, branchActions, guards, inventory, log: new Log() });
     await store.accounts.add(store.account, 'other-key');
   }
   const question = () => until('a message', async () => questions[0]);
 
   it('protects the branch and says so', async () => {
     await start();
-    assert.match(await question(), /The deletion of dev was interrupted. The branch is protected again/);
+    assert.match(await question(), /The deletion of dev \(Store\) was interrupted. The branch is protected again/);
     assert.deepEqual(records.all(), []);
   });
 
@@ -63,7 +64,7 @@ describe('protectAbandoned', () => {
 
   it('offers to protect the branch if that failed, and tries again at the next start', async () => {
     status = 500;
-    answers.push('Protect Branch…');
+    answers.push('Protect Branch');
     await start();
     assert.match(await question(), /may no longer be protected: status 500/);
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' };

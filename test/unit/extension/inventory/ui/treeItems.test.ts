@@ -121,6 +121,33 @@ describe('treeItem', () => {
     assert.equal(branchLabel('br-main', branch), 'main (br-main)');
   });
 
+  it('says of which branch an undo has kept the data, and when, but not of a branch made from a snapshot', async () => {
+    const [time, earlier] = [new Date(), new Date(0)].map((date) => date.toISOString());
+    const restored = { restored_as: 'br-main', parent_id: 'br-main' };
+    shop.replies.branches = [
+      { id: 'br-main', name: 'main', default: true, created_at: earlier },
+      { id: 'br-kept', name: 'before-undo-14-03', ...restored, created_at: time },
+      { id: 'br-look', name: 'look', ...restored, restore_status: 'restored', created_at: time },
+      { id: 'br-old', name: 'dev (old)', restored_as: 'br-dev', created_at: earlier },
+      { id: 'br-dev', name: 'dev', restored_as: 'br-old', restore_status: 'finalized', created_at: time },
+    ];
+    await shop.load();
+    const { inventory } = shop.store;
+    await inventory.branches.ensureLoaded('shop');
+    const node = (branchId: string) => ({ kind: 'branch', projectId: 'shop', branchId }) as const;
+    const keptBy = (branchId: string) =>
+      /kept by Undo of .*? at [^·]*(?= ·)/.exec(String(treeItem(inventory, node(branchId)).description))?.[0];
+    const clock = new Date(String(time)).toLocaleTimeString('en', { timeStyle: 'medium' });
+    assert.deepEqual(['br-main', 'br-kept', 'br-look', 'br-old', 'br-dev'].map(keptBy), [
+      undefined,
+      `kept by Undo of main at ${clock}`,
+      undefined,
+      `kept by Undo of dev at ${clock}`,
+      undefined,
+    ]);
+    assert.match(tooltip(inventory, node('br-kept'))?.value ?? '', /\| Origin \| kept by Undo of main at /);
+  });
+
   it('says also to screen readers that the details of a project are not available', () => {
     const { description, accessibilityInformation } = treeItem(shop.store.inventory, {
       kind: 'project',
