@@ -96,6 +96,7 @@ const showButtons = async (message: string, ...parts: readonly MessagePart[]) =>
 };
 
 const window = {
+  tabGroups: { all: [] },
   createStatusBarItem: (id: string) => ({
     text: '',
     tooltip: undefined as { readonly value: string } | undefined,

@@ -156,7 +156,9 @@ describe('The manifest', () => {
       Object.keys(titles).filter((key) => key.startsWith('command.') && titles[key]?.endsWith('…'));
     assert.deepEqual(endsOpen(german), endsOpen(texts));
     const destructive = declared.filter((id) =>
-      /\.(?:delete|deleteBranches|disconnect|remove|reset|resetPassword|restore|revoke|stop|unprotect)$/.test(id),
+      /\.(?:delete|deleteBranches|disconnect|remove|reset|resetPassword|restore|revoke|stop|unprotect)$/.test(
+        id,
+      ),
     );
     assert.ok(destructive.length >= 10);
     for (const id of [...destructive, 'hostedPostgres.branch.setDefault'])

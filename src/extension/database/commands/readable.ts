@@ -105,7 +105,9 @@ async function confirmOwner(
 async function confirmWake(title: string, branch: string): Promise<boolean> {
   const button = l10n.t('Wake and Read');
   const question = l10n.t('{0}: wake the compute of {1}?', title, branch);
-  const detail = l10n.t('The compute is idle. Reading starts it, and the time until it is idle again counts as usage.');
+  const detail = l10n.t(
+    'The compute is idle. Reading starts it, and the time until it is idle again counts as usage.',
+  );
   return (await window.ask(question, detail, button)) === button;
 }
 

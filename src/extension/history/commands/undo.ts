@@ -21,6 +21,7 @@ import { timeProblem } from '../knownHistory.ts';
 import { momentChanges, schemaChanges, startIdle } from '../momentChanges.ts';
 import { momentsOf, type Moment } from '../moments.ts';
 import { restoreInPlace } from '../snapshotActions.ts';
+import { outdatedEditors, readAgain } from '../../database/commands/outdatedEditors.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
 import {
   askForMoment,
@@ -73,6 +74,7 @@ export const undo: Command = async (context, argument, run) => {
   const kept = context.inventory.branches.forProject(projectId)?.named(preserved);
   const expiry = kept?.expires_at ?? undefined;
   void showUndone(
+    context,
     { kind: 'branch', projectId, branchId, preserved: kept?.id },
     doneText(fullName, chosen.text, preserved, expiry),
     expiry !== undefined,
@@ -154,6 +156,7 @@ export async function restoreSnapshot(
       ? l10n.t('Restored {0}: {1}.', fullName, text)
       : doneText(fullName, text, displayName(preserved));
   void showUndone(
+    context,
     { kind: 'branch', projectId, branchId: restored.branchId, preserved: preserved?.id },
     message,
   );
@@ -166,10 +169,21 @@ interface Redo extends BranchNode {
 }
 
 /** Callers don't await the message, because the command has ended. @param expires whether what is kept is kept for a time */
-async function showUndone({ preserved, ...node }: Redo, message: string, expires = false): Promise<void> {
-  const [undoAgain, keep] = [l10n.t('Undo'), l10n.t('Keep')];
-  const buttons = preserved === undefined ? [] : [undoAgain, ...(expires ? [keep] : [])];
-  const button = await window.showInformationMessage(message, ...buttons);
+async function showUndone(
+  context: CommandContext,
+  { preserved, ...node }: Redo,
+  message: string,
+  expires = false,
+): Promise<void> {
+  const [undoAgain, keep, compareAgain] = [l10n.t('Undo'), l10n.t('Keep'), l10n.t('Compare Again')];
+  const outdated = outdatedEditors(context, refOf(context, node));
+  const buttons = [
+    ...(preserved === undefined ? [] : [undoAgain, ...(expires ? [keep] : [])]),
+    ...(outdated.length === 0 ? [] : [compareAgain]),
+  ];
+  const note = outdated.length === 0 ? '' : ` ${l10n.t('Open editors still show the data from before.')}`;
+  const button = await window.showInformationMessage(`${message}${note}`, ...buttons);
+  if (button === compareAgain) await readAgain(outdated);
   if (button === undoAgain) await executeCommand('hostedPostgres.undo', { ...node, preserved });
   if (button === keep)
     await executeCommand('hostedPostgres.branch.changeExpiry', { ...node, branchId: preserved, lifetime: 0 });

@@ -51,7 +51,10 @@ describe('protectAbandoned', () => {
 
   it('protects the branch and says so', async () => {
     await start();
-    assert.match(await question(), /The deletion of dev \(Store\) was interrupted. The branch is protected again/);
+    assert.match(
+      await question(),
+      /The deletion of dev \(Store\) was interrupted. The branch is protected again/,
+    );
     assert.deepEqual(records.all(), []);
   });
 
