@@ -190,7 +190,7 @@ describe('An agent in a worktree', () => {
     );
     await writeFile(file, '{');
     await add();
-    const { buttons } = await ui().notifications.waitFor("Couldn't add the server to .mcp.json");
+    const { buttons } = await ui().notifications.waitFor("Couldn't add the server, because .mcp.json");
     assert.deepEqual(buttons, ['Open']);
     assert.equal(await readFile(file, 'utf8'), '{');
   });

@@ -51,7 +51,7 @@ describe('Undo…', () => {
   };
   const names = async () => (await branchCalls(service).branches(PROJECT)).map(({ name }) => name);
 
-  const moment = 'Which data of work (shop). Select a moment, or type a time';
+  const moment = 'Select a moment of work (shop), or type a time';
   const shown = () => ui().page.locator('.tabs-container .tab.active');
   const waitForTitle = (title: RegExp) =>
     until(String(title), async () => title.test((await shown().getAttribute('aria-label')) ?? ''));

@@ -45,7 +45,7 @@ export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch
 
 async function offerOpening(file: Uri, reason: string): Promise<void> {
   const open = l10n.t('Open');
-  const message = l10n.t("Couldn't add the server to {0}, because it isn't valid: {1}", MCP_FILE, reason);
+  const message = l10n.t("Couldn't add the server, because {0} isn't valid: {1}", MCP_FILE, reason);
   if ((await window.showErrorMessage(message, open)) === open) await editors.showTextDocument(file);
 }
 

@@ -62,7 +62,7 @@ export async function offerRecovery(context: CommandContext, projectId: string, 
     const project = (await listDeleted(context)).find(({ id }) => id === projectId);
     if (!project?.recoverable_until)
       return void window.showInformationMessage(
-        l10n.t("Deleted {0}. The service hasn't kept it, so it can't be recovered.", name),
+        l10n.t('Deleted {0} for good: the service keeps no copy of it.', name),
       );
     const undo = l10n.t('Undo');
     const until = formatDate(project.recoverable_until);

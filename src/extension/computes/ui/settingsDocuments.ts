@@ -131,7 +131,7 @@ export class SettingsDocuments implements Disposable {
     if (problems !== undefined) throw new Error(l10n.t('Not applied. {0}', problemsText(problems)));
     // VS Code doesn't repeat an auto save that has failed.
     if (this.#saveReasons.get(uri.toString()) !== TextDocumentSaveReason.Manual)
-      throw new Error(l10n.t('Auto Save restarts no compute. Save the document yourself to apply it.'));
+      throw new Error(l10n.t("Auto Save doesn't restart computes. Save the document yourself to apply it."));
     this.#rejected.delete(uri.toString());
     const node = computeNodeOf(compute);
     const name = displayName(compute);

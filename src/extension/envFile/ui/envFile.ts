@@ -93,7 +93,7 @@ async function askForOtherForm(
   const replace = l10n.t('Replace Value');
   const question = l10n.t('Replace the whole value of {0} in {1}?', name, file);
   const detail = l10n.t(
-    'The value has no quotes or several parts, which programs read differently. The new value gets quotes.',
+    'Not all programs read this value alike, because it has several parts or no quotes. The new value gets quotes.',
   );
   return (await window.ask(question, detail, replace)) === replace ? true : undefined;
 }

@@ -27,7 +27,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
   if (onlyUndo && !momentsOf(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problemText('noHistory', parent)));
   const answers = await askInSteps(title, async (ask) => {
-    const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', parent);
+    const placeholder = l10n.t('Select a moment of {0}, or type a time', parent);
     const readSchema = onlyUndo ? undefined : schemaChanges(context, history.ref);
     const question = { placeholder, schemaChanges: readSchema, onlyUndo, following: 2 };
     const { source } = await askForMoment(ask, history, question);

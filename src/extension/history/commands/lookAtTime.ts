@@ -140,7 +140,7 @@ async function pickPast(
   const history = await loadHistory(context, picked);
   if (history.retention === 0)
     return void (await window.showWarningMessage(problemText('noHistory', picked.fullName)));
-  const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', picked.fullName);
+  const placeholder = l10n.t('Select a moment of {0}, or type a time', picked.fullName);
   const question = { placeholder, schemaChanges: schemaChanges(context, history.ref) };
   const chosen = await askInSteps(title, (ask) => askForMoment(ask, history, question));
   return chosen && { picked, source: chosen.source };

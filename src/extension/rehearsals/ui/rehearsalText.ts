@@ -121,7 +121,7 @@ function sentenceOf(reason: Reason): string {
   switch (reason.kind) {
     case 'failed': {
       const { exitCode, statement } = reason;
-      if (statement?.error === undefined) return l10n.t('Fails: it ended with code {0}.', exitCode);
+      if (statement?.error === undefined) return l10n.t('Fails: the command ended with code {0}.', exitCode);
       const { message, detail } = statement.error;
       const text = l10n.t('Fails at “{0}”: {1}', shortened(statement.text, MAX_QUOTED), message);
       return detail === undefined ? text : `${text}. ${detail}`;

@@ -113,7 +113,7 @@ async function askAndRemove(
     account.local === true
       ? l10n.t('Its projects, computes and data are kept.')
       : l10n.t(
-          'Its API key is removed from this machine but stays valid. Revoke it if you no longer need it.',
+          'Its API key is removed from this machine but stays valid. Revoke the key if you no longer need it.',
         );
   if ((await window.ask(question, detail, button)) === undefined) return false;
   await accounts.remove(account);

@@ -177,7 +177,7 @@ const projectIdQuestion = (
   value = '',
 ): Question<string> =>
   enterText({
-    prompt: l10n.t("This key can't list projects. Id of the project that it is for"),
+    prompt: l10n.t("This key can't list projects. Enter the id of its project"),
     value,
     problem: idProblem,
     check: async (projectId, signal) => {

@@ -91,7 +91,7 @@ export async function revokeKey(
 }
 
 function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean): string {
-  const sentences = [l10n.t('It takes effect at once. Programs that use the key lose access.')];
+  const sentences = [l10n.t('Programs that use the key lose access at once.')];
   if (isInUse) sentences.push(l10n.t('This window uses the key and will be signed out.'));
   else if (!apiKeys.isUseKnown) sentences.push(l10n.t('If this window uses the key, it will be signed out.'));
   if (isInUse && session.connection?.account.local === true)

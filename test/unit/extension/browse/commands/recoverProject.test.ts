@@ -107,10 +107,7 @@ describe('Recover a Deleted Project…', () => {
     await run('delete', node('shop'));
     await until('the message', async () => questions.length > 1);
     assert.match(String(questions[0]), /It can be recovered only if the service keeps it/);
-    assert.match(
-      String(questions.at(-1)),
-      /^Deleted Shop\. The service hasn't kept it, so it can't be recovered\./,
-    );
+    assert.match(String(questions.at(-1)), /^Deleted Shop for good: the service keeps no copy of it\./);
     assert.deepEqual(executed, []);
   });
 });

@@ -103,7 +103,10 @@ describe('The document about a rehearsal', () => {
   it('has the end of the output if the command fails, which is neither Markdown nor cut into paragraphs', () => {
     const output = 'first\n# second\n\n    third';
     const text = rehearsalText(report({ problem: 'Commits were not held.' }, [], 7), { ...place, output });
-    assert.match(text, /^# Fails\\: it ended with code 7\\\.\n\n- Incomplete\\: Commits were not held\\\.$/m);
+    assert.match(
+      text,
+      /^# Fails\\: the command ended with code 7\\\.\n\n- Incomplete\\: Commits were not held\\\.$/m,
+    );
     assert.match(text, /\n\n {4}first\n {4}# second\n {4}\n {8}third\n\n/);
   });
 
