@@ -55,6 +55,11 @@ describe('German', () => {
       assert.deepEqual(commandsIn(germanManifest[key] ?? ''), commandsIn(text), key);
   });
 
+  it('quotes the name of a command whose ellipsis is inside a sentence', () => {
+    const texts = [...Object.values(german), ...Object.values(germanManifest)];
+    for (const text of texts) assert.doesNotMatch(text, /\p{L}…\s+\p{L}/u);
+  });
+
   it('differs from the English text', () => {
     const pairs = [
       ...Object.entries(german),

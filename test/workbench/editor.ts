@@ -98,6 +98,13 @@ export class Editor {
     });
   }
 
+  /** Returns the vertical position of each link in the visible hover. */
+  async linesInHover(labels: readonly string[]): Promise<readonly (number | undefined)[]> {
+    const hover = this.#page.locator('.monaco-editor .monaco-hover:visible');
+    const boxes = labels.map(async (label) => hover.getByText(label, { exact: true }).boundingBox());
+    return (await Promise.all(boxes)).map((box) => box?.y);
+  }
+
   /** Clicks a link in the visible hover. */
   async clickInHover(label: string): Promise<void> {
     await this.#page

@@ -71,6 +71,8 @@ describe('hosts in the editor', () => {
     assert.match(hover, /State\s+(active|idle)/);
     assert.match(hover, /Size\s+0\.25 CU/);
     assert.match(hover, /Branch\s+main \(br-aged-salad-000001\)/);
+    const links = ['Copy Host', 'Copy Connection String…', 'Open psql'];
+    assert.equal(new Set(await editor.linesInHover(links)).size, 1, 'the links are in one line');
     await editor.clickInHover('Copy Host');
     await ui().quickInput.choose('Select a host', 'Pooled');
     await ui().waitForClipboard(pooled);

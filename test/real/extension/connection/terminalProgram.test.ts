@@ -6,6 +6,8 @@ import { findProgram } from '../../../../src/base/programs/findProgram.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 import path from 'node:path';
+import { startLocalService } from '../../../helpers/localService.ts';
+import { branchApi, BRANCH } from '../../service/postgres/catalog/branchApi.ts';
 
 const script = path.join(projectRoot, 'src/extension/connection/terminalProgram.ts');
 const LAST = 'Press any key.';
@@ -30,6 +32,19 @@ describe('terminalProgram', () => {
     child.stdin.write('q');
     assert.deepEqual(await ended, [0, null]);
     assert.match(await errors, /connection to server at "127\.0\.0\.1", port 1 failed/);
+  });
+
+  it("keeps Postgres's reason for a wrong password", async function () {
+    const psql = findProgram('psql');
+    if (psql === undefined) return this.skip();
+    const service = await startLocalService();
+    atEndOfTest(() => service.stop());
+    const url = new URL(await branchApi(() => service, BRANCH).uri());
+    url.password = 'wrong';
+    const { child, errors } = run(psql, url.href);
+    await waitForLast(child.stdout);
+    child.stdin.write('q');
+    assert.match(await errors, /password authentication failed for user "app_owner"/);
   });
 
   it('ends at once after a success, and passes what is entered', async () => {
