@@ -95,8 +95,11 @@ const showButtons = async (message: string, ...parts: readonly MessagePart[]) =>
   return parts.find((part) => (typeof part === 'object' ? part.title : part) === answer);
 };
 
+/** The tabs of the window. */
+export const openTabs: { readonly label: string; readonly input: unknown }[] = [];
+
 const window = {
-  tabGroups: { all: [] },
+  tabGroups: { all: [{ tabs: openTabs }] },
   createStatusBarItem: (id: string) => ({
     text: '',
     tooltip: undefined as { readonly value: string } | undefined,

@@ -139,25 +139,6 @@ describe('The rows of a branch', () => {
     await ui().computes.waitUntilGone(new RegExp(kept));
   });
 
-  it('are compared again after an undo, by its message', async () => {
-    await closeEditors(ui());
-    const compare = async (command: string) =>
-      ui().computes.contextMenu(`Branch feature, ${feature}`, 'Data and History', command);
-    await execute(feature, "insert into visits values (8, 'Hal', null)");
-    await compare('Compare Rows…');
-    await ui().quickInput.choose('Select a table or view', 'visits');
-    await waitForTitle(/^visits: 2 added/);
-    await execute(feature, 'delete from visits');
-    await branchApi(() => service, feature).waitForNoConnections();
-    await compare('Undo…');
-    await ui().quickInput.choose('What feature (shop) goes back to', 'Before 4 rows were deleted');
-    await execute(main, 'delete from visits where id = 6');
-    await ui().notifications.press(/^Restored feature .* Open editors still show the data/, 'Compare Again');
-    await waitForTitle(/^visits: 2 added, 1 changed, 1 deleted \(main ↔ feature\)/);
-    await ui().notifications.clear();
-    await execute(feature, 'delete from visits where id = 8');
-  });
-
   it('are reached by the databases and tables below a branch, which load when they are expanded', async () => {
     await closeEditors(ui());
     await ui().computes.expand('Databases of main');
