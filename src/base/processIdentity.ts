@@ -44,7 +44,7 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
   );
 }
 
-/** Whether the process still runs. */
+/** Whether this very process still runs, and not another one with its pid. */
 export function isRunningSync({ pid, startedAt, uniqueId }: ProcessIdentity): boolean {
   if (uniqueId !== undefined) return uniqueProcessId(pid) === uniqueId;
   return isAlive(pid) && hasStartedAt(pid, readStartTimeSync(pid), startedAt);

@@ -18,7 +18,7 @@ import { takeLeaseOfRunning, LocalServiceError, requestStatus, type Lease } from
 export interface LocalServiceOptions {
   /** The bundled service. */
   readonly script: string;
-  /** The folder with its state. */
+  /** The folder with the state of the service. */
   readonly dataDir: string;
   readonly key: string;
   /** The last port, so that addresses stay the same; 0 for any. */

@@ -15,7 +15,7 @@ import { findWindows, type WindowRecord } from '../extension/agents/windowRecord
 /** Set by the extension or its launcher. */
 const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = '' } = process.env;
 
-/** Milliseconds. A window that hangs accepts connections, but doesn't reply. */
+/** Milliseconds that a window has to prove itself. One that hangs accepts connections, but doesn't reply. */
 const PROOF_WAIT = 3000;
 /** The most characters of a line from a window that has not proved itself. */
 const MAX_UNPROVED = 1000;

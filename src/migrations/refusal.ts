@@ -5,7 +5,7 @@ import path from 'node:path';
 export type Refuse = (where: string, reason: string, command?: string) => Error;
 
 /** Makes errors that show how to run the migrations with a tool instead. */
-export const createRefuse =
+export const createRefusalFactory =
   (given: string, shown: readonly string[]): Refuse =>
   (where, reason, command) => {
     const commands = command === undefined ? shown : [command];

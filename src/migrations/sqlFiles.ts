@@ -5,7 +5,7 @@ import { readChosenFile } from '../base/files.ts';
 import { sortFiles } from './fileOrder.ts';
 import type { FolderRules, MigrationTool, Transaction } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
-import { createRefuse, type Refuse } from './refusal.ts';
+import { createRefusalFactory, type Refuse } from './refusal.ts';
 import { findProjectTools } from './shownTools.ts';
 import { PartError, findUndoComment } from './upPart.ts';
 
@@ -49,7 +49,7 @@ export async function loadSqlFiles(name: string): Promise<SqlFiles> {
   const isSingle = await isFile(name);
   const folder = isSingle ? path.dirname(name) : name;
   const shown = await findProjectTools(folder);
-  const refuse = createRefuse(
+  const refuse = createRefusalFactory(
     name,
     shown.map(({ command }) => command),
   );

@@ -23,7 +23,7 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 
 /** @returns the folder with `postgres` if the service can't find it itself, because it is a copy, or Yarn's PnP has placed it */
 export function preparePostgres(): string | undefined {
-  const root = packageFolder();
+  const root = findPackageFolder();
   if (root === undefined) return undefined;
   try {
     completePackage(root);
@@ -42,8 +42,8 @@ export function preparePostgres(): string | undefined {
   }
 }
 
-/** Undefined if npm has no Postgres for this platform, or optional dependencies were left out. */
-function packageFolder(): string | undefined {
+/** Returns the folder of the package with Postgres; undefined if npm has no Postgres for this platform, or optional dependencies were left out. */
+function findPackageFolder(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
     const entry = nodeModule

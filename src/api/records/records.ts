@@ -219,7 +219,7 @@ const TableChange = z.object({
   name: text,
   /** What was done to the table, such as `dropped`. */
   change: z.nullish(text),
-  /** Rows. */
+  /** How many rows. */
   added: number,
   changed: number,
   deleted: number,
@@ -258,7 +258,7 @@ export const parseTransactions = (list: unknown): readonly TableTransaction[] =>
 /** A series of transactions that have changed the schema, or have deleted many rows. Only the local service knows it. */
 const SchemaChange = z.object({
   ...momentBefore,
-  /** Tables. */
+  /** How many tables. */
   created: number,
   altered: number,
   dropped: number,

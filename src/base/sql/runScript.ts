@@ -38,7 +38,7 @@ interface ScriptOptions {
   readonly onResult?: (result: ScriptResult) => void;
   /** What `COPY … TO STDOUT` writes. */
   readonly onCopyData?: (chunk: Uint8Array) => void;
-  /** Can add to an error of Postgres. */
+  /** Called with an error of Postgres, to which it can add something such as a hint. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

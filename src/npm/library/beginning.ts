@@ -25,7 +25,7 @@ interface Beginning {
   readonly rows: Map<string, string>;
 }
 
-/** Tables with more are large. */
+/** The rows of tables with more are read only when they are needed. */
 const MAX_ROWS_OF_SMALL_TABLE = 1000;
 /** The id of the large object, in the database `postgres`, where any role can create one. */
 const LARGE_OBJECT_ID = 16_000;

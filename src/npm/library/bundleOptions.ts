@@ -1,4 +1,4 @@
-/** How esbuild bundles `hosted-postgres/test`. CommonJS, because Jest's modules are; `import` finds its names too. */
+/** How esbuild bundles `hosted-postgres/test`. It is CommonJS, because Jest loads modules as such, and `import` finds its names too. */
 const REPLACED =
   'setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, queueMicrotask, Date, performance, fetch';
 

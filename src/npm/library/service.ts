@@ -27,7 +27,7 @@ export async function findService(cwd: string): Promise<Api> {
   return joined;
 }
 
-/** The service of `npx hosted-postgres --run`, which runs longer than its command. Never one of another machine. */
+/** The service of `npx hosted-postgres --run`, which runs longer than its command. A service of another machine is never used. */
 function givenService(): Promise<Api> | undefined {
   const { NEON_API_HOST: host = '', NEON_API_KEY: key } = process.env;
   const baseUrl = baseUrlOrUndefined(host);

@@ -78,7 +78,7 @@ export async function attachAll(
 ): Promise<void> {
   const limited = limitConcurrency(MAX_CONCURRENT_ATTACHMENTS);
   const attach = async (id: string): Promise<void> => {
-    // Looked up late, because it may have been deleted or changed by then.
+    // The compute is looked up late, because it may have been deleted or changed by then.
     const compute = account.compute(id);
     if (compute === undefined || unfinishedOn(account, compute).some(({ step }) => step.kind === 'apply'))
       return;

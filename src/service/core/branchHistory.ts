@@ -8,7 +8,7 @@ export type Moment = PointInTime;
 export interface BranchHistory {
   /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
   readonly start: string;
-  /** Whether nothing was before: it is when the data were created. */
+  /** Whether the history reaches back to the creation of the data. */
   readonly isWhole: boolean;
   readonly startLsn: string;
   /** The latest moment. */

@@ -55,16 +55,16 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
     return jsonReply({ project: toProjectResponse(project), ...created }, 201);
   },
   'GET /projects/:project_id': (call) =>
-    jsonReply({ project: projectResponse(plane, findProject(plane, call)) }),
+    jsonReply({ project: presentProject(plane, findProject(plane, call)) }),
   'PATCH /projects/:project_id': async (call) => {
     const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
     const project = findProject(plane, call);
     const operations = updateProject(plane, project, patch);
-    return jsonReply({ project: projectResponse(plane, project), operations });
+    return jsonReply({ project: presentProject(plane, project), operations });
   },
   'DELETE /projects/:project_id': (call) => {
     const project = findProject(plane, call);
-    const deleted = projectResponse(plane, project);
+    const deleted = presentProject(plane, project);
     deleteProject(plane, project);
     return jsonReply({ project: deleted });
   },
@@ -73,7 +73,7 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
     const branches = [...project.branches.values()].map((branch) =>
       toBranchResponse(branch, project, plane.clock.now()),
     );
-    return jsonReply({ project: projectResponse(plane, project), branches });
+    return jsonReply({ project: presentProject(plane, project), branches });
   },
 });
 
@@ -146,7 +146,7 @@ async function listProjects(plane: ControlPlane, call: ApiCall): Promise<JsonRep
   return jsonReply({ projects, applications: {}, integrations: {}, ...paginationField(page) });
 }
 
-const projectResponse = ({ clock }: ControlPlane, project: ProjectState) =>
+const presentProject = ({ clock }: ControlPlane, project: ProjectState) =>
   toProjectResponse(withUsage(project, clock.now()));
 
 /** The local service has no billing period, so usage counts from the creation of the project and is never reset. */

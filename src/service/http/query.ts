@@ -62,7 +62,7 @@ interface ListOrder<T> {
   readonly isDescending?: boolean;
 }
 
-/** The oldest first. */
+/** Sorts the oldest record first. */
 export const BY_CREATION: ListOrder<{ readonly id: string; readonly created_at: string }> = {
   key: ({ id, created_at }) => `${created_at}\0${id}`,
 };

@@ -51,7 +51,7 @@ export class AccountState {
     return this.#projectOf.get(id)?.computes.get(id);
   }
 
-  /** Is also true until the data of a deleted project is removed. */
+  /** Whether a project has the id, also a deleted one whose data is not removed yet. */
   hasProject(id: string): boolean {
     return this.projects.has(id) || this.leftovers.has(id) || this.deleted.has(id);
   }

@@ -34,7 +34,7 @@ export class Store {
   #isWaiting = false;
   /** Whether the last write has failed, so that the file lacks some changes. */
   #hasFailed = false;
-  /** Resolves when it is tried again. */
+  /** Resolves when a write that has failed is tried again. */
   #retry: Promise<void> = Promise.resolve();
 
   private constructor(account: AccountState, isNew: boolean, file: string, options: StoreOptions) {

@@ -20,7 +20,7 @@ export const FIRST_WITH_PATHS = 18;
 interface OwnerExtension {
   /** SQL after its script. `@extowner@` is the role that creates the extension, `@extschema@` its schema. */
   readonly afterwards?: string;
-  /** Changes its script. Undefined if the script isn't the known one: then only superusers create it. */
+  /** Returns its changed script; undefined if the script isn't the known one: then only superusers create it. */
   readonly change?: (script: string) => string | undefined;
 }
 

@@ -15,7 +15,7 @@ const REQUESTS: ReadonlyMap<number, FirstPacket> = new Map([
 ]);
 const PROTOCOL_MAJOR = 3;
 
-/** Postgres's own limit. Bytes. */
+/** The most bytes of a first packet, as for Postgres. */
 const MAX_PACKET_LENGTH = 10_000;
 
 /** The type of the first TLS record (RFC 8446, section 5.1). No other first packet is long enough to start with it. */

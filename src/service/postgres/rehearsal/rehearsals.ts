@@ -1,4 +1,4 @@
-/** The servers on which a migration is rehearsed. */
+/** Starts and reads the observers of servers on which a migration is rehearsed. */
 import type net from 'node:net';
 import type { Rehearsal } from '../../../api/records/rehearsal.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';

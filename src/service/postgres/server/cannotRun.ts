@@ -32,7 +32,7 @@ export const howToInstall = (musl = isMusl): string =>
  * @param error what `execFileSync` threw
  * @returns a message for the user
  */
-export function describeFailure(program: string, error: unknown, musl = isMusl): string {
+export function describeProgramFailure(program: string, error: unknown, musl = isMusl): string {
   const { reason, remedy = `Install Postgres with ${howToInstall(musl)}` } = causeOf(program, error, musl);
   return `${program} can't run: ${reason}. ${remedy}.`;
 }

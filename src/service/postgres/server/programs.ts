@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { asciiPath } from './asciiPath.ts';
-import { describeFailure, howToInstall } from './cannotRun.ts';
+import { describeProgramFailure, howToInstall } from './cannotRun.ts';
 import { installationFolder, findChangeablePart, realPathIfExists } from './trustedPath.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
 
@@ -206,6 +206,6 @@ function readMajor(postgres: string): number | string {
   try {
     return Number(/ (\d+)/.exec(versionText(postgres))?.[1] ?? 0);
   } catch (error) {
-    return describeFailure(postgres, error);
+    return describeProgramFailure(postgres, error);
   }
 }

@@ -169,7 +169,7 @@ export class ChangeCounter {
     } else if (xid === 0) return;
     else if (manager === WAL_MANAGERS.heap2) {
       if (operation === INSERT_MANY)
-        this.#insert(record, block, itemsOf(main, (info & NEW_PAGE) !== 0), true);
+        this.#insert(record, block, readNewItems(main, (info & NEW_PAGE) !== 0), true);
     } else if (operation === INSERT) this.#insert(record, block, [main.readUInt16LE(0)], false);
     else if (operation === DELETE) this.#delete(record, block, main);
     else if (operation === UPDATE || operation === HOT_UPDATE) this.#update(record, blocks, main);
@@ -289,7 +289,7 @@ export class ChangeCounter {
 }
 
 /** The numbers of new rows on their page. */
-function itemsOf(main: Buffer, isNewPage: boolean): readonly number[] {
+function readNewItems(main: Buffer, isNewPage: boolean): readonly number[] {
   const count = main.readUInt16LE(2);
   return Array.from({ length: count }, (_, index) =>
     isNewPage ? index + 1 : main.readUInt16LE(4 + index * 2),

@@ -1,4 +1,4 @@
-/** Which transactions a commit ends. The format is that of src/include/access/xact.h. */
+/** Reads which transactions a commit ends. The format is that of src/include/access/xact.h. */
 
 const HAS_INFO = 0x80;
 /** What the record contains, in this order. */

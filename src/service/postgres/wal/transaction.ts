@@ -35,7 +35,7 @@ export interface EndedTransaction {
 
 /** Gets transactions of which all is known, and before which the data can be restored, in the order of their commits. */
 export interface TransactionReader {
-  /** Transactions until now may have been missed. */
+  /** Called when transactions until now may have been missed. */
   forget(): void;
   /** Adds a transaction or subtransaction. */
   add(id: number, transaction: Transaction): void;

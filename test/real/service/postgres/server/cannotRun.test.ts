@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { asciiPath } from '../../../../../src/service/postgres/server/asciiPath.ts';
-import { describeExit, describeFailure } from '../../../../../src/service/postgres/server/cannotRun.ts';
+import {
+  describeExit,
+  describeProgramFailure,
+} from '../../../../../src/service/postgres/server/cannotRun.ts';
 import {
   sharedMemorySettings,
   checkUserSettings,
@@ -57,7 +60,7 @@ const FAILURES: readonly (readonly [NodeJS.Platform, object, RegExp])[] = [
 describe("a Postgres that can't run", () => {
   for (const [platform, error, message] of FAILURES)
     it(`says what to do on ${platform} after ${JSON.stringify(error).slice(0, 40)}`, () =>
-      onPlatform(platform, () => assert.match(describeFailure('/pg/bin/postgres', error), message)));
+      onPlatform(platform, () => assert.match(describeProgramFailure('/pg/bin/postgres', error), message)));
 
   it('says so, too, if a program fails that runs later', () => {
     assert.match(describeExit(0xc0000135, null), /^can't run: Windows lacks .* Install/);

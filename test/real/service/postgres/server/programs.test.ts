@@ -6,7 +6,7 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, rmSync } from 'nod
 import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
-import { describeFailure } from '../../../../../src/service/postgres/server/cannotRun.ts';
+import { describeProgramFailure } from '../../../../../src/service/postgres/server/cannotRun.ts';
 import {
   chooseBinaries,
   findPooler,
@@ -125,7 +125,7 @@ describe(`findPrograms${why}`, () => {
     };
     for (const error of [missing, loading, relocating])
       assert.equal(
-        describeFailure(postgres, error, true),
+        describeProgramFailure(postgres, error, true),
         `${postgres} can't run: it needs glibc, and this system has musl. Install Postgres with apk add postgresql.`,
       );
   });
