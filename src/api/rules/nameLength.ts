@@ -1,4 +1,4 @@
-/** The rules for names of projects, branches, computes and keys. The specification has no rule for them; the lengths are those of the public service. */
+/** Limits for names of projects, branches, computes and keys. The specification has no rule for them; the lengths are those of the public service. */
 
 /** The longest name of a project, branch or snapshot. */
 export const MAX_NAME_LENGTH = 256;
