@@ -17,7 +17,7 @@ import type { AgentBridge } from './agents/ui/bridge.ts';
 import { detailsText, followDetails } from './browse/ui/detailsDocuments.ts';
 import type { DocumentEvents } from './documents.ts';
 import { HostProvider } from './connection/ui/hostProvider.ts';
-import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
+import { protectAbandonedBranches } from './branches/ui/protectAbandoned.ts';
 import { offerNewService } from './signIn/ui/offerNewService.ts';
 import { reportLostData } from './signIn/ui/reportLostData.ts';
 import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
@@ -159,7 +159,7 @@ function registerListeners(
     new FirstOffer(deps, context.globalState),
     offerUndoAfterCheckout(deps),
     announceStarts(inventory, tracker),
-    protectAbandoned(deps),
+    protectAbandonedBranches(deps),
     session.onDidChange((state) => {
       if (state.kind === 'failed') log.error('Connecting', state.error);
     }),

@@ -45,7 +45,7 @@ import { showDetails, showDetailsJson } from './browse/commands/showDetails.ts';
 import {
   copyId,
   copyName,
-  createAny,
+  askWhatToCreate,
   openConsole,
   refreshView,
   showIdsFirst,
@@ -182,7 +182,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.workBranch.show': showWorkBranch,
   'hostedPostgres.workBranch.stopFollowing': stopFollowing,
   'hostedPostgres.workBranch.tidyUp': tidyUpBranches,
-  'hostedPostgres.view.create': createAny,
+  'hostedPostgres.view.create': askWhatToCreate,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.openConsole': openConsole,
   'hostedPostgres.view.copyName': copyName,

@@ -5,7 +5,7 @@ import { isLeaseProof } from '../localService/leaseProof.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import {
   BridgeProof,
-  lineOf,
+  toMessageLine,
   readLines,
   type BridgeCall,
   type BridgeRequest,
@@ -100,11 +100,11 @@ function sendToWindow(
     isSent = true;
     clearTimeout(timer);
     onSent();
-    socket.write(lineOf(request));
+    socket.write(toMessageLine(request));
   };
   readLines(socket, handle, () => (isSent ? Infinity : MAX_UNPROVED));
   socket.on('error', end).once('close', () => clearTimeout(timer));
-  socket.write(lineOf({ nonce: challenge.nonce }));
+  socket.write(toMessageLine({ nonce: challenge.nonce }));
   return socket;
 }
 

@@ -32,7 +32,7 @@ export interface Account {
   readonly keyId?: number | undefined;
   /** The organization whose projects are shown, if the user chose one. */
   readonly organizationId?: string;
-  /** Its name at that time, if the service listed it. */
+  /** The organization's name when the user chose it, if the service listed it. */
   readonly organizationName?: string | undefined;
   /** The only project of a key that can't list projects. */
   readonly projectId?: string;

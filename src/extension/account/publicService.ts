@@ -10,7 +10,7 @@ export const PUBLIC_SERVICE = `https://${HOST}/api/v2` as BaseUrl;
 /** Whether the text can only be a key of the public service, so that it must reach no other one. */
 export const isPublicKey = (text: string): boolean => text.startsWith('napi_');
 
-/** Its page for keys, which start with `napi_`. Those of other services are not known. */
+/** The page where users create keys of the public service. The pages of other services are not known. */
 export const PUBLIC_KEYS_PAGE = `https://${HOST}/app/settings/api-keys`;
 
 export const isPublicService = (baseUrl: string): boolean => baseUrl.startsWith(`https://${HOST}/`);

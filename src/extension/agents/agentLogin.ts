@@ -18,7 +18,7 @@ interface LoginRequest extends BranchIds {
 /** The login of the database's owner, which is a secret. @throws {Error} with a sentence for the agent */
 export async function requireLogin(inventory: Inventory, request: LoginRequest): Promise<BranchLogin> {
   const compute = await requireCompute(inventory, request);
-  return orRefuse(request, await loginOf(request.connection, compute, request));
+  return requireFound(request, await loginOf(request.connection, compute, request));
 }
 
 /**
@@ -36,7 +36,7 @@ export async function findReader(
 
 /** Returns the database and the role to log in as, usually its owner. @throws {Error} with a sentence for the agent */
 export const requireLoginRole = async (request: LoginRequest): Promise<RoleAndDatabase> =>
-  orRefuse(request, await findLoginRole(request.connection, request, request));
+  requireFound(request, await findLoginRole(request.connection, request, request));
 
 async function requireCompute(inventory: Inventory, request: LoginRequest): Promise<Compute> {
   const compute = await findPrimary(inventory, request);
@@ -44,7 +44,7 @@ async function requireCompute(inventory: Inventory, request: LoginRequest): Prom
   return compute;
 }
 
-function orRefuse<T extends { readonly missing?: undefined }>(
+function requireFound<T extends { readonly missing?: undefined }>(
   { branchId, database }: LoginRequest,
   found: T | Missing,
 ): T {

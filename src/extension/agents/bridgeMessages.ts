@@ -25,7 +25,7 @@ export const BridgeProof = z.strictObject({ proof: z.string() });
 export const BridgeRequest = z.strictObject({
   /** The token in the window's record. */
   token: z.string(),
-  /** Without one, the connection says that VS Code has started the MCP program for this window, while it lasts. */
+  /** A connection without a call means that VS Code has started the MCP program for this window. It ends with the program. */
   call: z.optional(BridgeCall),
 });
 export type BridgeRequest = z.infer<typeof BridgeRequest>;
@@ -46,4 +46,4 @@ export function readLines(
   });
 }
 
-export const lineOf = (message: object): string => `${JSON.stringify(message)}\n`;
+export const toMessageLine = (message: object): string => `${JSON.stringify(message)}\n`;

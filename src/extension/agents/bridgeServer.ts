@@ -8,7 +8,13 @@ import path from 'node:path';
 import { leaseProof } from '../../localService/leaseProof.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
-import { BridgeChallenge, BridgeRequest, lineOf, readLines, type BridgeCall } from './bridgeMessages.ts';
+import {
+  BridgeChallenge,
+  BridgeRequest,
+  toMessageLine,
+  readLines,
+  type BridgeCall,
+} from './bridgeMessages.ts';
 import { recordFile, removeStaleRecords, type WindowRecord } from './windowRecords.ts';
 
 interface BridgeOptions {
@@ -36,7 +42,7 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
   await removeStaleRecords(folder);
-  const { socket, temporary } = await findPlace(folder);
+  const { socket, temporary } = await chooseSocket(folder);
   const token = randomBytes(32).toString('hex');
   const connections = new Set<Socket>();
   let present = 0;
@@ -89,7 +95,9 @@ function accept(
     const nonce = hasProved ? undefined : parseNonce(line);
     if (nonce !== undefined) {
       hasProved = true;
-      connection.write(lineOf({ proof: leaseProof('window', { secret: token, nonce, baseUrl: socket }) }));
+      connection.write(
+        toMessageLine({ proof: leaseProof('window', { secret: token, nonce, baseUrl: socket }) }),
+      );
       return;
     }
     const request = hasAsked ? undefined : parseRequest(line, token);
@@ -100,10 +108,10 @@ function accept(
       (result) => ({ result }),
       (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
     );
-    void reply.then((sent) => connection.end(lineOf(sent)));
+    void reply.then((sent) => connection.end(toMessageLine(sent)));
   };
   readLines(connection, handle, () => MAX_REQUEST);
-  connection.write(lineOf({}));
+  connection.write(toMessageLine({}));
 }
 
 function parseNonce(line: string): string | undefined {
@@ -136,7 +144,7 @@ interface Place {
  * Returns a socket in a folder that only the user can read. Windows has no such sockets, so its pipe has a name that
  * can't be guessed.
  */
-async function findPlace(folder: string): Promise<Place> {
+async function chooseSocket(folder: string): Promise<Place> {
   const random = randomBytes(16).toString('hex');
   if (process.platform === 'win32') return { socket: `\\\\.\\pipe\\hosted-postgres-${random}` };
   const socket = path.join(folder, `${process.pid}.sock`);

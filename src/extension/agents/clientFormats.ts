@@ -89,10 +89,11 @@ export function withHome(launch: Launch, variable: string): Launch {
 const hooks = (event: string, entry: object) => pretty({ hooks: { [event]: [entry] } });
 
 /** Most clients have a list of handlers in an entry. */
-const nested = (event: string, handler: object) => hooks(event, { hooks: [{ type: 'command', ...handler }] });
+const hookEntry = (event: string, handler: object) =>
+  hooks(event, { hooks: [{ type: 'command', ...handler }] });
 
 /** In Windows, Claude Code and Qwen Code run a hook in the shell that it names, and Gemini CLI and Copilot CLI in PowerShell. */
-const inShell = (command: string) => ({
+const withShell = (command: string) => ({
   command,
   ...(process.platform === 'win32' && { shell: 'powershell' }),
 });
@@ -101,22 +102,22 @@ export const HOOKS: readonly ClientFormat[] = [
   {
     label: 'Claude Code',
     target: '~/.claude/settings.json',
-    text: (launch) => nested('UserPromptSubmit', inShell(hookLine(launch, 'claude-code'))),
+    text: (launch) => hookEntry('UserPromptSubmit', withShell(hookLine(launch, 'claude-code'))),
   },
   {
     label: 'Codex',
     target: '~/.codex/hooks.json',
-    text: (launch) => nested('UserPromptSubmit', { command: encodedHookLine(launch, 'codex') }),
+    text: (launch) => hookEntry('UserPromptSubmit', { command: encodedHookLine(launch, 'codex') }),
   },
   {
     label: 'Gemini CLI',
     target: '~/.gemini/settings.json',
-    text: (launch) => nested('BeforeAgent', { command: hookLine(launch, 'gemini-cli') }),
+    text: (launch) => hookEntry('BeforeAgent', { command: hookLine(launch, 'gemini-cli') }),
   },
   {
     label: 'Qwen Code',
     target: '~/.qwen/settings.json',
-    text: (launch) => nested('UserPromptSubmit', inShell(hookLine(launch, 'qwen-code'))),
+    text: (launch) => hookEntry('UserPromptSubmit', withShell(hookLine(launch, 'qwen-code'))),
   },
   {
     // Copilot CLI reads the file and its format, too.

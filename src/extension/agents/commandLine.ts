@@ -8,17 +8,17 @@ import { shellQuote } from './shellQuote.ts';
  * @param before the words of the client, such as `codex mcp add`
  */
 export const terminalLine = (before: readonly string[], { command, args }: Launch): string =>
-  [...before, '--', command, ...args].map(quoted).join(' ');
+  [...before, '--', command, ...args].map(quoteWord).join(' ');
 
 /**
  * What a hook runs. On Windows it is a line for PowerShell, which all have, in all its versions. It waits for VS Code, which isn't a
  * program of the console, only if its output goes somewhere.
  */
 export function hookLine(launch: Launch, agent: string): string {
-  const words = [launch.command, ...launch.args, 'hook', agent].map(quoted).join(' ');
+  const words = [launch.command, ...launch.args, 'hook', agent].map(quoteWord).join(' ');
   if (process.platform !== 'win32') return words;
   const variables = Object.entries(launch.env ?? {}).map(
-    ([name, value]) => `$env:${name} = ${quoted(value)}; `,
+    ([name, value]) => `$env:${name} = ${quoteWord(value)}; `,
   );
   return `${variables.join('')}& ${words} | Out-Null`;
 }
@@ -32,7 +32,7 @@ export function encodedHookLine(launch: Launch, agent: string): string {
 }
 
 /** A word for a shell of Unix, or for PowerShell. The home folder is named by a variable that both have. */
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   if (/^[\w.:=-]+$/.test(word)) return word;
   const home = `${os.homedir()}/`.replaceAll('\\', '/');
   const text = process.platform === 'win32' ? word.replaceAll('\\', '/') : word;

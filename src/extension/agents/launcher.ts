@@ -64,7 +64,7 @@ process.env['HOSTED_POSTGRES_AGENTS'] = ${JSON.stringify(folder)};
 await import(${JSON.stringify(pathToFileURL(script).href)});
 `;
 
-/** Windows reads batch files in an old code page, so it names as few paths as possible. */
+/** Windows reads batch files in an old code page, so the file contains as few paths as possible. */
 const batchScript = (program: string): string =>
   [
     '@echo off',
@@ -74,7 +74,7 @@ const batchScript = (program: string): string =>
     '',
   ].join('\r\n');
 
-/** Of folders of the user, whose name may have an umlaut. */
+/** Variables with folders of the user, whose paths may contain an umlaut. */
 const USER_FOLDERS = ['LOCALAPPDATA', 'APPDATA', 'USERPROFILE'];
 
 /** A path can't contain quotes on Windows. */

@@ -18,7 +18,7 @@ export function withServer(text: string, name: string, server: object): string {
   if (problem !== undefined)
     throw new SyntaxError(`${printParseErrorCode(problem.error)} at character ${problem.offset}`);
   const servers = fieldsOf(root)[SERVERS];
-  if (!isObject(root) || (servers !== undefined && !isObject(servers)))
+  if (!isPlainObject(root) || (servers !== undefined && !isPlainObject(servers)))
     throw new SyntaxError(`${SERVERS} is not an object`);
   if (isDeepStrictEqual(fieldsOf(servers)[name], server)) return text;
   const formattingOptions = {
@@ -33,5 +33,5 @@ export function withServer(text: string, name: string, server: object): string {
   );
 }
 
-const isObject = (value: unknown): boolean =>
+const isPlainObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

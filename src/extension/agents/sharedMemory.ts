@@ -12,7 +12,7 @@ import type { SharedMemory, SharedValues } from '../window/memory.ts';
 const NAME = /^agents-(\d{1,15})\.json$/;
 
 /** Milliseconds that files of old versions are kept, so that a slow process can't create a file with an old number again. */
-const KEPT = 60_000;
+const KEEP_OLD_VERSIONS = 60_000;
 
 /** @param initial what there was before the first version */
 export function sharedMemory(folder: string, initial: () => SharedValues = () => ({})): SharedMemory {
@@ -44,7 +44,7 @@ export function sharedMemory(folder: string, initial: () => SharedValues = () =>
 
 function isOld(file: string): boolean {
   const stat = statSync(file, { throwIfNoEntry: false });
-  return stat !== undefined && Date.now() - stat.mtimeMs > KEPT;
+  return stat !== undefined && Date.now() - stat.mtimeMs > KEEP_OLD_VERSIONS;
 }
 
 /** Returns the versions in ascending order. */

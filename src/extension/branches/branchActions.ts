@@ -27,7 +27,7 @@ interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send' | 'feature' 
  * a recovery record exists until it is deleted or protected again.
  */
 export interface UnprotectedBranch extends BranchRef {
-  /** Undefined if it has none. */
+  /** Undefined if the branch has no name other than its id. */
   readonly name?: string | undefined;
 }
 

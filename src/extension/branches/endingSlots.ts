@@ -3,7 +3,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
 
 /** @returns none on an account of the public service, which doesn't list them. @throws {ApiError} */
-export async function endingSlots(
+export async function findEndingSlots(
   connection: AccountConnection,
   { projectId, branchId }: BranchIds,
   signal = connection.signal,

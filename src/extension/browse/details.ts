@@ -36,7 +36,7 @@ export interface DetailsDependencies {
 export const asDetailsNode = (value: unknown): DetailsNode | undefined =>
   asComputeNode(value) ?? asBranchNode(value) ?? asProjectNode(value) ?? asApiKeyNode(value);
 
-/** @param account see `accountId`: ids are unique only within one. @param title see `titleOf` */
+/** @param account see `accountId`: ids are unique only within one. @param title see `detailsTitle` */
 export const detailsUri = (account: string, node: DetailsNode, title: string) => ({
   scheme: DETAILS_SCHEME,
   // VS Code shows the last segment as the title, and knows the format by its extension.
@@ -44,7 +44,7 @@ export const detailsUri = (account: string, node: DetailsNode, title: string) =>
   query: JSON.stringify({ account, ...node }),
 });
 
-/** The same as JSON, for the URI of a page. */
+/** Returns the path of the JSON document for the path of a page. */
 export const jsonPath = (pagePath: string): string => pagePath.replace(/\.md$/, '.json');
 
 /** The log of a compute's server. VS Code highlights it by its extension. */
@@ -61,18 +61,18 @@ export const operationsUri = (account: string, node: ProjectNode | ComputeNode, 
   path: `/${title}.operations.md`,
 });
 
-export function detailsOwner({ query }: { readonly query: string }) {
+export function parseDetailsUri({ query }: { readonly query: string }) {
   const value: unknown = JSON.parse(query);
   const { account, shows } = fieldsOf(value);
   return { account, node: asDetailsNode(value), isLog: shows === 'log' };
 }
 
 /** @throws {AccountSwitchedError} unless the document is of the current account */
-async function requireOwner(
+export async function requireOwner(
   { session }: Pick<DetailsDependencies, 'session'>,
   uri: { readonly query: string },
 ) {
-  const { account, node } = detailsOwner(uri);
+  const { account, node } = parseDetailsUri(uri);
   await session.whenRead();
   const connection = session.requireConnection();
   if (connection.accountId !== account || node === undefined) throw new AccountSwitchedError();
@@ -96,7 +96,7 @@ export interface Details {
   readonly record: object;
   /** Why a compute is active. */
   readonly activity: string | undefined;
-  /** Those in progress. */
+  /** The operations in progress. */
   readonly operations: readonly Operation[];
 }
 
@@ -164,7 +164,7 @@ async function pendingOperations(
 }
 
 /** What a tab calls a document. */
-export const titleOf = (
+export const detailsTitle = (
   { inventory, apiKeys }: Pick<DetailsDependencies, 'inventory' | 'apiKeys'>,
   node: DetailsNode,
 ): string =>

@@ -70,13 +70,13 @@ function branchItem(
   return {
     label,
     iconPath: branchIcon(branch),
-    description: [...parts, problem ?? membersText(computes)].join(' · '),
+    description: [...parts, problem ?? computesSummary(computes)].join(' · '),
     value: problem === undefined ? branchId : undefined,
   };
 }
 
 /** Such as `primary: shop-main · 2 read replicas`. */
-function membersText(computes: readonly Compute[]): string {
+function computesSummary(computes: readonly Compute[]): string {
   if (computes.length === 0) return l10n.t('no computes');
   const primary = computes.find(isPrimary);
   const replicas = computes.length - (primary === undefined ? 0 : 1);
@@ -185,7 +185,7 @@ export async function requireBranches(
 }
 
 /** The order of two branches in a comparison: a branch adds to its parent, and else to the other one. */
-export const baseFirst = (
+export const orderForComparison = (
   { branchId, list }: Pick<PickedBranch, 'branchId' | 'list'>,
   other: string,
 ): readonly [base: string, compared: string] =>

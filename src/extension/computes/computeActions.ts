@@ -63,7 +63,7 @@ export class ComputeActions {
     return this.#change(node, options, {
       verb: 'edit',
       send: (client, call) => client.updateCompute(node.projectId, node.computeId, change, call),
-      wasMade: (compute) => compute !== undefined && onlyChanged(compute, change) === undefined,
+      wasMade: (compute) => compute !== undefined && omitUnchanged(compute, change) === undefined,
     });
   }
 
@@ -134,7 +134,7 @@ function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): b
 }
 
 /** The value of each attribute; its default if the record doesn't have it. */
-function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
+function attributesOf(compute: Compute): Readonly<Record<string, unknown>> {
   return {
     branch_id: compute.branch_id,
     suspend_timeout_seconds: compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT,
@@ -148,8 +148,8 @@ function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
 }
 
 /** The attributes of `patch` that differ from the compute's; undefined if all are equal. */
-export function onlyChanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
-  const current = currentOf(compute);
+export function omitUnchanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
+  const current = attributesOf(compute);
   const different = Object.entries(patch).filter(
     ([field, value]) => !isDeepStrictEqual(value, current[field]),
   );

@@ -72,26 +72,26 @@ export interface WhyActive {
   readonly clients: number;
   readonly activeFor?: number | undefined;
   readonly lastUsed?: number | undefined;
-  /** After the cause has ended. */
+  /** How long after the end of the cause the compute suspends. */
   readonly suspendsAfter?: number | undefined;
   readonly suspendsIn?: number | undefined;
   /** Whether the public service would suspend it in spite of the cause. */
   readonly isLocalRule: boolean;
   /** The number of starts in the last day, which `cuHours` is about, too. */
   readonly starts: number;
-  /** If the starts are regular. */
+  /** The time between two starts, if the starts are regular. */
   readonly startsEvery?: number | undefined;
   readonly cuHours?: number | undefined;
 }
 
 /** From this number of sessions on, the number is the cause that is shown. */
-const FLOOD = 50;
+const FLOOD_SESSIONS = 50;
 /** Seconds. PgBouncer of the local service keeps an unused session that long. */
 const POOLED_SESSION = 6;
 /** Milliseconds. A use so soon after a start is the one that has started the compute. */
 const FIRST_USE = 15_000;
 /** Milliseconds. A compute that was used since then counts as in use. */
-export const RECENTLY = 60_000;
+export const RECENT_USE = 60_000;
 /** Starts without which no rhythm is seen. */
 const MIN_STARTS = 4;
 
@@ -184,7 +184,7 @@ function holdingCause(
   };
   const slot = sessions.find(({ type, replication }) => type === 'walsender' && replication !== 'physical');
   if (slot !== undefined) return { cause: 'logicalReplication', session: slot };
-  if (clients.length >= FLOOD) return { cause: 'connectionFlood', session: mostCommon(clients) };
+  if (clients.length >= FLOOD_SESSIONS) return { cause: 'connectionFlood', session: mostCommon(clients) };
   const working =
     find('blocked', 'state_for', ({ state, is_blocked }) => state === 'active' && is_blocked === true) ??
     find('idleInTransaction', 'transaction_for', ({ state }) => state?.startsWith('idle in ') === true) ??
@@ -196,7 +196,7 @@ function holdingCause(
   const isPooled = pooledClients > 0 && clients.every(({ state_for }) => (state_for ?? 0) <= POOLED_SESSION);
   if (isPooled) return undefined;
   const polls = ({ state_for, connected_for }: Session) =>
-    (state_for ?? Infinity) < Math.min(delay, RECENTLY / 1000) && (connected_for ?? 0) >= 2 * delay;
+    (state_for ?? Infinity) < Math.min(delay, RECENT_USE / 1000) && (connected_for ?? 0) >= 2 * delay;
   const idle =
     (isLocal ? find('listen', 'state_for', ({ command }) => command === 'LISTEN') : undefined) ??
     find('pollingSession', 'state_for', polls) ??
@@ -253,7 +253,7 @@ function passingCause(
   // Between two connections of a program that polls, for example.
   const hasNoClients = sessions !== undefined && sessionOf('client backend') === undefined;
   if (hasNoClients && activeFor > 2 * delay && sinceUse < delay) return { cause: 'repeatedUse' };
-  return { cause: sessions === undefined && sinceUse * 1000 < RECENTLY ? 'inUse' : 'unused' };
+  return { cause: sessions === undefined && sinceUse * 1000 < RECENT_USE ? 'inUse' : 'unused' };
 }
 
 /** The time between two starts if most are about the same, in seconds. */

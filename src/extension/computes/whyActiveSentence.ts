@@ -6,7 +6,7 @@ import { loginOf } from '../connection/branchLogin.ts';
 import { knownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import { whyActiveText, type Translator } from './whyActiveText.ts';
-import { RECENTLY, whyActive, type ActivityFacts } from './whyActive.ts';
+import { RECENT_USE, whyActive, type ActivityFacts } from './whyActive.ts';
 
 export interface WhyActiveQuestion {
   /** Whether to ask Postgres, if the compute is active anyway. The local service always does. */
@@ -75,7 +75,7 @@ async function findClient(
 
 /** Whether the compute is in use. If not, Postgres isn't asked, because a statement would delay the suspension. */
 const isInUse = ({ compute, now }: ActivityFacts): boolean =>
-  compute.current_state === 'active' && now - Date.parse(compute.last_active ?? '') < RECENTLY;
+  compute.current_state === 'active' && now - Date.parse(compute.last_active ?? '') < RECENT_USE;
 
 async function askPostgres(
   connection: AccountConnection,

@@ -23,12 +23,12 @@ export function whyActiveText(why: WhyActive, l10n: Translator): string {
   const active =
     activeFor === undefined
       ? l10n.t('Active: {0}.', cause)
-      : l10n.t('Active for {0}: {1}.', span(activeFor, l10n), cause);
+      : l10n.t('Active for {0}: {1}.', approximateDuration(activeFor, l10n), cause);
   const parts = [state ?? active];
   if (isReplica) parts.unshift(l10n.t('Read replica.'));
   if (suspendsAfter !== undefined)
-    parts.push(l10n.t('Suspends {0} after that ends.', span(suspendsAfter, l10n)));
-  if (suspendsIn !== undefined) parts.push(l10n.t('Suspends in {0}.', span(suspendsIn, l10n)));
+    parts.push(l10n.t('Suspends {0} after that ends.', approximateDuration(suspendsAfter, l10n)));
+  if (suspendsIn !== undefined) parts.push(l10n.t('Suspends in {0}.', approximateDuration(suspendsIn, l10n)));
   if (why.isLocalRule)
     parts.push(l10n.t('The public service would suspend it, because it counts statements, not connections.'));
   if (startsEvery !== undefined)
@@ -36,7 +36,7 @@ export function whyActiveText(why: WhyActive, l10n: Translator): string {
       l10n.t(
         'Started {0} times in the last day, every {1} or so: something polls.',
         starts,
-        span(startsEvery, l10n),
+        approximateDuration(startsEvery, l10n),
       ),
     );
   else if (starts > 1) parts.push(l10n.t('Started {0} times in the last day.', starts));
@@ -48,13 +48,13 @@ export function whyActiveText(why: WhyActive, l10n: Translator): string {
 const ONE_DIGIT = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
 /** Returns text such as `31 min`, in the largest unit of which there are at least two. */
-function span(seconds: number, { language }: Translator): string {
+function approximateDuration(seconds: number, { language }: Translator): string {
   const [unit, length] = TIME_UNITS.find(([, each]) => seconds >= 2 * each) ?? ['second', 1];
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
   return format.format(Math.round(seconds / length));
 }
 
-/** A state in which it isn't active. */
+/** Returns undefined for an active compute. */
 function stateText({ cause, lastUsed }: WhyActive, l10n: Translator): string | undefined {
   switch (cause) {
     case 'disabled':
@@ -62,7 +62,7 @@ function stateText({ cause, lastUsed }: WhyActive, l10n: Translator): string | u
     case 'suspended':
       return lastUsed === undefined
         ? l10n.t('Idle.')
-        : l10n.t('Idle, and last active {0} ago.', span(lastUsed, l10n));
+        : l10n.t('Idle, and last active {0} ago.', approximateDuration(lastUsed, l10n));
     case 'starting':
       return l10n.t('Starting.');
     case 'suspending':
@@ -83,8 +83,8 @@ function causeText(why: WhyActive, l10n: Translator): string {
     client === undefined
       ? name
       : l10n.t('{0} ({1}, process {2})', name, sanitize(client.program, 60), String(client.pid));
-  const inState = span(session?.state_for ?? 0, l10n);
-  const inTransaction = span(session?.transaction_for ?? 0, l10n);
+  const inState = approximateDuration(session?.state_for ?? 0, l10n);
+  const inTransaction = approximateDuration(session?.transaction_for ?? 0, l10n);
   const texts: Partial<Record<Cause, () => string>> = {
     connectionFlood: () => l10n.t('{0} clients are connected, most like {1}', clients, who),
     logicalReplication: () => replicationText(who, session, l10n),
@@ -116,7 +116,7 @@ function causeText(why: WhyActive, l10n: Translator): string {
         inTransaction,
       ),
     inUse: () => l10n.t('in use'),
-    unused: () => l10n.t('not used for {0}', span(lastUsed, l10n)),
+    unused: () => l10n.t('not used for {0}', approximateDuration(lastUsed, l10n)),
   };
   return texts[cause]?.() ?? '';
 }
@@ -133,7 +133,7 @@ function replicationText(who: string, session: Session | undefined, l10n: Transl
   );
 }
 
-/** Its application, or else its role. */
+/** Names a session by its application, or else by its role. */
 function sessionText({ id, type, application, role }: Session, l10n: Translator): string {
   const name = sanitize(application ?? '', 60);
   if (type === 'prepared transaction') return `“${sanitize(id, 60)}”`;

@@ -23,7 +23,7 @@ export type Missing =
 type Found<T> = (T & { readonly missing?: undefined }) | Missing;
 
 interface Wanted {
-  /** If undefined, the local service's usual one, or else the first one of the branch is meant. */
+  /** The default is the local service's usual database, or else the first one of the branch. */
   readonly database?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,7 +37,12 @@ export async function loginOf(
   const login = await findLoginRole(connection, computeNodeOf(compute), { database: named, signal });
   if (login.missing !== undefined) return login;
   const { role, database } = login;
-  const credentials = await credentialsFor(connection, compute, { role, database, pooled: false }, signal);
+  const credentials = await findComputeCredentials(
+    connection,
+    compute,
+    { role, database, pooled: false },
+    signal,
+  );
   return credentials === undefined
     ? { missing: 'password', role }
     : { ...credentials, host: compute.host, role, database };
@@ -49,7 +54,7 @@ export async function findLoginRole(
   branch: BranchIds,
   { database, signal }: Wanted = {},
 ): Promise<Found<RoleAndDatabase>> {
-  const catalog = (await catalogOf(connection, branch, signal)) ?? { databases: [], roles: [] };
+  const catalog = (await loadBranchCatalog(connection, branch, signal)) ?? { databases: [], roles: [] };
   const pairs = loginRoles(catalog);
   const find = (name: string) => pairs.find((pair) => pair.database === name);
   const usual = connection.isLocal ? find(LOCAL_DEFAULTS.database) : undefined;
@@ -58,7 +63,7 @@ export async function findLoginRole(
 }
 
 /** @returns undefined if the service doesn't offer both lists, at all or to this key. @throws {ApiError} */
-export async function catalogOf(
+export async function loadBranchCatalog(
   connection: AccountConnection,
   { projectId, branchId }: BranchIds,
   signal?: AbortSignal,
@@ -104,7 +109,7 @@ export const hostOf = (compute: Compute, isPooled: boolean): string =>
  * @returns undefined if the service doesn't provide passwords
  * @throws {ApiError} also if the connection is closed before the reply, or the host of the reply is another one
  */
-export async function credentialsFor(
+export async function findComputeCredentials(
   connection: AccountConnection,
   compute: Compute,
   login: Login,

@@ -12,7 +12,7 @@ import {
 } from './completionContext.ts';
 
 export type PortPlace =
-  /** It stays with the host. */
+  /** The port stays with the host. */
   | { readonly kind: 'withHost' }
   /** Insert it after the host, with the text `between`, which may start a new line. */
   | { readonly kind: 'after'; readonly between: string }

@@ -1,7 +1,7 @@
 /** The connection string of a branch, with the role, database and parameters of the previous one. */
 import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
-import { credentialsFor, hostOf } from '../connection/branchLogin.ts';
+import { findComputeCredentials, hostOf } from '../connection/branchLogin.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
@@ -38,7 +38,7 @@ export async function findBranchUrl(
     const login = parseDatabaseUrl(before);
     if (login === undefined) return { problem: 'noPassword' };
     const pooled = knownHosts.get(login.host)?.isPooled === true;
-    const credentials = await credentialsFor(connection, compute, { ...login, pooled });
+    const credentials = await findComputeCredentials(connection, compute, { ...login, pooled });
     if (credentials === undefined) return { problem: 'noPassword' };
     await knownHosts.remember(inventory, target.account, [compute]);
     const url = connectionString({ ...login, password: credentials.password, host: hostOf(compute, pooled) });

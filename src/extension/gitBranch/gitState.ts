@@ -80,12 +80,12 @@ export async function isDefaultBranch(
   map: Pick<BranchMap, 'ignoresCase'>,
   runGit: RunGit,
 ): Promise<boolean> {
-  const names = await defaultNames(repository, runGit);
+  const names = await readDefaultNames(repository, runGit);
   return names.some((name) => isSameGitBranch(map, name, branch));
 }
 
 /** The names by which `isDefaultBranch` knows the default branch. There needn't be such a branch here. */
-export async function defaultNames(repository: Repository, runGit: RunGit): Promise<readonly string[]> {
+export async function readDefaultNames(repository: Repository, runGit: RunGit): Promise<readonly string[]> {
   const names = await defaultsOfRemotes(repository);
   if (names.length > 0) return names;
   const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');

@@ -94,7 +94,10 @@ export class KnownHosts {
       for (const [host, known] of this.#entriesOf(inventory, account, compute))
         if (wanted.has(host)) found.set(host, known);
     const others = own.filter(([host]) => !found.has(host));
-    await this.#set([...others.map(([host, known]) => [host, updated(inventory, known)] as const), ...found]);
+    await this.#set([
+      ...others.map(([host, known]) => [host, withDeletion(inventory, known)] as const),
+      ...found,
+    ]);
   }
 
   /** Until the branches are loaded, the stored data of the branch counts. */
@@ -132,7 +135,7 @@ export class KnownHosts {
 }
 
 /** The data of a branch whose compute was deleted, perhaps with the branch. */
-function updated(inventory: KnownInventory, known: KnownBranch): KnownBranch {
+function withDeletion(inventory: KnownInventory, known: KnownBranch): KnownBranch {
   const list = inventory.branches.forProject(known.projectId);
   return list === undefined ? known : { ...known, isDeleted: !list.branches.has(known.branchId) };
 }

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import { UNNAMED_AGENT } from '../../../src/extension/inventory/agentBranches.ts';
 import { leaseProof } from '../../../src/localService/leaseProof.ts';
-import { lineOf, readLines } from '../../../src/extension/agents/bridgeMessages.ts';
+import { toMessageLine, readLines } from '../../../src/extension/agents/bridgeMessages.ts';
 import { listTools } from '../../../src/extension/agents/tools/toolTable.ts';
 import { recordFile } from '../../../src/extension/agents/windowRecords.ts';
 import type { AgentBridge } from '../../../src/extension/agents/ui/bridge.ts';
@@ -214,8 +214,8 @@ describe('The MCP server', () => {
     const received: string[] = [];
     await listenAs(1, (connection, line) => {
       received.push(line);
-      const result = lineOf({ result: { computes: 'forged' } });
-      connection.write(`${lineOf({ proof: 'x'.repeat(43) })}${result}`);
+      const result = toMessageLine({ result: { computes: 'forged' } });
+      connection.write(`${toMessageLine({ proof: 'x'.repeat(43) })}${result}`);
     });
     await listenAs(2, (connection, line) => {
       received.push(line);
@@ -235,7 +235,7 @@ describe('The MCP server', () => {
       const { nonce } = JSON.parse(line);
       if (nonce === undefined) return void connection.destroy();
       const proof = leaseProof('window', { secret: 'token', nonce, baseUrl: socket });
-      connection.write(lineOf({ proof }));
+      connection.write(toMessageLine({ proof }));
     });
     await assert.rejects(call('listComputes'), {
       message: /^The connection to VS Code ended before the answer/,

@@ -35,7 +35,7 @@ export async function showFailure(
 }
 
 /** Runs what a button of a notification does. If it fails, logs and shows the error. @param title see `showFailure` */
-export async function withRetry(
+export async function runOrShowFailure(
   log: Pick<Log, 'error'>,
   title: string,
   act: () => Promise<void>,
@@ -44,7 +44,7 @@ export async function withRetry(
     await act();
   } catch (error) {
     log.error(title, error);
-    await showFailure(title, error, () => void withRetry(log, title, act));
+    await showFailure(title, error, () => void runOrShowFailure(log, title, act));
   }
 }
 

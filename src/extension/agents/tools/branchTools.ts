@@ -1,6 +1,6 @@
 /** The tools that read and change branches. */
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
-import { endingSlots } from '../../branches/endingSlots.ts';
+import { findEndingSlots } from '../../branches/endingSlots.ts';
 import * as z from 'zod/mini';
 import { deletionProblem } from '../../inventory/branchStatus.ts';
 import type { AgentBranch } from '../../inventory/agentBranches.ts';
@@ -166,7 +166,7 @@ async function changeApproved(
   if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
   const [child] = list.childrenOf(branchId);
   if (child !== undefined) throw new Error(`${name} has child branches, such as ${displayName(child)}.`);
-  const slots = what.kind === 'reset' ? await endingSlots(connection, ref, signal) : [];
+  const slots = what.kind === 'reset' ? await findEndingSlots(connection, ref, signal) : [];
   const target = { projectId, branchId, name, agent };
   const asked = what.kind === 'reset' ? { ...what, ...target, slots } : { ...what, ...target };
   if (!isOwn) await deps.approve(asked, connection, signal);

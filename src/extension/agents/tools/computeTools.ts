@@ -11,7 +11,7 @@ import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { whyActiveSentence } from '../../computes/whyActiveSentence.ts';
 import { ENGLISH } from '../../computes/whyActiveText.ts';
-import { onlyChanged } from '../../computes/computeActions.ts';
+import { omitUnchanged } from '../../computes/computeActions.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { computeDetails, computeOutput, projectOutput } from './computeOutput.ts';
 import { findGatedBranch } from './agentPermissions.ts';
@@ -163,7 +163,7 @@ export const computeTools = {
       const { minCu, maxCu = minCu } = call.input;
       const size = { autoscaling_limit_min_cu: minCu, autoscaling_limit_max_cu: maxCu };
       const found = await findCompute(call);
-      const change = onlyChanged(found, size);
+      const change = omitUnchanged(found, size);
       if (change === undefined) return { changed: false, ...computeOutput(found) };
       const result = await changeCompute(call, found, { kind: 'resize', size }, (node, options) =>
         call.deps.computeActions.update(node, change, options),

@@ -10,7 +10,7 @@ import { branchTitle } from '../../inventory/names.ts';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { readGitState } from '../../gitBranch/gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
-import { endingSlots } from '../../branches/endingSlots.ts';
+import { findEndingSlots } from '../../branches/endingSlots.ts';
 import { branchHistory, timeProblem } from '../../history/knownHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
 import { schemaChanges } from '../../history/momentChanges.ts';
@@ -195,7 +195,7 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
   if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
   const preserved = preservedName(found.list);
   const to = nameOf(source);
-  const slots = await endingSlots(connection, found, signal);
+  const slots = await findEndingSlots(connection, found, signal);
   const change = { kind: 'undo', to, preserved, slots, projectId, branchId, name, agent } as const;
   if (!found.isOwn) await deps.approve(change, connection, signal);
   const made = deps.agentBranches.find(found);
@@ -220,13 +220,13 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
     });
   }
   const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;
-  const notes = [isPending ? undefined : await keepUrl(call, found), endedSlotsMessage(slots)];
+  const notes = [isPending ? undefined : await keepUrlWorking(call, found), endedSlotsMessage(slots)];
   const note = notes.filter((text) => text !== undefined).join(' ') || undefined;
   return { branchId, keptAs, pending: isPending || undefined, note };
 }
 
 /** The local service keeps passwords. Another one may have given back older ones. @returns a note for the agent */
-async function keepUrl(call: ToolCall<unknown>, ref: GatedBranch): Promise<string | undefined> {
+async function keepUrlWorking(call: ToolCall<unknown>, ref: GatedBranch): Promise<string | undefined> {
   const { agentBranches, inventory } = call.deps;
   if (!call.connection.isLocal) return await rewriteAgentEnv(call, ref);
   const own = agentBranches.find(ref)?.ownPasswords;

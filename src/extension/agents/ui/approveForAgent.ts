@@ -48,7 +48,7 @@ export async function approveForAgent(
     if (isAsked) await questions.get(guards);
     if (hasEnded) return false;
     if (change.isReading !== true) requireWritable(guards, change);
-    if (isAsked && !(await askUnasked(change))) return false;
+    if (isAsked && !(await askInNotification(change))) return false;
     if (change.isReading === true) return true;
     // To approve a change in production, the user also enters the name.
     const isApproved =
@@ -82,7 +82,7 @@ export async function approveForAgent(
 }
 
 /** @returns whether the user chose the button of the change, and not another one or none */
-async function askUnasked(change: ApprovalRequest): Promise<boolean> {
+async function askInNotification(change: ApprovalRequest): Promise<boolean> {
   const { question, button } = change;
   const text = `${question} ${consequences(change)}`.trim();
   return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;

@@ -13,7 +13,7 @@ import type { Command } from '../../commandSupport/context.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { branchNameQuestion } from './createBranch.ts';
-import { endingSlots } from '../endingSlots.ts';
+import { findEndingSlots } from '../endingSlots.ts';
 import { explainExpiry } from './expiry.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
@@ -105,7 +105,7 @@ export const resetBranch: Command = async (context, argument, run) => {
   const obstacle = resetProblem(picked);
   if (!parent || obstacle !== undefined)
     return void window.showWarningMessage(obstacle ?? run.failureMessage);
-  const slots = endedSlotsMessage(await endingSlots(context.session.requireConnection(), picked), l10n);
+  const slots = endedSlotsMessage(await findEndingSlots(context.session.requireConnection(), picked), l10n);
   const effect = l10n.t(
     'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
   );
@@ -120,7 +120,7 @@ export const resetBranch: Command = async (context, argument, run) => {
   });
 };
 
-/** Why the service wouldn't reset a branch. */
+/** Returns why the service would refuse to reset the branch; undefined if it wouldn't. */
 function resetProblem({ branchId, fullName, branch, list }: PickedBranch): string | undefined {
   if (!branch.parent_id) return l10n.t("{0} has no parent, so it can't be reset.", fullName);
   if (branch.protected === true)

@@ -48,7 +48,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't change the expiry of {0}", fullName);
   const obstacle = expiryObstacle(picked);
   if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
-  // Zero is given by what keeps a branch.
+  // A notice that offers to keep a branch passes zero.
   const lifetime = fieldsOf(argument)['lifetime'] === 0 ? 0 : await singleStep(title, lifetimeQuestion());
   if (lifetime === undefined) return;
   const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
@@ -65,7 +65,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
   });
 };
 
-/** Why the service wouldn't accept an expiry. */
+/** Returns why the service would refuse an expiry; undefined if it wouldn't. */
 function expiryObstacle({ branchId, fullName, branch, list }: PickedBranch): string | undefined {
   if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", fullName);
   if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", fullName);

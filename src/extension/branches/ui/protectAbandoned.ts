@@ -20,7 +20,7 @@ interface ProtectDependencies {
   readonly log: Pick<Log, 'error'>;
 }
 
-export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
+export const protectAbandonedBranches = (deps: ProtectDependencies): Disposable =>
   deps.session.onDidChange(({ connection }) => {
     const branches = connection === undefined ? [] : deps.branchActions.leftUnprotected(connection.accountId);
     for (const branch of branches) void protectAgain(deps, branch);

@@ -65,8 +65,8 @@ const changeOrder =
 export const showNamesFirst = changeOrder(true);
 export const showIdsFirst = changeOrder(false);
 
-/** The button in the view's title. @param argument the row with the focus, if any */
-export const createAny: Command = async ({ session, inventory }, argument) => {
+/** Asks what to create, for the button in the view's title. @param argument the row with the focus, if any */
+export const askWhatToCreate: Command = async ({ session, inventory }, argument) => {
   session.requireConnection();
   const kinds: readonly Choice<OwnCommand['command']>[] = [
     {

@@ -1,6 +1,6 @@
 import { commands, l10n, Uri, window } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { asDetailsNode, detailsUri, jsonPath, titleOf } from '../details.ts';
+import { asDetailsNode, detailsUri, jsonPath, detailsTitle } from '../details.ts';
 import { DETAILS_SCHEME } from '../detailsScheme.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { pickCompute } from '../../commandSupport/pickers.ts';
@@ -20,7 +20,7 @@ export const showDetails: Command = async (context, argument, run) => {
       inventory.refreshComputes(node.projectId),
       inventory.branches.refresh(node.projectId),
     ]);
-  const uri = Uri.from(detailsUri(accountId, node, titleOf(context, node)));
+  const uri = Uri.from(detailsUri(accountId, node, detailsTitle(context, node)));
   await commands.executeCommand('vscode.openWith', uri, 'vscode.markdown.preview.editor', { preview: false });
 };
 

@@ -3,7 +3,7 @@ import { l10n, workspace, type EventEmitter, type Uri } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
 import {
   detailsJson,
-  detailsOwner,
+  parseDetailsUri,
   readDetails,
   readServerLog,
   type Details,
@@ -27,7 +27,7 @@ export const followDetails = (
     const projects = projectsOf(changes);
     for (const { uri } of workspace.textDocuments) {
       if (uri.scheme !== DETAILS_SCHEME) continue;
-      const { node } = detailsOwner(uri);
+      const { node } = parseDetailsUri(uri);
       if (node !== undefined && 'projectId' in node && projects.has(node.projectId)) changed.fire(uri);
     }
   });
@@ -35,7 +35,7 @@ export const followDetails = (
 /** @throws {Error} with a message for the user */
 export async function detailsText(deps: DetailsDependencies, uri: Uri): Promise<string> {
   try {
-    if (detailsOwner(uri).isLog) return logText(await readServerLog(deps, uri));
+    if (parseDetailsUri(uri).isLog) return logText(await readServerLog(deps, uri));
     const details = await readDetails(deps, uri);
     const isPage = uri.path.endsWith('.md');
     if (details === undefined) return `${isPage ? '' : '// '}${l10n.t('It no longer exists.')}\n`;

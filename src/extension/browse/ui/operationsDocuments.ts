@@ -13,7 +13,7 @@ import { knownSince, lastDayOf } from '../../operations/activitySpans.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
 import { hasFailed, isFinal } from '../../operations/pendingChange.ts';
 import { activityPicture, activitySummary } from '../../operations/ui/activityPicture.ts';
-import { detailsOwner, type DetailsDependencies } from '../details.ts';
+import { parseDetailsUri, requireOwner, type DetailsDependencies } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
 
 /** As many as one request returns. For most projects, these are more than those of a day, and the local service keeps no more. */
@@ -30,7 +30,7 @@ export const followOperations = (tracker: OperationTracker, changed: EventEmitte
   tracker.onDidEnd(({ change }) => {
     for (const { uri } of workspace.textDocuments) {
       if (uri.scheme !== OPERATIONS_SCHEME) continue;
-      const { node } = detailsOwner(uri);
+      const { node } = parseDetailsUri(uri);
       if (node !== undefined && 'projectId' in node && node.projectId === change.projectId) changed.fire(uri);
     }
   });
@@ -45,12 +45,9 @@ export async function operationsText(deps: DetailsDependencies, uri: Uri): Promi
 }
 
 async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<string> {
-  const { session, inventory } = deps;
-  const { account, node } = detailsOwner(uri);
-  await session.whenRead();
-  const connection = session.requireConnection();
-  if (connection.accountId !== account || node === undefined || node.kind === 'apiKey')
-    throw new AccountSwitchedError();
+  const { inventory } = deps;
+  const { connection, node } = await requireOwner(deps, uri);
+  if (node.kind === 'apiKey') throw new AccountSwitchedError();
   const { projectId } = node;
   const client = await connection.client();
   const [found] = await Promise.all([
@@ -70,7 +67,7 @@ async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<stri
     escapeMarkdown(countText(history, ofNode.length)),
     `## ${escapeMarkdown(l10n.t('Last day'))}`,
     escapeMarkdown(l10n.t('High: active. Half: starting. Line: idle.')),
-    ...shown.map((each) => dayOf(each, history)),
+    ...shown.map((each) => daySection(each, history)),
     `## ${escapeMarkdown(l10n.t('Operations'))}`,
     table(deps, ofNode, node.kind !== 'compute'),
     '',
@@ -84,8 +81,8 @@ function countText({ isComplete, now }: History, count: number): string {
     : l10n.t('The newest {0} operations, as of {1}. The service may have older ones.', count, at);
 }
 
-/** The picture is followed by the same as text. */
-function dayOf(compute: Compute, history: History): string {
+/** Returns the last day of a compute as a picture, and then as text for readers who can't see it. */
+function daySection(compute: Compute, history: History): string {
   const { spans, starts } = lastDayOf(compute, { ...history, knownSince: knownSince(history) });
   const name = displayName(compute);
   const summary = activitySummary(spans, starts.filter(({ isRestart }) => !isRestart).length);
@@ -116,7 +113,7 @@ function table(deps: DetailsDependencies, operations: readonly Operation[], with
 const whenText = (time: string | null | undefined): string =>
   time ? `${ago(time)} (${formatDate(time)})` : '';
 
-/** A compute with its name, or a branch. */
+/** Returns the name of the compute or branch that an operation was about, or else the id. */
 function targetText({ inventory }: DetailsDependencies, operation: Operation): string {
   const { project_id: projectId, endpoint_id: computeId, branch_id: branchId } = operation;
   const compute = computeId ? inventory.compute(projectId, computeId) : undefined;
@@ -148,7 +145,7 @@ const durationText = ({ status, total_duration_ms: ms }: Operation): string => {
 
 const SECONDS = { style: 'unit', unit: 'second', unitDisplay: 'short' } as const;
 
-/** Only the local service reports it. */
+/** Only the local service reports what has started an operation. */
 function originText(origin: string | null | undefined): string {
   if (origin === 'connection') return l10n.t('a connection');
   return origin === 'inactivity' ? l10n.t('inactivity') : '';

@@ -40,7 +40,7 @@ function fixedSizeQuestion(current: SizeRange | undefined): Question<number | 'r
   const autoscaling = {
     label: l10n.t('Autoscaling…'),
     iconPath: new ThemeIcon('arrow-both'),
-    description: marked(
+    description: withMark(
       l10n.t('scales with the load between a minimum and a maximum, without restarts'),
       range && l10n.t('current: {0}–{1} CU', numberText(range.min), numberText(range.max)),
     ),
@@ -94,29 +94,30 @@ function sizeItem(size: ComputeSize, connections: number, current: number | unde
   const mark = isCurrent ? l10n.t('current') : undefined;
   return {
     label: `${numberText(cu)} CU`,
-    description: marked(parts.join(' · '), mark),
+    description: withMark(parts.join(' · '), mark),
     value: cu,
     isCurrent,
   };
 }
 
 /** The mark comes first, because VS Code cuts off the end of a long line. */
-const marked = (text: string, mark: string | undefined): string =>
+const withMark = (text: string, mark: string | undefined): string =>
   mark === undefined ? text : `${mark} · ${text}`;
 
-const LIMITS = { min: AUTOSUSPEND_MIN_SECONDS, max: AUTOSUSPEND_MAX_SECONDS };
+const DELAY_LIMITS = { min: AUTOSUSPEND_MIN_SECONDS, max: AUTOSUSPEND_MAX_SECONDS };
 
-const PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 60];
+const DELAY_PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 60];
 
 /** @param current the delay of the compute, marked and focused; undefined for a new one */
 export function autosuspendQuestion(current: number | undefined): Question<number> {
-  const delays = [AUTOSUSPEND_DEFAULT, ...PRESETS, AUTOSUSPEND_NEVER];
+  const delays = [AUTOSUSPEND_DEFAULT, ...DELAY_PRESETS, AUTOSUSPEND_NEVER];
   if (current !== undefined && !delays.includes(current)) delays.splice(1, 0, current);
   const items = delays.map((delay) => presetItem(delay, current));
   return pickOne({
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
-    typed: (text) => delayItem(text, LIMITS, (seconds) => capital(l10n.t('after {0}', duration(seconds)))),
+    typed: (text) =>
+      delayItem(text, DELAY_LIMITS, (seconds) => capital(l10n.t('after {0}', duration(seconds)))),
   });
 }
 

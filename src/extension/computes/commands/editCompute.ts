@@ -13,7 +13,7 @@ import type { ComputePatch } from '../../../api/records/requests.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { isPrimary, sizeOf } from '../../inventory/computeStatus.ts';
 import { asComputeNode, computeNodeOf } from '../../inventory/nodes.ts';
-import { onlyChanged } from '../computeActions.ts';
+import { omitUnchanged } from '../computeActions.ts';
 import { settingsUri } from '../settings/pgSettings.ts';
 import { settingsOn } from '../../inventory/computeStatus.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -44,7 +44,7 @@ export const editCompute: Command = async (context, argument, run) => {
   const { project_id: projectId, id: computeId } = answers.compute;
   // The record may have been refreshed during the questions.
   const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
-  const change = onlyChanged(current, answers.change);
+  const change = omitUnchanged(current, answers.change);
   if (change === undefined) return announce(l10n.t('Nothing to change on {0}', fullName), 'info');
   const node = computeNodeOf(current);
   await makeChange(context, run, {
@@ -81,7 +81,7 @@ function questionFor({ inventory }: CommandContext, compute: Compute, change: Co
   };
 }
 
-/** Disabling a compute has one even if it interrupts nothing. */
+/** Returns what the user should know of a change. Disabling a compute has consequences even without connections. */
 function consequence(
   effect: ComputeChangeEffect,
   connections: OpenConnections,

@@ -79,7 +79,7 @@ export const settingsUri = (
 });
 
 /** @returns undefined for another kind of URI */
-export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): ComputeIds | undefined {
+export function parseSettingsUri({ path }: Pick<SettingsUri, 'path'>): ComputeIds | undefined {
   const [, projectId, computeId] = DOCUMENT_PATH.exec(path) ?? [];
   return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;
 }

@@ -9,7 +9,7 @@ export interface RejectedText {
   readonly reason: string;
 }
 
-export function diagnosticsOf(document: TextDocument, rejected: RejectedText | undefined): Diagnostic[] {
+export function createDiagnostics(document: TextDocument, rejected: RejectedText | undefined): Diagnostic[] {
   const text = document.getText();
   const parsed = parseSettings(text);
   const found = (parsed.problems ?? []).flatMap((problem) => {

@@ -26,7 +26,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import { computeNodeOf, projectsOf, type InventoryEvent } from '../../inventory/nodes.ts';
 import type { EndReport } from '../../operations/pendingChange.ts';
-import { belongsToAccount, formatSettings, parseSettings, settingsOwner } from '../settings/pgSettings.ts';
+import { belongsToAccount, formatSettings, parseSettings, parseSettingsUri } from '../settings/pgSettings.ts';
 import { computeStatus, settingsOn, type SettingsText } from '../../inventory/computeStatus.ts';
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -39,7 +39,7 @@ import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { Guards } from '../../operations/guards.ts';
 import type { ComputeActions } from '../computeActions.ts';
-import { diagnosticsOf, problemsText, type RejectedText } from './settingsDiagnostics.ts';
+import { createDiagnostics, problemsText, type RejectedText } from './settingsDiagnostics.ts';
 
 interface SettingsDependencies {
   readonly session: Session;
@@ -181,7 +181,7 @@ export class SettingsDocuments implements Disposable {
     const { session, inventory } = this.#deps;
     // After a reload, VS Code restores documents before the account is known.
     await session.whenRead();
-    const owner = settingsOwner(uri);
+    const owner = parseSettingsUri(uri);
     if (owner === undefined) throw FileSystemError.FileNotFound(uri);
     const connection = session.requireConnection();
     if (!belongsToAccount(uri, connection.account))
@@ -197,7 +197,10 @@ export class SettingsDocuments implements Disposable {
 
   #check(document: TextDocument): void {
     if (!isSettings(document)) return;
-    this.#problems.set(document.uri, diagnosticsOf(document, this.#rejected.get(document.uri.toString())));
+    this.#problems.set(
+      document.uri,
+      createDiagnostics(document, this.#rejected.get(document.uri.toString())),
+    );
   }
 
   #close({ uri }: TextDocument): void {
@@ -213,7 +216,7 @@ export class SettingsDocuments implements Disposable {
     const projects = projectsOf(changes);
     for (const document of workspace.textDocuments) {
       const { uri } = document;
-      const owner = isSettings(document) ? settingsOwner(uri) : undefined;
+      const owner = isSettings(document) ? parseSettingsUri(uri) : undefined;
       if (owner === undefined || account === undefined || !belongsToAccount(uri, account)) continue;
       const list = inventory.computesOf(owner.projectId);
       if (!projects.has(owner.projectId) || list?.isLoaded !== true || list.failure !== undefined) continue;

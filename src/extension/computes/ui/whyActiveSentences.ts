@@ -1,4 +1,4 @@
-/** Why a compute is active, in the user's language. Asked when the user looks, never by a timer. */
+/** Why a compute is active, in the user's language. The service is asked when the user looks, never by a timer. */
 import { env, l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Session } from '../../account/session.ts';
@@ -10,7 +10,7 @@ const translator: Translator = {
   t: l10n.t.bind(l10n),
 };
 
-/** How long a tooltip waits. Milliseconds. */
+/** Milliseconds that a tooltip waits for the sentence. */
 const HOVER_LIMIT = 3000;
 
 export class WhyActiveSentences {

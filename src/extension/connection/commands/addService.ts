@@ -19,7 +19,7 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { hostOf } from '../branchLogin.ts';
-import { pickRecord } from './copyHost.ts';
+import { pickComputeRecord } from './copyHost.ts';
 import { askForLogin } from './login.ts';
 
 /** Postgres truncates longer names. */
@@ -29,7 +29,7 @@ export const addService: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't add the service");
   requireTrust();
   const title = l10n.t('Add to pg_service.conf');
-  const compute = await pickRecord(context, title, argument);
+  const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined) return;
   const login = await askForLogin(context, { title, compute, scope: undefined, allowsPooled: true });
   if (login === undefined) return;
@@ -57,7 +57,7 @@ export const defaultServiceName = (
 /** Asks before it replaces a service. @returns false if the user canceled */
 export async function saveService(name: string, compute: Compute, login: Login): Promise<boolean> {
   requireTrust();
-  const file = await targetOf(serviceFilePath());
+  const file = await resolveLinkTarget(serviceFilePath());
   const lines = serviceLines({ ...login, host: hostOf(compute, login.pooled) }).map(toBytes);
   // The role and database may come from a workspace's tasks.json. libpq stops reading at a line that is too long.
   const names = [login.role, login.database];
@@ -98,12 +98,12 @@ function serviceFilePath(): string {
     : path.join(os.homedir(), '.pg_service.conf');
 }
 
-/** The target of a link, which may not exist yet. */
-async function targetOf(file: string): Promise<string> {
+/** Follows links to the file that is written, which may not exist yet. */
+async function resolveLinkTarget(file: string): Promise<string> {
   const real = await realpath(file).catch(ignoreMissing);
   const link = real === undefined ? await readlink(file).catch(ignoreMissing) : undefined;
   if (link === undefined) return real ?? file;
-  return await targetOf(path.resolve(await realpath(path.dirname(file)), link));
+  return await resolveLinkTarget(path.resolve(await realpath(path.dirname(file)), link));
 }
 
 /** Reads the file as bytes, so that text in any encoding is kept unchanged. @throws {Error} if it can't be used */

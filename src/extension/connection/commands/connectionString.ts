@@ -9,13 +9,13 @@ import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { hostOf } from '../branchLogin.ts';
-import { pickRecord } from './copyHost.ts';
+import { pickComputeRecord } from './copyHost.ts';
 import { askForLogin, findOrAskPassword, type LoginRequest, type PasswordAnswer } from './login.ts';
 
 export const copyConnectionString: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the connection string");
   const title = l10n.t('Copy Connection String');
-  const compute = await pickRecord(context, title, argument);
+  const compute = await pickComputeRecord(context, title, argument);
   const scope = window.activeTextEditor?.document.uri;
   const database = databaseOf(argument);
   const result = compute && (await askForUri(context, { title, compute, scope, database }));
@@ -48,7 +48,7 @@ export async function askForUri(
 export const copyConnectionAs: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the connection");
   const title = l10n.t('Copy As');
-  const compute = await pickRecord(context, title, argument);
+  const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined) return;
   const request = { title, compute, scope: window.activeTextEditor?.document.uri };
   const login = await askForLogin(context, { ...request, allowsPooled: true });

@@ -45,7 +45,7 @@ function replaceByHost(edit: TextEditorEdit, document: TextDocument, selection: 
 }
 
 /** The record of the argument's compute, or of the one the user picks. @returns undefined if the user canceled */
-export async function pickRecord(
+export async function pickComputeRecord(
   context: CommandContext,
   title: string,
   argument: unknown,
@@ -60,7 +60,7 @@ async function pickHost(
   title: string,
   argument: unknown,
 ): Promise<string | undefined> {
-  const compute = await pickRecord(context, title, argument);
+  const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined || pooledHost(compute) === undefined) return compute?.host;
   const isPooled = await singleStep(title, poolingQuestion(context, compute));
   return isPooled === undefined ? undefined : hostOf(compute, isPooled);

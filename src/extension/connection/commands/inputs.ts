@@ -14,7 +14,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { defaultServiceName, saveService } from './addService.ts';
 import { hostOf } from '../branchLogin.ts';
-import { pickRecord } from './copyHost.ts';
+import { pickComputeRecord } from './copyHost.ts';
 import { knownLogin } from './login.ts';
 
 type InputArguments = ReturnType<typeof readArguments>;
@@ -22,7 +22,7 @@ type InputArguments = ReturnType<typeof readArguments>;
 export const inputHost: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the host");
   const args = readArguments(argument);
-  const compute = await findOrPick(context, l10n.t('Host'), args);
+  const compute = await findOrPickCompute(context, l10n.t('Host'), args);
   return compute && hostOf(compute, isPooled(compute, args));
 };
 
@@ -68,7 +68,7 @@ const isPooled = (compute: Compute, { pooled }: InputArguments): boolean =>
   pooled && pooledHost(compute) !== undefined;
 
 /** @returns undefined if the user canceled. @throws {Error} for a name that doesn't exist or isn't unique */
-async function findOrPick(
+async function findOrPickCompute(
   context: CommandContext,
   title: string,
   { project, compute }: InputArguments,
@@ -77,7 +77,7 @@ async function findOrPick(
   await context.session.whenRead();
   context.session.requireConnection();
   return compute === undefined
-    ? await pickRecord(context, title, undefined)
+    ? await pickComputeRecord(context, title, undefined)
     : await findCompute(context, compute, project);
 }
 
@@ -155,7 +155,7 @@ async function findConnection(
   title: string,
   args: InputArguments,
 ): Promise<{ readonly compute: Compute; readonly login: Login } | undefined> {
-  const compute = await findOrPick(context, title, args);
+  const compute = await findOrPickCompute(context, title, args);
   if (compute === undefined) return undefined;
   const pooled = isPooled(compute, args);
   const { role, database } = args;

@@ -15,7 +15,7 @@ import {
   type Catalog,
 } from '../connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
-import { catalogOf, credentialsFor } from '../branchLogin.ts';
+import { loadBranchCatalog, findComputeCredentials } from '../branchLogin.ts';
 import { PASSWORD_PLACEHOLDER } from '../connectionStrings.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -101,7 +101,7 @@ export async function loadCatalog(
 ): Promise<Catalog | undefined> {
   const { connection } = session;
   const branch = computeNodeOf(compute);
-  return await loadIfOffered(title, async () => connection && catalogOf(connection, branch));
+  return await loadIfOffered(title, async () => connection && loadBranchCatalog(connection, branch));
 }
 
 async function ask(
@@ -187,7 +187,10 @@ export async function findCredentials(
 ): Promise<Credentials | undefined> {
   const { connection } = session;
   // The service also rejects the call if, for example, the role doesn't exist. The user may still know the password.
-  return await loadIfOffered(title, async () => connection && credentialsFor(connection, compute, login));
+  return await loadIfOffered(
+    title,
+    async () => connection && findComputeCredentials(connection, compute, login),
+  );
 }
 
 /** Copies the password of a role, or reports that the service doesn't provide it. */
@@ -217,7 +220,7 @@ export async function findOrAskPassword(
 
 async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
   return await askInSteps(title, async (askNext) => {
-    const source = await askNext(sourceQuestion(role));
+    const source = await askNext(passwordQuestion(role));
     if (source === 'placeholder') return { password: PASSWORD_PLACEHOLDER, isPlaceholder: true };
     const question = { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true };
     const password = await askNext(enterText(question));
@@ -225,7 +228,7 @@ async function askForPassword(title: string, role: string): Promise<PasswordAnsw
   });
 }
 
-function sourceQuestion(role: string): Question<'user' | 'placeholder'> {
+function passwordQuestion(role: string): Question<'user' | 'placeholder'> {
   const items: Choice<'user' | 'placeholder'>[] = [
     { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), value: 'user' },
     { label: l10n.t('Use a placeholder'), description: PASSWORD_PLACEHOLDER, value: 'placeholder' },

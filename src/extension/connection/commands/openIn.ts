@@ -5,12 +5,12 @@ import { splitHost } from '../../../api/addresses/host.ts';
 import { connectionString } from '../connectionStrings.ts';
 import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { connectionName } from '../../inventory/names.ts';
-import { withRetry } from '../../account/ui/notify.ts';
+import { runOrShowFailure } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
-import { pickRecord } from './copyHost.ts';
+import { pickComputeRecord } from './copyHost.ts';
 import { copyPassword, knownLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
@@ -49,7 +49,7 @@ export const openConnectionIn: Command = async (context, argument, run) => {
   if (clients.length === 0) return void offerClients(argument);
   run.failureMessage = l10n.t("Couldn't open the SQL client");
   const title = l10n.t('Open In');
-  const compute = await pickRecord(context, title, argument);
+  const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined) return;
   const client = await pickClient(title, clients);
   if (client === undefined) return;
@@ -81,12 +81,12 @@ async function offerPassword(
       ? l10n.t('Copied the connection string without the password. Paste it in {0}.', label)
       : l10n.t('Added the connection to {0}. Enter the password of {1} there.', label, sanitize(login.role));
   if ((await window.showInformationMessage(message, copy)) !== copy) return;
-  await withRetry(context.log, l10n.t("Couldn't copy the password"), () =>
+  await runOrShowFailure(context.log, l10n.t("Couldn't copy the password"), () =>
     copyPassword(context, request, login),
   );
 }
 
-/** Doesn't wait for the user. */
+/** Offers to find SQL clients, or to copy the connection. */
 async function offerClients(argument: unknown): Promise<void> {
   const find = l10n.t('Find SQL Clients');
   const copy = l10n.t('Copy As…');

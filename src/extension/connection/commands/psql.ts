@@ -12,7 +12,7 @@ import { connectionName } from '../../inventory/names.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import { pickRecord } from './copyHost.ts';
+import { pickComputeRecord } from './copyHost.ts';
 import { askForLogin, findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
@@ -25,7 +25,7 @@ export const openPsql: Command = async (context, argument, run) => {
   const program = findPsql(context, argument);
   if (program === undefined) return;
   const title = l10n.t('Open psql');
-  const compute = await pickRecord(context, title, argument);
+  const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined) return;
   const name = connectionName(context.inventory, compute);
   await openTerminal(context, { title, program, compute, name, database: databaseOf(argument) });
@@ -35,7 +35,7 @@ export const openPsql: Command = async (context, argument, run) => {
 export function findPsql({ config }: CommandContext, argument: unknown): string | undefined {
   requireTrust();
   const program = psqlProgram(config);
-  if (program === undefined) void offerOthers(argument);
+  if (program === undefined) void offerAlternatives(argument);
   return program;
 }
 
@@ -48,7 +48,7 @@ interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute' | 'database
   readonly program: string;
   /** The name of the terminal. */
   readonly name: string;
-  /** What sessions begin with. */
+  /** Options that each session of psql begins with, as in PGOPTIONS. */
   readonly pgOptions?: string;
 }
 
@@ -65,7 +65,7 @@ export async function openTerminal(
   const options = {
     name,
     iconPath: new ThemeIcon('database'),
-    ...stayingOpen(context, program, [
+    ...terminalProgramOptions(context, program, [
       `--dbname=${connectionString({ ...login, ...security, host: compute.host })}`,
     ]),
     env: {
@@ -88,7 +88,11 @@ export async function openTerminal(
 }
 
 /** If psql fails, its terminal stays with the reason. */
-const stayingOpen = ({ extensionUri }: CommandContext, program: string, args: readonly string[]) => ({
+const terminalProgramOptions = (
+  { extensionUri }: CommandContext,
+  program: string,
+  args: readonly string[],
+) => ({
   shellPath: process.execPath,
   shellArgs: [
     Uri.joinPath(extensionUri, 'dist', 'terminalProgram.js').fsPath,
@@ -98,7 +102,7 @@ const stayingOpen = ({ extensionUri }: CommandContext, program: string, args: re
   ],
 });
 
-/** For VS Code's executable, which `terminalProgram.ts` runs in. */
+/** Lets VS Code's executable run `terminalProgram.ts` as Node would. */
 const RUN_AS_NODE = { ELECTRON_RUN_AS_NODE: '1' };
 
 type FoundLogin = Partial<Credentials> & { readonly login: Login };
@@ -121,8 +125,8 @@ async function findLogin(context: CommandContext, request: LoginRequest): Promis
   }
 }
 
-/** Doesn't wait for the user. */
-async function offerOthers(argument: unknown): Promise<void> {
+/** Offers other ways to connect, and where to get psql. */
+async function offerAlternatives(argument: unknown): Promise<void> {
   const openIn = l10n.t('Open In…');
   const copy = l10n.t('Copy Connection String…');
   const install = l10n.t('Get psql');

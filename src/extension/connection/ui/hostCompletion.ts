@@ -33,7 +33,7 @@ interface ItemContext {
   readonly branchText: (compute: Compute) => string;
   /** Whether a password may be inserted: the document is a file of variables, in a trusted workspace. */
   readonly takesPassword: boolean;
-  /** Undefined if it isn't known. */
+  /** Returns undefined if the branch's name isn't known. */
   readonly branchName: (compute: Compute) => string | undefined;
 }
 
@@ -52,12 +52,12 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     const { compute, host, isPooled } = computeHost;
     const branchName = context.branchName(compute);
     const computeName = isPrimary(compute) ? '' : displayName(compute);
-    const names = joined(context.branchText(compute), computeName);
+    const names = joinParts(context.branchText(compute), computeName);
     const { label, description } = idAndName(host, names);
     const pooled = isPooled ? l10n.t('pooled') : '';
-    const status = joined(pooled, statusText(compute), description);
+    const status = joinParts(pooled, statusText(compute), description);
     const item = new HostItem({ label, description: status }, () => computeTable(compute, branchName));
-    item.detail = sanitize(joined(displayName(compute), compute.branch_id, sizeText(compute)));
+    item.detail = sanitize(joinParts(displayName(compute), compute.branch_id, sizeText(compute)));
     if (context.place.kind === 'uri') insertUri(item, computeHost, context);
     else insertHost(item, host, context.portPlace);
     // VS Code filters by this text; a compute can be found by more than its host.
@@ -65,7 +65,7 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     return withRange(item, context, String(order).padStart(4, '0'));
   });
 
-const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
+const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
 
 /** The command inserts the password, which isn't requested for each row of the list. */
 function insertUri(item: CompletionItem, computeHost: ComputeHost, context: ItemContext): void {
@@ -94,7 +94,7 @@ function insertHost(item: CompletionItem, host: string, place: PortPlace): void 
 }
 
 /** Shown while some computes aren't loaded. Lets the user pick a project and one of its computes, and inserts the host. */
-export function loadItem(context: ItemContext): CompletionItem {
+export function loadComputesItem(context: ItemContext): CompletionItem {
   const title = l10n.t('Load computes…');
   const item = new CompletionItem(title, CompletionItemKind.Text);
   // The command inserts the host at the cursor.

@@ -30,7 +30,7 @@ import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { computeTable } from '../../inventory/ui/computeText.ts';
 import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
-import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
+import { HostItem, hostItems, loadComputesItem } from './hostCompletion.ts';
 
 export interface HostProviderDependencies {
   readonly session: Session;
@@ -75,7 +75,7 @@ export class HostProvider implements Disposable {
     };
     const items: CompletionItem[] = hostItems(hosts, context);
     const { isPartial } = this.#prefetch;
-    if (isPartial) items.push(loadItem(context));
+    if (isPartial) items.push(loadComputesItem(context));
     return { items, isIncomplete: hasMore || isPartial };
   }
 
@@ -95,12 +95,12 @@ export class HostProvider implements Disposable {
     if (mention === undefined) return undefined;
     let found = this.#index.find(mention);
     if (found === undefined && mayBeCompute(mention, this.#deps.session.connection?.account)) {
-      await Promise.race([this.#prefetch.start(), canceled(token)]);
+      await Promise.race([this.#prefetch.start(), untilCanceled(token)]);
       found = token.isCancellationRequested ? undefined : this.#index.find(mention);
     }
     if (found === undefined) return undefined;
     const names = this.#deps.inventory.branches.ensureLoaded(found.compute.project_id);
-    await Promise.race([names, canceled(token)]);
+    await Promise.race([names, untilCanceled(token)]);
     return hostHover(found, mention, position.line, this.#branchName(found.compute));
   }
 
@@ -117,7 +117,7 @@ export class HostProvider implements Disposable {
 const isEnvFile = ({ languageId, uri }: TextDocument): boolean =>
   languageId === 'dotenv' && uri.scheme === 'file';
 
-const canceled = (token: CancellationToken): Promise<void> =>
+const untilCanceled = (token: CancellationToken): Promise<void> =>
   new Promise((resolve) => token.onCancellationRequested(() => resolve()));
 
 function hostHover(
@@ -136,7 +136,7 @@ function hostHover(
   return new Hover(content, new Range(line, mention.start, line, end));
 }
 
-/** What its row offers. VS Code breaks a line with more links. */
+/** The commands of the row of the compute. VS Code breaks a line with more links. */
 function linksFor(compute: Compute): Partial<Record<CommandId, string>> {
   const canConnect = compute.disabled !== true && workspace.isTrusted;
   return {

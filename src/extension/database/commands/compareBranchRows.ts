@@ -1,7 +1,7 @@
 /** Compare Rows: what differs in a table or query between two branches, in VS Code's diff editor. */
 import { commands, l10n, Uri, window as editors, type Tab } from 'vscode';
 import { announce } from '../../window/ui/announce.ts';
-import { baseFirst, branchQuestion, pickBranch } from '../../commandSupport/branchPicker.ts';
+import { orderForComparison, branchQuestion, pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -34,10 +34,11 @@ export const compareBranchRows: Command = async (context, argument, run) => {
   const parentId = picked.branch.parent_id ?? undefined;
   const other = parentId ?? (await askForBase(context, title, { projectId, branchId }));
   if (other === undefined) return;
-  const [base, branch] = baseFirst(picked, other).map((id) => ({ account, projectId, branchId: id })) as [
-    BranchRef,
-    BranchRef,
-  ];
+  const [base, branch] = orderForComparison(picked, other).map((id) => ({
+    account,
+    projectId,
+    branchId: id,
+  })) as [BranchRef, BranchRef];
   const [hasBase, hasBranch] = await Promise.all([base, branch].map((ref) => hasPrimary(context, ref)));
   if (!hasBase || !hasBranch) {
     const past = hasBranch ? { ...branch, pastId: base.branchId } : { ...base, pastId: branch.branchId };

@@ -12,7 +12,7 @@ import { branchTitle, documentTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import {
-  baseFirst,
+  orderForComparison,
   branchQuestion,
   pickBranch,
   type PickedBranch,
@@ -49,7 +49,7 @@ export const compareSchema: Command = async (context, argument, run) => {
   if (answers === undefined) return;
   const { projectId } = picked;
   const { database, baseId: other } = answers;
-  const [base, compared] = baseFirst(picked, other).map((id) =>
+  const [base, compared] = orderForComparison(picked, other).map((id) =>
     uriOf(context, { projectId, branchId: id, database }),
   ) as [Uri, Uri];
   await showDifference(context, base, compared);

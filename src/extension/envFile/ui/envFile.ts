@@ -11,7 +11,7 @@ import {
 } from '../dotEnv.ts';
 import { gitIgnored, type Ignored } from '../gitIgnored.ts';
 import type { Log } from '../../window/ui/log.ts';
-import { withRetry } from '../../account/ui/notify.ts';
+import { runOrShowFailure } from '../../account/ui/notify.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
@@ -57,13 +57,13 @@ export async function prepareEnv(
   const protection = await askForProtection(target, file, database);
   if (protection === undefined) return undefined;
   const ignoreFile = protection === 'ignore' ? target.ignoreFile : undefined;
-  if (!(await saveFirst([uri, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])], database)))
+  if (!(await saveUnsaved([uri, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])], database)))
     return undefined;
   return async (value, related = []) => {
     // The file may have been replaced during the questions.
-    if ((await readEnvFile(uri)).path !== target.path) throw changedMeanwhile(file);
+    if ((await readEnvFile(uri)).path !== target.path) throw changedFileError(file);
     const changes = [{ name, after: value }, ...related];
-    const isAllowed = await askForOtherForm(target.uri, file, name, changes);
+    const isAllowed = await confirmRequoting(target.uri, file, name, changes);
     if (isAllowed === undefined) return undefined;
     const rule = path.posix.basename(uri.path);
     const ignored =
@@ -71,7 +71,7 @@ export async function prepareEnv(
       (await changeTextFile(ignoreFile, (text) => changeText(text, () => appendLine(text, rule))));
     const change = (text: string) => {
       const changed = setVariables(text, changes);
-      if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedMeanwhile(file);
+      if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedFileError(file);
       const value = getVariable(text, name) ?? '';
       return value === '' || isOwn(value) ? changed.text : keepFormerValue(changed.text, text, name);
     };
@@ -80,10 +80,10 @@ export async function prepareEnv(
   };
 }
 
-const changedMeanwhile = (file: string) => new Error(l10n.t('{0} was changed in the meantime.', file));
+const changedFileError = (file: string) => new Error(l10n.t('{0} was changed in the meantime.', file));
 
-/** Asks before a value gets other quotes. @returns whether it may; undefined if the user canceled */
-async function askForOtherForm(
+/** Asks before a value gets other quotes. @returns whether other quotes are allowed; undefined if the user canceled */
+async function confirmRequoting(
   uri: Uri,
   file: string,
   name: string,
@@ -173,7 +173,7 @@ function questionOf(ignored: 'notIgnored' | 'tracked' | 'unknown', name: string,
 }
 
 /** Saves unsaved changes, which would conflict with the change on disk. @returns false if the user canceled */
-async function saveFirst(uris: readonly Uri[], database: string): Promise<boolean> {
+async function saveUnsaved(uris: readonly Uri[], database: string): Promise<boolean> {
   const documents = unsaved(uris);
   const [first] = documents;
   if (first === undefined) return true;
@@ -206,5 +206,5 @@ export async function offerUndo(
 ): Promise<void> {
   const undo = l10n.t('Undo');
   if ((await window.showInformationMessage(message, undo)) !== undo) return;
-  await withRetry(log, l10n.t("Couldn't undo the change"), () => undoChanges(changes).then(onUndone));
+  await runOrShowFailure(log, l10n.t("Couldn't undo the change"), () => undoChanges(changes).then(onUndone));
 }

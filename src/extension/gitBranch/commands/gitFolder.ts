@@ -9,7 +9,7 @@ import {
   type BranchMap,
   type BranchMapWriter,
 } from '../branchMap.ts';
-import { defaultNames, readGitBranches, readGitState } from '../gitState.ts';
+import { readDefaultNames, readGitBranches, readGitState } from '../gitState.ts';
 import { findRepository, type Repository } from '../../../base/git/repository.ts';
 import { updateNeonFile } from '../neonFile.ts';
 import { runGit } from '../../envFile/ui/git.ts';
@@ -105,7 +105,7 @@ export async function mapDefaultBranch(
   const { folder, repository, map } = git;
   const current = context.workFolders.of(folder)?.state.current;
   if (!isSameBranch(parent, current) || context.guards.cachedMark(parent) === 'production') return;
-  const names = await defaultNames(repository, runGit);
+  const names = await readDefaultNames(repository, runGit);
   for (const gitBranch of await readGitBranches(runGit, folder.uri.fsPath))
     if (!map.branches.has(gitBranch) && names.some((each) => isSameGitBranch(map, each, gitBranch)))
       await mapBranch(context, { ...git, gitBranch }, parent, name);

@@ -104,7 +104,7 @@ async function branchActions(
   ];
 }
 
-/** As many as a short menu can have. */
+/** A short menu has at most this many default branches. */
 const MAX_DEFAULTS = 3;
 
 /** For a file without a database branch, while the default git branch is checked out: the default branches of opened projects. */
@@ -163,7 +163,7 @@ function gitActions({ workFolders }: CommandContext, folder: WorkspaceFolder): r
   ];
 }
 
-/** What is needed less often. */
+/** Returns the actions that are needed less often. */
 function otherActions(context: CommandContext, folder: WorkspaceFolder): readonly Action[] {
   const { session, inventory, workFolders } = context;
   const { current, map } = workFolders.of(folder)?.state ?? {};

@@ -9,7 +9,7 @@ import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { askForUri } from '../../connection/commands/connectionString.ts';
-import { pickRecord } from '../../connection/commands/copyHost.ts';
+import { pickComputeRecord } from '../../connection/commands/copyHost.ts';
 
 export const writeEnv: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't write the connection string");
@@ -20,7 +20,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   const { name, file, uri } = env;
   run.failureMessage = l10n.t("Couldn't write {0}", name);
   const title = l10n.t('Write {0} to {1}', name, file);
-  const compute = await pickRecord(context, title, argument);
+  const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined) return;
   // So that questions and the status bar show the branch with its name.
   await context.inventory.branches.ensureLoaded(compute.project_id);

@@ -12,7 +12,7 @@ import type { Config } from '../../window/ui/config.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { withRetry } from '../../account/ui/notify.ts';
+import { runOrShowFailure } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { knownBranchText, questionText } from './workBranchText.ts';
@@ -29,7 +29,7 @@ interface NoticesDependencies {
 }
 
 /** Milliseconds. Announcements take turns, so only the last of several quick switches is announced. */
-const SETTLE = 1000;
+const ANNOUNCEMENT_DELAY = 1000;
 
 interface Switch {
   readonly work: WorkFolder;
@@ -66,7 +66,7 @@ export class FollowNotices {
     const warns = isRunning && !this.#hasWarned;
     this.#timer?.dispose();
     if (this.#hasOfferedUndo && !warns) {
-      this.#timer = systemClock.after(SETTLE, () => announce(message, 'database'));
+      this.#timer = systemClock.after(ANNOUNCEMENT_DELAY, () => announce(message, 'database'));
       return;
     }
     this.#hasOfferedUndo = true;
@@ -98,7 +98,7 @@ export class FollowNotices {
     else if (chosen === use)
       await run('hostedPostgres.workBranch.choose', { ...parent?.ref, kind: 'branch' });
     else if (chosen === none)
-      await withRetry(this.#deps.log, l10n.t("Couldn't choose the database branch"), async () => {
+      await runOrShowFailure(this.#deps.log, l10n.t("Couldn't choose the database branch"), async () => {
         await branchMapWriter(runGit, work.folder).setBranch(gitBranch, 'none');
         await work.refresh();
       });
@@ -116,7 +116,7 @@ export class FollowNotices {
 
   async #undo(made: Switch): Promise<void> {
     const { work, gitBranch, change } = made;
-    await withRetry(this.#deps.log, l10n.t("Couldn't undo the change"), async () => {
+    await runOrShowFailure(this.#deps.log, l10n.t("Couldn't undo the change"), async () => {
       // Before the file changes, which would otherwise cause another switch.
       work.setUndone(gitBranch);
       await change.undo();

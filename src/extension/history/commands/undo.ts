@@ -16,7 +16,7 @@ import type { BranchRef } from '../../account/refs.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
-import { endingSlots } from '../../branches/endingSlots.ts';
+import { findEndingSlots } from '../../branches/endingSlots.ts';
 import { timeProblem } from '../knownHistory.ts';
 import { momentChanges, schemaChanges, startIdle } from '../momentChanges.ts';
 import { momentsOf, type Moment } from '../moments.ts';
@@ -83,7 +83,7 @@ export const undo: Command = async (context, argument, run) => {
 
 /** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
 async function effectOf(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
-  const slots = endedSlotsMessage(await endingSlots(context.session.requireConnection(), ref), l10n);
+  const slots = endedSlotsMessage(await findEndingSlots(context.session.requireConnection(), ref), l10n);
   return {
     drops:
       context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],

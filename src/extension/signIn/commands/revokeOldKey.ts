@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { isRejected } from '../../../api/transport/errors.ts';
 import type { RotationRecord } from '../apiKeys/keyRotation.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
-import { withRetry } from '../../account/ui/notify.ts';
+import { runOrShowFailure } from '../../account/ui/notify.ts';
 import type { CommandContext, Run } from '../../commandSupport/context.ts';
 import { window } from '../../window/ui/window.ts';
 import { showRotationNotice } from '../ui/rotationNotice.ts';
@@ -41,7 +41,7 @@ export async function offerToRevoke(
   );
   const chosen = await window.showErrorMessage(message, revoke);
   if (chosen !== revoke) return context.rotationRecords.delete(id);
-  await withRetry(context.log, l10n.t("Couldn't revoke “{0}”", shownName), async () => {
+  await runOrShowFailure(context.log, l10n.t("Couldn't revoke “{0}”", shownName), async () => {
     await revokeKey(context, run, oldId, { isConfirmed: true }).catch((error: unknown) => {
       // Another window, which shows the same message, may have revoked it.
       if (!isRejected(error, 404)) throw error;

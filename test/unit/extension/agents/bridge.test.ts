@@ -5,7 +5,11 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { isLeaseProof } from '../../../../src/localService/leaseProof.ts';
 import { startBridge } from '../../../../src/extension/agents/bridgeServer.ts';
-import { lineOf, readLines, type BridgeCall } from '../../../../src/extension/agents/bridgeMessages.ts';
+import {
+  toMessageLine,
+  readLines,
+  type BridgeCall,
+} from '../../../../src/extension/agents/bridgeMessages.ts';
 import {
   recordFile,
   removeStaleRecords,
@@ -71,7 +75,7 @@ describe('The bridge', () => {
 
   it('passes a call on, and its answer or error back', async () => {
     await listen();
-    const request = lineOf({ token: record().token, call });
+    const request = toMessageLine({ token: record().token, call });
     assert.deepEqual(await send(request), { result: { computes: [] } });
     assert.deepEqual(calls, [call]);
     // The request arrives in small pieces.
@@ -88,14 +92,14 @@ describe('The bridge', () => {
     const { socket: address, token } = record();
     const challenge = { secret: token, nonce: 'n', baseUrl: address };
     const { socket, lines } = open();
-    socket.write(lineOf({ nonce: 'n' }));
+    socket.write(toMessageLine({ nonce: 'n' }));
     await until('the proof', async () => lines.length === 2);
     const { proof } = JSON.parse(lines[1] ?? '');
     assert.ok(isLeaseProof('window', challenge, proof));
-    socket.write(lineOf({ token, call }));
+    socket.write(toMessageLine({ token, call }));
     await once(socket, 'close');
     assert.deepEqual(JSON.parse(lines[2] ?? ''), { result: { computes: [] } });
-    assert.equal(await send(lineOf({ nonce: 'n', token })), undefined);
+    assert.equal(await send(toMessageLine({ nonce: 'n', token })), undefined);
   });
 
   it('ends connections without a call that it understands', async () => {
@@ -129,7 +133,7 @@ describe('The bridge', () => {
     await listen();
     answer = () => new Promise(() => undefined);
     const { socket } = open();
-    socket.write(lineOf({ token: record().token, call }));
+    socket.write(toMessageLine({ token: record().token, call }));
     await until('the call', async () => signals.length === 1);
     assert.equal(signals[0]?.aborted, false);
     socket.end();
@@ -141,7 +145,7 @@ describe('The bridge', () => {
     answer = async () => ({ text: 'x'.repeat(8 * MAX_REQUEST) });
     const socket = connect(record().socket);
     socket.pause().on('error', () => undefined);
-    socket.write(lineOf({ token: record().token, call }));
+    socket.write(toMessageLine({ token: record().token, call }));
     await until('the call', async () => signals.length === 1);
     socket.destroy();
     await until('its end', async () => signals[0]?.aborted === true);
@@ -163,7 +167,7 @@ describe('The bridge', () => {
     await listen();
     const first = open();
     const second = open();
-    for (const { socket } of [first, second]) socket.write(lineOf({ token: record().token }));
+    for (const { socket } of [first, second]) socket.write(toMessageLine({ token: record().token }));
     await until('both', async () => presence.length === 2);
     first.socket.end();
     second.socket.destroy();
@@ -229,7 +233,9 @@ describe('The bridge', () => {
     if (process.platform === 'win32') this.skip();
     folder = path.join(temporaryFolder(), 'x'.repeat(100), 'agents');
     const server = await listen();
-    assert.deepEqual(await send(lineOf({ token: record().token, call })), { result: { computes: [] } });
+    assert.deepEqual(await send(toMessageLine({ token: record().token, call })), {
+      result: { computes: [] },
+    });
     const socketFolder = path.dirname(record().socket);
     assert.notEqual(socketFolder, folder);
     assert.match(path.basename(socketFolder), /^hosted-postgres-/);

@@ -1,7 +1,12 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { Uri } from 'vscode';
-import { detailsUri, titleOf, jsonPath, type DetailsNode } from '../../../../src/extension/browse/details.ts';
+import {
+  detailsUri,
+  detailsTitle,
+  jsonPath,
+  type DetailsNode,
+} from '../../../../src/extension/browse/details.ts';
 import { ApiKeyList } from '../../../../src/extension/signIn/apiKeys/apiKeyList.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
@@ -14,7 +19,7 @@ describe('The details of a resource', () => {
   let model: ScriptedModel;
   let read: (node: DetailsNode, account?: string) => Promise<string>;
   let page: (node: DetailsNode) => Promise<string>;
-  let deps: Parameters<typeof titleOf>[0] & ScriptedModel;
+  let deps: Parameters<typeof detailsTitle>[0] & ScriptedModel;
 
   beforeEach(async () => {
     const secrets = { password: 'hunter2', connection_uri: 'postgresql://a:hunter2@x', key: 'hunter2' };
@@ -67,17 +72,17 @@ describe('The details of a resource', () => {
 
   it('are in a tab with the name of the project, branch or compute, which has no slash', async () => {
     const compute = { kind: 'compute', ...target, computeId: 'ep-one' } as const;
-    assert.equal(titleOf(deps, compute), 'br-main ep-one');
+    assert.equal(detailsTitle(deps, compute), 'br-main ep-one');
     const record = { id: 'br-main', name: 'feature/log-in' };
     for (const node of [{ kind: 'project', projectId: 'shop' }, compute] as const) await read(node);
     await model.inventory.branches.ensureLoaded('shop');
     model.inventory.branches.put('shop', { ...model.inventory.branches.get('shop', 'br-main'), ...record });
     const nodes = [{ kind: 'project', projectId: 'shop' }, { kind: 'branch', ...target }, compute] as const;
-    const titles = nodes.map((node) => titleOf(deps, node));
+    const titles = nodes.map((node) => detailsTitle(deps, node));
     assert.deepEqual(titles, ['Shop', 'feature-log-in', 'feature-log-in']);
     await read({ kind: 'apiKey', keyId: 7 });
     assert.deepEqual(
-      [7, 8].map((keyId) => titleOf(deps, { kind: 'apiKey', keyId })),
+      [7, 8].map((keyId) => detailsTitle(deps, { kind: 'apiKey', keyId })),
       ['ci', 'key-8'],
     );
   });

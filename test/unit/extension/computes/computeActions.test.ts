@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { ComputePatch } from '../../../../src/api/records/requests.ts';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
-import { onlyChanged } from '../../../../src/extension/computes/computeActions.ts';
+import { omitUnchanged } from '../../../../src/extension/computes/computeActions.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -238,7 +238,7 @@ describe('ComputeActions', () => {
   });
 });
 
-describe('onlyChanged', () => {
+describe('omitUnchanged', () => {
   const size = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 };
   const sizeless = computeRecord('ep-one');
   const plain = { ...sizeless, ...size };
@@ -262,15 +262,15 @@ describe('onlyChanged', () => {
   const { name } = full;
 
   it('returns only the attributes that differ, or undefined', () => {
-    assert.deepEqual(onlyChanged(plain, { ...size, name }), { name });
-    assert.deepEqual(onlyChanged({ ...named, name: 'sales' }, full), { name });
-    assert.equal(onlyChanged(named, full), undefined);
+    assert.deepEqual(omitUnchanged(plain, { ...size, name }), { name });
+    assert.deepEqual(omitUnchanged({ ...named, name: 'sales' }, full), { name });
+    assert.equal(omitUnchanged(named, full), undefined);
   });
 
   it('assumes the default for attributes that the record lacks, but no size', () => {
-    assert.equal(onlyChanged(plain, { ...defaults, ...size }), undefined);
+    assert.equal(omitUnchanged(plain, { ...defaults, ...size }), undefined);
     for (const [field, value] of Object.entries({ ...full, branch_id: 'br-dev' }))
-      assert.deepEqual(onlyChanged(sizeless, { [field]: value }), { [field]: value }, field);
-    assert.deepEqual(onlyChanged(named, defaults), defaults);
+      assert.deepEqual(omitUnchanged(sizeless, { [field]: value }), { [field]: value }, field);
+    assert.deepEqual(omitUnchanged(named, defaults), defaults);
   });
 });

@@ -66,7 +66,7 @@ async function readRows(call: ToolCall<z.infer<typeof readingInput>>): Promise<z
   const branch = await findGatedBranch(call, call.input);
   const login = await findReadingLogin(call, branch, { database, sql });
   const { note, command: _, ...result } = await execute(call, login, false);
-  return { ...result, note: joined(result.truncated && READ_MORE, note) };
+  return { ...result, note: joinNotes(result.truncated && READ_MORE, note) };
 }
 
 async function changeRows(call: ToolCall<z.infer<typeof input>>): Promise<z.infer<typeof output>> {
@@ -78,14 +78,14 @@ async function changeRows(call: ToolCall<z.infer<typeof input>>): Promise<z.infe
   const text = sanitize(withoutValues(sql), 120);
   deps.markers.add(branch, { kind: 'agent', text, by: call.agent });
   const { note, ...result } = await execute(call, login, true);
-  return { ...result, note: joined(result.truncated && READ_CHANGED, note) };
+  return { ...result, note: joinNotes(result.truncated && READ_CHANGED, note) };
 }
 
 const READ_MORE =
   'For the rest, select fewer columns, use OFFSET, or substr() for a long value. maxRows and maxBytes allow more.';
 const READ_CHANGED = 'The change is complete. Only its result is cut off: read the rest with readSql.';
 
-const joined = (...notes: readonly (string | false | undefined)[]): string | undefined =>
+const joinNotes = (...notes: readonly (string | false | undefined)[]): string | undefined =>
   notes.filter((note) => typeof note === 'string').join(' ') || undefined;
 
 function requireOwn({ isOwn, branchId }: GatedBranch): void {

@@ -13,9 +13,10 @@ import {
 import { until } from '../../../../workbench/until.ts';
 
 const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
-const { protectAbandoned } = await import('../../../../../src/extension/branches/ui/protectAbandoned.ts');
+const { protectAbandonedBranches } =
+  await import('../../../../../src/extension/branches/ui/protectAbandoned.ts');
 
-describe('protectAbandoned', () => {
+describe('protectAbandonedBranches', () => {
   let store: ScriptedModel;
   let records: RecoveryRecordMap<UnprotectedBranch>;
   let status: number | undefined;
@@ -44,7 +45,7 @@ describe('protectAbandoned', () => {
   async function start(): Promise<void> {
     const { session, inventory, sender, guards } = store;
     const branchActions = new BranchActions(session, inventory, sender, records);
-    protectAbandoned({ session, branchActions, guards, inventory, log: new Log() });
+    protectAbandonedBranches({ session, branchActions, guards, inventory, log: new Log() });
     await store.accounts.add(store.account, 'other-key');
   }
   const question = () => until('a message', async () => questions[0]);

@@ -5,7 +5,7 @@ import {
   settingNamedIn,
   belongsToAccount,
   settingsUri,
-  settingsOwner,
+  parseSettingsUri,
 } from '../../../../../src/extension/computes/settings/pgSettings.ts';
 import { settingsOn } from '../../../../../src/extension/inventory/computeStatus.ts';
 import { parseBaseUrl } from '../../../../../src/api/transport/baseUrl.ts';
@@ -88,11 +88,11 @@ const owner = { projectId: 'shop', computeId: 'ep-one' };
 
 describe('settingsUri', () => {
   it('contains the ids of the compute', () => {
-    assert.deepEqual(settingsOwner(settingsUri(account, owner, 'main')), owner);
+    assert.deepEqual(parseSettingsUri(settingsUri(account, owner, 'main')), owner);
   });
 
   it('of version 0.4 is known, because VS Code restores open editors by it', () => {
-    assert.deepEqual(settingsOwner({ path: '/shop/ep-one.pg_settings.json' }), owner);
+    assert.deepEqual(parseSettingsUri({ path: '/shop/ep-one.pg_settings.json' }), owner);
   });
 
   it('stays the same in a later version, because VS Code restores open editors by it', () => {
@@ -129,6 +129,6 @@ describe('settingsUri', () => {
       '/shop/ep-one/a/main.pg_settings.json',
       '/shop',
     ])
-      assert.equal(settingsOwner({ path }), undefined, path);
+      assert.equal(parseSettingsUri({ path }), undefined, path);
   });
 });

@@ -1,19 +1,19 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { diagnosticsOf } = await import('../../../../../src/extension/computes/ui/settingsDiagnostics.ts');
+const { createDiagnostics } = await import('../../../../../src/extension/computes/ui/settingsDiagnostics.ts');
 
-describe('diagnosticsOf', () => {
+describe('createDiagnostics', () => {
   const text = JSON.stringify({ work_mem: 'lots' });
 
   /** What VS Code would show for this text, as `offset message`; offset 0 is the first line. */
-  const shown = (current: string, rejected?: Parameters<typeof diagnosticsOf>[1]) => {
+  const shown = (current: string, rejected?: Parameters<typeof createDiagnostics>[1]) => {
     const document = {
       getText: () => current,
       lineAt: () => ({ range: { start: 0 } }),
       positionAt: (offset: number) => offset,
     };
-    return diagnosticsOf(document as never, rejected).map(
+    return createDiagnostics(document as never, rejected).map(
       ({ range, message }) => `${Number(range.start)} ${message}`,
     );
   };
