@@ -29,7 +29,7 @@ export function fittingItems<T>(items: readonly T[], maxBytes = MAX_OUTPUT): rea
   return end === -1 ? items : items.slice(0, end);
 }
 
-/** @returns the text, or its first lines, as many as fit; of a single long line, its begin */
+/** @returns the text, or as many of its first lines as fit; if not even the first line fits, the start of that */
 export function fittingText(text: string, maxBytes = MAX_OUTPUT): string {
   if (sizeOf(text) <= maxBytes) return text;
   const lines = text.split('\n');

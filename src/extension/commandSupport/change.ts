@@ -12,7 +12,7 @@ import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
   /** The computes whose connections the change drops. They are counted first. */
   readonly drops?: ComputeIds | readonly ComputeIds[] | undefined;
-  /** The consequences, also by the connections that it drops. */
+  /** The consequences, as text or by the number of connections that are dropped. */
   readonly detail?: string | ((connections: OpenConnections) => string | undefined) | undefined;
   readonly progress: string;
   /** The announcement, unless the command shows the result itself. */

@@ -3,7 +3,7 @@ import { parseSessions, type Session } from '../../api/records/records.ts';
 import { ACTIVITY_APPLICATION, SESSIONS_QUERY } from '../../api/rules/sessions.ts';
 import { withSession, type BranchLogin, type SessionOptions } from '../database/sql/sqlSession.ts';
 
-/** The limit for connection and statement together. */
+/** Seconds that connecting and the statement may take together. */
 const LIMIT_SECONDS = 3;
 
 const READING: SessionOptions = {

@@ -30,7 +30,7 @@ interface HostMatches {
 }
 
 interface IndexEntry {
-  /** The direct host first. */
+  /** The direct host comes first, then the pooled one. */
   readonly hosts: readonly ComputeHost[];
   /** The text that is searched, in lower case. */
   readonly text: string;

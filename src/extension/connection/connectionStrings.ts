@@ -4,7 +4,7 @@ import type { Credentials } from '../../api/addresses/connectionUri.ts';
 import { databaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { isLocalHost } from '../../api/addresses/host.ts';
 
-/** Stands in a connection string for a password that isn't known. */
+/** What connection strings contain instead of a password that isn't known. */
 export const PASSWORD_PLACEHOLDER = 'PASSWORD';
 
 export interface ConnectionStringParts extends Omit<Credentials, 'password'> {

@@ -134,7 +134,7 @@ export class KnownHosts {
   }
 }
 
-/** The data of a branch whose compute was deleted, perhaps with the branch. */
+/** Returns the branch with whether it is deleted by now, as far as the lists say. Its compute was deleted. */
 function withDeletion(inventory: KnownInventory, known: KnownBranch): KnownBranch {
   const list = inventory.branches.forProject(known.projectId);
   return list === undefined ? known : { ...known, isDeleted: !list.branches.has(known.branchId) };

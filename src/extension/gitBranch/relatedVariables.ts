@@ -14,7 +14,7 @@ import { getVariable, variableNames, type VariableChange } from '../envFile/dotE
 import { findBranchUrl, type BranchUrlDependencies } from './findBranchUrl.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
-/** Variables that may point to the same branch: the known ones, or those that have a name of the user's with a suffix. */
+/** Returns variables that may point to the same branch: the well-known ones or, for a name of the user's, that name with suffixes. */
 const relatedNames = (name: string): readonly string[] =>
   URL_VARIABLES.includes(name)
     ? URL_VARIABLES.filter((other) => other !== name)

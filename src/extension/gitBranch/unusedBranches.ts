@@ -9,7 +9,7 @@ interface BranchUsage {
   readonly map: BranchMap;
   /** The repository's git branches, checked out or not. */
   readonly gitBranches: ReadonlySet<string>;
-  /** What env files point to. */
+  /** The branches that env files point to. */
   readonly inFiles: readonly BranchRef[];
 }
 
@@ -96,7 +96,7 @@ function gitBranchFinder({ map, gitBranches }: BranchUsage): (name: string) => b
     gitBranches.has(name) || (map.ignoresCase && existing.some((each) => isSameGitBranch(map, each, name)));
 }
 
-/** What uses a branch, as far as it is known without a request. */
+/** Returns what uses a branch, as far as it is known without a request. */
 function findUse(facts: BranchUsage, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
   const { map, inFiles } = facts;
   const exists = gitBranchFinder(facts);

@@ -136,7 +136,7 @@ export class WorkFolder implements Disposable {
     this.#undone = gitBranch;
   }
 
-  /** So that the public command line uses the same branch as the env file. Never rejects. */
+  /** Updates `.neon`, so that the public command line uses the same branch as the env file. Never rejects. */
   async updateNeonFile(ref: BranchRef | undefined = this.#state.current): Promise<void> {
     const { repository } = this.#state;
     const knownBranch = ref && this.#deps.knownHosts.find(ref);

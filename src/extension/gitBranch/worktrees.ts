@@ -31,7 +31,7 @@ async function linkedWorktree(entry: string): Promise<string | undefined> {
   return gitFile === '' ? undefined : path.dirname(path.resolve(entry, gitFile));
 }
 
-/** What its env file points to isn't known. */
+/** A folder whose env file can't be used, so that its database branch isn't known. */
 export interface UnreadFolder {
   readonly folder: string;
   readonly problem: FileProblem;

@@ -97,7 +97,10 @@ export const createBranchTool = defineTool({
   },
 });
 
-/** So an agent whose call timed out gets the branch by calling again. @throws {Error} if it isn't the agent's */
+/**
+ * Finds the agent's branch with the wanted name, so that an agent whose call timed out can call again.
+ * @throws {Error} if the branch isn't the agent's
+ */
 function ownBranchNamed(call: Call, list: BranchList, projectId: string): Branch | undefined {
   const existing = [...list.branches.values()].find(({ name }) => name === call.input.name?.trim());
   if (existing === undefined) return undefined;

@@ -29,7 +29,7 @@ export const findTool = (name: string): Tool | undefined => {
   return Object.hasOwn(TOOLS, name) ? TOOLS[name as ToolName] : undefined;
 };
 
-/** A function, so that the extension doesn't bundle what it needs. */
+/** Describes all tools. It is a function, so that the extension doesn't bundle the JSON Schema code that it needs. */
 export const listTools = () =>
   Object.entries<Tool>(TOOLS).map(([name, { title, description, input, output, hints }]) => ({
     name,

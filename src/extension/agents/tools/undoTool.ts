@@ -126,7 +126,7 @@ async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
   return gitEventsOfBranch(await readHeadLog(repository, branch), () => true);
 }
 
-/** Returns the time of a moment with a position: after another undo, the position may be one of other data. */
+/** Names a moment by its time even if its position is known: after another undo, the position may be one of other data. */
 const nameOf = ({ branchId, at }: RestoreSource): string =>
   at === undefined ? branchId : (at.timestamp ?? pointInTimeParameter(at));
 

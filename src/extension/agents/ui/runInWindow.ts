@@ -35,7 +35,7 @@ export const runInWindow = (
     caller,
   );
 
-/** The order is that of all tools of the chat. */
+/** The order of calls is shared by all tools of the chat. */
 const order = new CallOrder();
 
 /** A tool for VS Code's chat. @param name as in package.json, such as `hostedPostgres_listComputes` */

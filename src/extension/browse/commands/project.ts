@@ -1,4 +1,4 @@
-/** Create, rename and delete projects. Not every service or key offers that. */
+/** The commands that create, rename and delete projects. Not every service or key offers these changes. */
 import { l10n } from 'vscode';
 import { asProjectNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';

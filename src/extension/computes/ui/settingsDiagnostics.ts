@@ -3,7 +3,7 @@ import { Diagnostic, DiagnosticSeverity, l10n, Range, type TextDocument } from '
 import { parseSettings, settingNamedIn, type SettingsProblem } from '../settings/pgSettings.ts';
 import { safeText } from '../../window/ui/window.ts';
 
-/** What the service has rejected, and why. */
+/** The text of a settings document that the service has rejected, and the reason. */
 export interface RejectedText {
   readonly text: string;
   readonly reason: string;

@@ -38,7 +38,7 @@ export const resetPassword: Command = async (context, argument, run) => {
   await showPassword(name, result);
 };
 
-/** Chosen from the list, or entered if the service doesn't offer it, at all or to this key. */
+/** Asks for a role: from the list, or as text if the service doesn't offer the list, at all or to this key. */
 async function askForRole(
   { session }: CommandContext,
   title: string,

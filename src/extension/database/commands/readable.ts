@@ -76,7 +76,7 @@ export async function findReadable(
   return { branch, project, branchName, login: { ...target, ...found } };
 }
 
-/** What the user has confirmed in this window, as JSON: a project, a role and a database. */
+/** For each window, what the user has confirmed, as JSON: account, project, role and database. */
 const confirmed = new WeakMap<ReadingContext['session'], Set<string>>();
 
 /** Without a login that only reads, code of views, policies and the like gets the rights of the login. Asked once. */

@@ -1,4 +1,4 @@
-/** Follow Git Branch, its end, and the choice of a database branch. */
+/** The commands Follow Git Branch, Stop Following Git Branch, and Choose Branch for This Git Branch. */
 import { l10n } from 'vscode';
 import { isFollowedByNeon } from '../neonFile.ts';
 import { prepareEnv } from '../../envFile/ui/envFile.ts';

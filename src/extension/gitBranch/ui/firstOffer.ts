@@ -31,7 +31,7 @@ const ENTRY = 'hostedPostgres.offeredRepositories';
 /** The oldest ones are dropped. */
 const MAX_REPOSITORIES = 200;
 
-/** Folders whose database branch the user has run a command for. */
+/** Paths of folders for which the user has run a command about the database branch. */
 const usedFolders = new Set<string>();
 
 /** Call it when a command begins, so that the offer doesn't come between its questions. */

@@ -46,7 +46,7 @@ export function unusedText(count: number): readonly string[] {
   ];
 }
 
-/** That the file points to the branch of another git branch. */
+/** Says that the file points to the branch of another git branch. */
 export const otherGitBranchText = (gitBranch: string, file: string, name: string): string =>
   l10n.t('{0} is checked out, but {1} still points to {2}.', gitBranch, file, name);
 
