@@ -187,6 +187,12 @@ const INDEXES: readonly MigrationCase[] = [
   one('an index is built again while others write', 'reindex index concurrently orders_total'),
   one('the indexes of few rows are built again', 'reindex table people'),
   one('statistics of two columns', 'create statistics on state, note from orders'),
+  one(
+    'an index of a partitioned table, partition by partition',
+    'create index measures_id on only measures (id)',
+    'create index concurrently measures_rest_id on measures_rest (id)',
+    'alter index measures_id attach partition measures_rest_id',
+  ),
 ];
 
 const CONSTRAINTS: readonly MigrationCase[] = [
@@ -231,6 +237,12 @@ const CONSTRAINTS: readonly MigrationCase[] = [
     'a required column that is checked in a second step',
     'alter table orders add constraint has_person not null person not valid',
     'alter table orders validate constraint has_person',
+  ),
+  one(
+    'values are required after a check has proved them',
+    'alter table orders add constraint has_person check (person is not null and pause(person) > 0) not valid',
+    'alter table orders validate constraint has_person',
+    'alter table orders alter column person set not null',
   ),
 ];
 

@@ -189,4 +189,16 @@ export const LOCKS: readonly Dangerous[] = [
     says: ['Blocks all reads and writes of public.totals.', 'Blocks all writes of public.people.'],
     safer: ['public.totals: concurrentRefresh'],
   },
+  {
+    title: 'rows are checked for missing values, and by a check that takes time',
+    sql: ['alter table orders alter person set not null, add check (pause(person) > 0)'],
+    says: [READS_OF_ORDERS],
+    safer: ['public.orders: checkedNotNull', 'public.orders: notValid'],
+  },
+  {
+    title: 'an index of a partitioned table is built in all partitions',
+    sql: ['create index on measures (id)'],
+    says: ['Blocks all writes of public.measures.', 'Blocks all writes of public.measures_rest.'],
+    safer: ['public.measures: partitionIndexes', 'public.measures_rest: concurrentIndex'],
+  },
 ];
