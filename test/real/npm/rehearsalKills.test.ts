@@ -1,4 +1,7 @@
-/** `npx hosted-postgres rehearse` that is killed at any moment leaves no process, and the next rehearsal removes its branches. */
+/**
+ * `npx hosted-postgres rehearse` that is killed at any moment, itself or its service, leaves no process, and the next rehearsal removes
+ * its branches.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -20,25 +23,38 @@ const MIGRATION = `"${process.execPath}" -e '
   const client = new (require(${PG}).Client)(process.env.DATABASE_URL);
   client.connect().then(() => client.query("drop table if exists users; create table users as select 1")).then(() => client.end());'`;
 
+const NOTHING = `"${process.execPath}" --version`;
+
 describe('npx hosted-postgres rehearse that is killed', function () {
   const random = randomNumbers();
   let [file, folder, temporary] = ['', '', ''];
 
   const start = (...args: string[]) => startProgram([process.execPath, file, ...args], folder, temporary);
   const storage = () => storageOf({ dataDir: path.join(folder, OWN_FOLDER) });
-  /** Programs that run in the storage, or were started with it. */
+  /** Programs that run in the storage, or were started with it, and their arguments. */
   const processes = () =>
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .filter((pid) => {
+      .flatMap((pid) => {
         try {
           const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
           const places = [readlinkSync(`/proc/${pid}/cwd`), ...args];
-          return places.some((each) => each.startsWith(storage()) || each.startsWith(folder));
+          const isOwn = places.some((each) => each.startsWith(storage()) || each.startsWith(folder));
+          return isOwn ? [{ pid: Number(pid), args }] : [];
         } catch {
-          return false; // It has just ended.
+          return []; // It has just ended.
         }
       });
+
+  /** @returns whether there was one */
+  function killService(): boolean {
+    const service = processes().find(({ args }) => args.some((each) => path.basename(each) === 'service.js'));
+    try {
+      return service !== undefined && process.kill(service.pid, 'SIGKILL');
+    } catch {
+      return false; // It has just ended.
+    }
+  }
 
   before(async function () {
     if (process.platform !== 'linux') this.skip();
@@ -58,8 +74,11 @@ describe('npx hosted-postgres rehearse that is killed', function () {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const program = start('rehearse', '--run', MIGRATION);
       await setTimeout(random() * duration);
-      program.kill('SIGKILL');
+      const isServiceKilled = random() < 0.5 && killService();
+      if (!isServiceKilled) program.kill('SIGKILL');
       await program.ended;
+      // Its servers end when the next one starts.
+      if (isServiceKilled) assert.equal(await start('--run', NOTHING).ended, 0);
       await until('no process', async () => processes().length === 0);
     }
     const last = start('rehearse', '--run', MIGRATION);
