@@ -1,5 +1,6 @@
-// Counts how many of the migrations of test/real/rehearsal/cases squawk, which reads only their text, warns of: `node
-// scripts/linterVerdicts.ts`. It is installed for it in a temporary folder. The table of docs/rehearsal.md has the result.
+// Compares what a rehearsal says of the migrations of test/real/rehearsal/cases, which the tests prove, with the warnings of squawk, which
+// reads only their text: `node scripts/linterVerdicts.ts`. It is installed for it in a temporary folder. Writes docs/rehearsal-cases.md, and
+// prints the counts for docs/rehearsal.md.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,9 +22,14 @@ const STYLE = [
   'prefer-timestamptz',
 ];
 
+const VERSION = '2.66.0';
+const TABLE = path.join(import.meta.dirname, '../docs/rehearsal-cases.md');
+
 const root = temporaryFolder();
 writeFileSync(path.join(root, 'package.json'), '{ "private": true }');
-execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', 'squawk-cli@2.66.0'], { cwd: root });
+execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', `squawk-cli@${VERSION}`], {
+  cwd: root,
+});
 const statements = path.join(import.meta.dirname, '../test/real/rehearsal/cases/toolStatements.json');
 const ofTools: readonly MigrationCase[] = JSON.parse(readFileSync(statements, 'utf8'));
 const all: readonly MigrationCase[] = [...DANGEROUS, ...HARMLESS, ...ofTools];
@@ -37,6 +43,29 @@ for (const isDangerous of [true, false]) {
   console.log(
     `${kind}: ${some.length}; all rules: ${count((found) => found)}; without style: ${withoutStyle}`,
   );
+}
+
+writeFileSync(TABLE, tableOf(warned));
+
+function tableOf(all: readonly (MigrationCase & { readonly rules: readonly string[] })[]): string {
+  const rows = all.map(({ title, says, rules }) => [
+    title,
+    says === undefined ? 'safe' : says.join(' '),
+    [...new Set(rules)]
+      .filter((rule) => !STYLE.includes(rule))
+      .toSorted()
+      .join(', '),
+  ]);
+  const lines = rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  return `# Migrations and verdicts
+
+What a [rehearsal](rehearsal.md) says of each of our own migrations on the tables of \`test/real/rehearsal/seededTables.ts\`, and which rules
+of squawk-cli ${VERSION} warn of its text, without those about timeouts and style. \`node scripts/linterVerdicts.ts\` writes this page.
+
+| migration | rehearsal | squawk |
+| --- | --- | --- |
+${lines.join('\n')}
+`;
 }
 
 function rulesFor({ sql }: MigrationCase): string[] {

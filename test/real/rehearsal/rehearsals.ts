@@ -5,7 +5,11 @@ import { Api, type Branch } from '../../../src/npm/api.ts';
 import { rehearse } from '../../../src/rehearsal/rehearse.ts';
 import type { Report } from '../../../src/rehearsal/report.ts';
 import type { DownStep } from '../../../src/rehearsal/wayBack.ts';
-import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import {
+  startLocalService,
+  type LocalService,
+  type LocalServiceOptions,
+} from '../../helpers/localService.ts';
 import { runStatements } from '../service/postgres/clients.ts';
 import { superuserUri } from '../service/postgres/controlPlane.ts';
 import { AS_SUPERUSER, LONGEST_LOCK, SEEDED_TABLES } from './seededTables.ts';
@@ -19,22 +23,32 @@ export interface Rehearsals {
   readonly service: LocalService;
   /** Of the branch whose copies are used. */
   readonly url: string;
+  readonly branchId: string;
   /** @param run applies the migration, and returns an exit code */
   rehearse(run: (copy: Copy) => Promise<number>, down?: DownStep<Copy>): Promise<Report>;
   /** A further copy, for what is true. */
   copy(): Promise<Copy>;
+  remove(copy: Copy): Promise<void>;
 }
 
 /** With the seeded tables. */
-export async function startSeeded(): Promise<Rehearsals> {
-  const rehearsals = await startRehearsals();
+export async function startSeeded(options: RehearsalsOptions = {}): Promise<Rehearsals> {
+  const rehearsals = await startRehearsals(options);
   await runStatements(superuserUri(rehearsals.service, rehearsals.url), ...AS_SUPERUSER);
   await runStatements(rehearsals.url, ...SEEDED_TABLES);
   return rehearsals;
 }
 
-export async function startRehearsals({ isSampled = false } = {}): Promise<Rehearsals> {
-  const service = await startLocalService();
+interface RehearsalsOptions extends Pick<LocalServiceOptions, 'dataDir'> {
+  /** As with a service that doesn't see statements. */
+  readonly isSampled?: boolean;
+}
+
+export async function startRehearsals({
+  isSampled = false,
+  ...options
+}: RehearsalsOptions = {}): Promise<Rehearsals> {
+  const service = await startLocalService(options);
   const api = new Api(service.baseUrl, service.key);
   const project = await api.createProject('rehearsals');
   const [parent] = await api.branches(project);
@@ -59,17 +73,20 @@ export async function rehearsalsOf(
     if (branch === undefined) throw new Error(`There is a branch ${name} already`);
     return branch;
   };
+  const remove = async (branch: Copy) => api.delete(branch);
   const rehearser = {
     copyBranch: copy,
     startRehearsal: async (branch: Copy) => !isSampled && api.startRehearsal(branch),
     rehearsal: async (branch: Copy) => api.rehearsal(branch),
     schemaDiff: async (branch: Copy, database: string) => api.schemaDiff(branch, database),
-    delete: async (branch: Copy) => api.delete(branch),
+    delete: remove,
   };
   return {
     service,
     url,
+    branchId: parent.id,
     copy,
+    remove,
     rehearse: async (run, down) => rehearse(rehearser, { run, down }, { longestLock: LONGEST_LOCK }),
   };
 }
