@@ -33,6 +33,7 @@ const rows: Readonly<Record<string, Row>> = {
   rehearsal: { load: () => import('./rehearsal.ts'), limitSeconds: 300 },
   undo: { load: () => import('./undo.ts'), limitSeconds: 300 },
   history: { load: () => import('./history.ts'), limitSeconds: 240 },
+  replication: { load: () => import('./replication.ts'), limitSeconds: 240 },
   'git-branch': { load: () => import('./gitBranch.ts'), limitSeconds: 120 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
   'npm-start': { load: () => import('./npmStart.ts'), limitSeconds: 120 },

@@ -31,7 +31,7 @@ import {
   type ParsedList,
 } from './transport/parseResponse.ts';
 import * as records from './records/records.ts';
-import type { ComputePatch, ComputeCreation, ProjectCreation } from './records/requests.ts';
+import type { ComputePatch, ComputeCreation, ProjectCreation, ProjectPatch } from './records/requests.ts';
 
 export type { CallOptions, HttpOptions } from './transport/http.ts';
 export type { ProjectPage } from './projectPages.ts';
@@ -171,8 +171,8 @@ export class Client {
     return { project: parseRecord(reply, 'project', records.Project), operations: parseOperations(reply) };
   }
 
-  async renameProject(id: string, name: string, options?: CallOptions) {
-    const reply = await this.#http.call('PATCH', projectPath(id), { body: { project: { name } } }, options);
+  async updateProject(id: string, project: ProjectPatch, options?: CallOptions) {
+    const reply = await this.#http.call('PATCH', projectPath(id), { body: { project } }, options);
     return { project: parseRecord(reply, 'project', records.Project), operations: parseOperations(reply) };
   }
 

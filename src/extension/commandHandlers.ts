@@ -63,7 +63,7 @@ import { insertPassword } from './connection/commands/insertPassword.ts';
 import { openPsql } from './connection/commands/psql.ts';
 import { writeEnv } from './gitBranch/commands/writeEnv.ts';
 import type { Command, CommandContext, Run } from './commandSupport/context.ts';
-import { createProject, deleteProject, renameProject } from './browse/commands/project.ts';
+import { createProject, deleteProject, renameProject, turnOnReplication } from './browse/commands/project.ts';
 import { recoverProject } from './browse/commands/recoverProject.ts';
 import { resetPassword } from './connection/commands/resetPassword.ts';
 import { createForGitBranch } from './gitBranch/commands/createForGitBranch.ts';
@@ -144,6 +144,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.project.delete': deleteProject,
   'hostedPostgres.project.recover': recoverProject,
   'hostedPostgres.project.rename': renameProject,
+  'hostedPostgres.project.replicate': turnOnReplication,
   'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.row.copy': byKind({ compute: copyHost, branch: copyId, project: copyId, snapshot: copyId }),
   'hostedPostgres.row.delete': byKind({

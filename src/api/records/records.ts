@@ -15,8 +15,7 @@ type OpenUnion<Known extends string> = Known | (string & {});
 const MAX_TEXT_LENGTH = 4096;
 
 const text = z.custom<string>((value) => typeof value === 'string' && value.length <= MAX_TEXT_LENGTH);
-const number = z.number();
-const flag = z.boolean();
+const [number, flag] = [z.number(), z.boolean()];
 const id = z.custom<string>(isId);
 const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
@@ -78,6 +77,7 @@ export const Project = z.object({
   platform_id: shownText,
   provisioner: shownText,
   proxy_host: shownText,
+  settings: z.nullish(z.object({ enable_logical_replication: shownFlag })),
   created_at: z.nullish(text),
   updated_at: shownText,
   /** Only a deleted project has it. */

@@ -16,6 +16,7 @@ import type { BranchList } from '../inventory/branchLists.ts';
 import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
+import { isReplicated, projectEdit } from './projectEdit.ts';
 
 interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send' | 'feature' | 'targetStillExists'> {
   /** Whether the list, reloaded after a lost reply, shows the change. */
@@ -244,16 +245,14 @@ export class BranchActions {
 
   /** @throws {ApiError} @throws {NotOfferedError} */
   renameProject(id: string, name: string, options: SendOptions): Promise<SendResult> {
-    return this.#sender.send(
-      {
-        verb: 'edit',
-        feature: 'projects',
-        targetStillExists: () => this.#inventory.projects?.entries.has(id) === true,
-        send: (client, call) => client.renameProject(id, name, call),
-        find: () => (this.#inventory.project(id)?.name === name ? {} : undefined),
-      },
-      options,
-    );
+    const isRenamed = (project: Project) => project.name === name;
+    return this.#sender.send(projectEdit(this.#inventory, id, { name }, isRenamed), options);
+  }
+
+  /** @throws {ApiError} @throws {NotOfferedError} */
+  turnOnReplication(id: string, options: SendOptions): Promise<SendResult> {
+    const change = { settings: { enable_logical_replication: true } };
+    return this.#sender.send(projectEdit(this.#inventory, id, change, isReplicated), options);
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */

@@ -116,6 +116,7 @@ export const BRANCH_COMMANDS = {
     palette: HAS_BRANCHES,
     menus: [computesRow('3_change@1', LISTED_PROJECT)],
   },
+  'hostedPostgres.project.replicate': { palette: HAS_BRANCHES, menus: [] },
   'hostedPostgres.project.recover': { palette: HAS_BRANCHES, menus: [] },
   'hostedPostgres.project.delete': {
     palette: HAS_BRANCHES,

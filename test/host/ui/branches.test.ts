@@ -172,6 +172,26 @@ describe('Branches', () => {
     });
   });
 
+  /** Turns on logical replication, which stays on. */
+  async function replicate(name: string): Promise<void> {
+    const turnOn = async () => {
+      await ui().run('Turn On Logical Replication…');
+      await ui().quickInput.choose('Select a project', name);
+    };
+    await turnOn();
+    const { message, detail } = await ui().dialog.read();
+    assert.equal(message, `Turn on logical replication of ${name}?`);
+    assert.match(detail, /^It can't be turned off\. Active computes of the project are restarted/);
+    await ui().dialog.press('Turn On');
+    await ui().statusBar.waitFor(`Changed ${name}`);
+    const { items } = (await service().client.projectPages().next()).value ?? { items: [] };
+    const project = items.find((each) => each.name === name);
+    assert.deepEqual(project?.settings, { enable_logical_replication: true });
+    await turnOn();
+    await ui().notifications.waitFor(`Logical replication of ${name} is on, and can't be turned off.`);
+    await ui().notifications.clear();
+  }
+
   it('come and go with their project', async () => {
     await ui().run('Create Project…');
     await ui().quickInput.answer('Name of the new project', 'blog');
@@ -179,6 +199,7 @@ describe('Branches', () => {
     await ui().statusBar.waitFor('Created blog');
     await ui().computes.expandProject('blog');
     await ui().computes.waitFor(/^Branch main, default, br-\S+$/);
+    await replicate('blog');
     await ui().computes.contextMenu('Project blog', 'Delete Project…');
     await ui().quickInput.answer('Delete the project blog?', 'blog');
     await ui().computes.waitUntilGone('Project blog');

@@ -5,8 +5,8 @@ import { createNeonClient } from '@neon/sdk';
 import { branchCalls, emptyAccount } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { neonCli } from '../../helpers/neonCli.ts';
-import { query } from '../service/postgres/clients.ts';
-import { createSlot } from '../service/postgres/replication/replicate.ts';
+import { eventually, query } from '../service/postgres/clients.ts';
+import { createSlot, receive, replicate } from '../service/postgres/replication/replicate.ts';
 
 describe('Logical replication is turned on', () => {
   let service: LocalService;
@@ -22,13 +22,28 @@ describe('Logical replication is turned on', () => {
     await createSlot(uri, 'mine');
   };
 
-  it('by the command line, which lists its slots', async () => {
+  it('by the command line, which is right about its slots', async () => {
     const created = await create('line');
     const { id } = created.project;
     await run('projects', 'update', id, '--enable-logical-replication', '--yes');
     await isOn(created);
-    const slots = await run('inspect', 'db', 'replication-slots', '--project-id', id, '--output', 'json');
-    assert.match(slots, /mine/);
+    const slots = async () => {
+      const args = ['replication-slots', '--project-id', id, '--output', 'json'];
+      const rows = JSON.parse(await run('inspect', 'db', ...args)) as Record<string, unknown>[];
+      return rows.map(({ slot_name, slot_type, slot_kind, status }) => [
+        slot_name,
+        slot_type,
+        slot_kind,
+        status,
+      ]);
+    };
+    const row = ['mine', 'logical', 'CDC (apply)'];
+    assert.deepEqual(await slots(), [[...row, 'inactive']]);
+    const client = await replicate(branchCalls(service).uri(created));
+    await receive(client, 'mine');
+    await eventually(async () => (await slots())[0]?.[3] === 'streaming');
+    await client.end();
+    await eventually(async () => (await slots())[0]?.[3] === 'inactive');
   });
 
   it('by the former client of the API', async () => {

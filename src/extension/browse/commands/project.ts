@@ -1,5 +1,6 @@
-/** The commands that create, rename and delete projects. Not every service or key offers these changes. */
+/** Create, change and delete projects. Not every service or key offers that. */
 import { l10n } from 'vscode';
+import { isReplicated } from '../../branches/projectEdit.ts';
 import { asProjectNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
@@ -56,6 +57,32 @@ export const renameProject: Command = async (context, argument, run) => {
     progress: l10n.t('Renaming {0}', before),
     done: l10n.t('Renamed {0} to {1}', before, sanitize(name)),
     send: (options) => context.branchActions.renameProject(projectId, name, options),
+  });
+};
+
+export const turnOnReplication: Command = async (context, argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't turn on logical replication");
+  const projectId = await pickProject(context, l10n.t('Turn On Logical Replication'), argument);
+  if (projectId === undefined) return;
+  const name = projectName(context.inventory, projectId);
+  run.failureMessage = l10n.t("Couldn't turn on logical replication of {0}", name);
+  requireWritable(context.guards, { projectId });
+  const project = context.inventory.project(projectId);
+  if (project !== undefined && isReplicated(project))
+    return void window.showInformationMessage(
+      l10n.t("Logical replication of {0} is on, and can't be turned off.", name),
+    );
+  await makeChange(context, run, {
+    projectId,
+    name,
+    question: l10n.t('Turn on logical replication of {0}?', name),
+    detail: l10n.t(
+      "It can't be turned off. Active computes of the project are restarted, and their connections are dropped.",
+    ),
+    button: l10n.t('Turn On'),
+    ...changeTexts('edit', name),
+    send: (options) => context.branchActions.turnOnReplication(projectId, options),
   });
 };
 

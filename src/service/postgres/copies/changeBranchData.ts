@@ -25,6 +25,7 @@ import {
 import { copyDataAt, setPasswords } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
+import { dropSubscriptions, leaveSubscriptions } from './subscriptions.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolderOf } from '../storage/storage.ts';
 import { syncToDisk } from '../template/syncToDisk.ts';
@@ -157,10 +158,14 @@ async function copyBranch(
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
     const source = deps.storage.branch(branchId);
-    if (moment !== undefined) await copyDataAt(deps, branchId, unfinished, moment, async () => undefined);
-    else if (!(await copyNewestBase(deps, branchId, unfinished))) {
-      await copyData(deps, branchId, dataDir);
-      if (keepsHistory) inheritHistory(deps.storage, source, unfinished);
+    if (moment !== undefined)
+      await copyDataAt(deps, branchId, unfinished, moment, async (server) => dropSubscriptions(deps, server));
+    else {
+      if (!(await copyNewestBase(deps, branchId, unfinished))) {
+        await copyData(deps, branchId, dataDir);
+        if (keepsHistory) inheritHistory(deps.storage, source, unfinished);
+      }
+      await leaveSubscriptions(deps, branchId, unfinished);
     }
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json') && file !== HISTORY_FILE))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));

@@ -58,7 +58,7 @@ export class ReplicationSenders {
       throw new Refusal(
         '55000',
         'logical replication is off in this project',
-        'Turn on enable_logical_replication in the settings of the project. It stays on',
+        'Turn on enable_logical_replication in the settings of the project, in VS Code by Turn On Logical Replication…. It stays on',
       );
     void new ReplicationConnection(client, session, async (pid) => this.#open(address, pid, options));
   }

@@ -36,15 +36,17 @@ const MUCH = 1024 ** 3;
 /** Next to the data: for how long each slot wasn't read. A slot counts only while it can be read, so a suspension doesn't end it. */
 const IDLE_FILE = 'idle-slots';
 
-const SLOTS = `select slot_name as name, active,
+const SLOTS = `select slot_name as name, active, wal_status operator(pg_catalog.=) 'lost' as "isLost",
     pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn)::pg_catalog.float8 as kept
   from pg_catalog.pg_replication_slots where slot_type operator(pg_catalog.=) 'logical'`;
 const DROP = `select pg_catalog.pg_drop_replication_slot(slot_name) from pg_catalog.pg_replication_slots
   where slot_name operator(pg_catalog.=) $1 and not active`;
 
-interface SlotRow {
+export interface SlotRow {
   readonly name: string;
   readonly active: boolean;
+  readonly isLost: boolean;
+  /** Bytes of log. */
   readonly kept: number | null;
 }
 
@@ -75,19 +77,33 @@ export async function checkSlots(
     }
     if (idle.size === 0) rmSync(file, { force: true });
     else writePrivateFile(file, JSON.stringify(Object.fromEntries(idle)));
-    const large = unread.filter((slot) => !isOver(slot) && (slot.kept ?? 0) > (isFree ? MUCH : 0));
-    for (const { name, kept } of large)
-      if (!reported.get(branchId)?.includes(name)) deps.log(`${branchId}: ${warning(name, kept ?? 0)}`);
+    const problems = unread
+      .filter((slot) => !isOver(slot))
+      .map((slot) => ({ name: slot.name, text: slotProblem(slot, isFree) }))
+      .filter(({ text }) => text !== undefined);
+    for (const { name, text } of problems)
+      if (!reported.get(branchId)?.includes(name)) deps.log(`${branchId}: ${text}`);
     reported.set(
       branchId,
-      large.map(({ name }) => name),
+      problems.map(({ name }) => name),
     );
   });
 }
 
-const warning = (name: string, kept: number): string =>
-  `no program reads the replication slot ${name}, which keeps ${Math.ceil(kept / 1024 ** 2)} MB of log on the disk. ` +
-  `Unless its program continues, drop it: pg_recvlogical --drop-slot --slot=${name}`;
+/** @param isFree whether the disk has space @returns undefined if there is nothing to say about a slot that no program reads */
+export function slotProblem({ name, isLost, kept }: SlotRow, isFree: boolean): string | undefined {
+  const dropIt = `drop it: pg_recvlogical --drop-slot --slot=${name}`;
+  if (isLost)
+    return (
+      `the replication slot ${name} is lost, because it kept too much of the log. ` +
+      `Its program must begin with a new slot and a new copy of the data; ${dropIt}`
+    );
+  if ((kept ?? 0) <= (isFree ? MUCH : 0)) return undefined;
+  return (
+    `no program reads the replication slot ${name}, which keeps ${Math.ceil((kept ?? 0) / 1024 ** 2)} MB of log on the disk. ` +
+    `Unless its program continues, ${dropIt}`
+  );
+}
 
 function readIdle(file: string): Readonly<Record<string, unknown>> {
   try {

@@ -72,11 +72,13 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
 
 /**
  * Starts a server for the service's own work, with the files that its data directory has. It waits for no standby, also if they
- * are those of a rehearsed branch.
+ * are those of a rehearsed branch, and its subscriptions receive nothing.
  * @throws {EngineError} with Postgres's reason
  */
 export const startServer = async (deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> =>
-  startPostmaster(deps, { ...start, settings: { ...start.settings, synchronous_standby_names: '' } });
+  startPostmaster(deps, { ...start, settings: { ...start.settings, ...OWN_WORK } });
+
+const OWN_WORK: Settings = { synchronous_standby_names: '', max_logical_replication_workers: 0 };
 
 async function startPostmaster(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;

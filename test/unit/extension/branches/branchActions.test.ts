@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/transport/errors.ts';
 import type { BranchNode } from '../../../../src/extension/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/extension/branches/branchActions.ts';
+import { isReplicated } from '../../../../src/extension/branches/projectEdit.ts';
 import type { EndReport } from '../../../../src/extension/operations/pendingChange.ts';
 import { connectScripted, RecoveryRecordMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord, TextReply } from '../../../helpers/scriptedService.ts';
@@ -230,6 +231,20 @@ describe('BranchActions', () => {
     change = () => (projects = []);
     status = 404;
     await assert.rejects(changes.renameProject('shop', 'market', store.options), /status 404/);
+  });
+
+  it('turns on logical replication, also if the reply is lost', async () => {
+    change = () => {
+      projects = [{ id: 'shop', name: 'shop', settings: { enable_logical_replication: true } }];
+      return { project: projects[0] };
+    };
+    status = 502;
+    await changes.turnOnReplication('shop', store.options);
+    const project = store.inventory.project('shop');
+    assert.ok(project !== undefined && isReplicated(project));
+    projects = [{ id: 'shop', name: 'shop' }];
+    change = () => undefined;
+    await assert.rejects(changes.turnOnReplication('shop', store.options), /status 502/);
   });
 
   it('deletes a project', async () => {

@@ -4,6 +4,7 @@ import { complete, entryOf, type Expected } from './changeCases.ts';
 import { connectTo, query, runStatements } from '../clients.ts';
 import { superuserUri } from '../controlPlane.ts';
 import { keepHistory, serverTime } from '../keepHistory.ts';
+import { createSlot } from '../replication/replicate.ts';
 import { useBranch } from '../useBranch.ts';
 
 const ID = 'br-exact';
@@ -131,78 +132,87 @@ const CASES: readonly (readonly [
   ],
 ];
 
-describe('What has changed, exactly', () => {
-  const branch = useBranch({
-    branchId: ID,
-    pgSettings: { wal_compression: 'pglz', max_wal_size: '4096' },
-  });
+/** With logical replication, the log has more in it. A slot that isn't read keeps it. */
+async function follow(uri: string, superuser: string): Promise<void> {
+  await query(superuser, "create publication everything for all tables with (publish = 'insert, truncate')");
+  await createSlot(uri, 'unread');
+}
 
-  const now = () => serverTime(branch.uri);
-  const run = (...statements: readonly string[]) => runStatements(branch.uri, ...statements);
-  const since = async (timestamp: string) => {
-    const [found] = await branch.service.engine.changesSince(ID, [{ branchId: ID, timestamp }]);
-    return found?.map(entryOf);
-  };
-  /** Makes a base, which begins with a checkpoint. */
-  const makeBase = () => keepHistory(branch.service, ID);
+for (const logicalReplication of [false, true])
+  describe(`What has changed, exactly${logicalReplication ? ', with logical replication' : ''}`, () => {
+    const branch = useBranch({
+      branchId: ID,
+      logicalReplication,
+      pgSettings: { wal_compression: 'pglz', max_wal_size: '4096' },
+    });
+    before(async () => logicalReplication && follow(branch.uri, superuserUri(branch.service, branch.uri)));
 
-  for (const [what, before, after, expected] of CASES)
-    it(`has ${what}`, async () => {
-      await run(before);
+    const now = () => serverTime(branch.uri);
+    const run = (...statements: readonly string[]) => runStatements(branch.uri, ...statements);
+    const since = async (timestamp: string) => {
+      const [found] = await branch.service.engine.changesSince(ID, [{ branchId: ID, timestamp }]);
+      return found?.map(entryOf);
+    };
+    /** Makes a base, which begins with a checkpoint. */
+    const makeBase = () => keepHistory(branch.service, ID);
+
+    for (const [what, before, after, expected] of CASES)
+      it(`has ${what}`, async () => {
+        await run(before);
+        const moment = await now();
+        await run(...after);
+        assert.deepEqual(await since(moment), expected.map(complete));
+      });
+
+    it('has a database that is renamed', async () => {
+      await query(branch.uri, 'create database early');
       const moment = await now();
-      await run(...after);
-      assert.deepEqual(await since(moment), expected.map(complete));
+      await query(branch.uri, 'alter database early rename to late');
+      assert.deepEqual(await since(moment), [
+        { ...complete({ name: 'late', change: 'altered' }), schema: undefined },
+      ]);
+      await query(branch.uri, 'drop database late');
+      assert.deepEqual(
+        (await since(moment))?.map(({ name, change }) => [name, change]),
+        [['early', 'dropped']],
+      );
     });
 
-  it('has a database that is renamed', async () => {
-    await query(branch.uri, 'create database early');
-    const moment = await now();
-    await query(branch.uri, 'alter database early rename to late');
-    assert.deepEqual(await since(moment), [
-      { ...complete({ name: 'late', change: 'altered' }), schema: undefined },
-    ]);
-    await query(branch.uri, 'drop database late');
-    assert.deepEqual(
-      (await since(moment))?.map(({ name, change }) => [name, change]),
-      [['early', 'dropped']],
-    );
-  });
+    it('has commits that are not on the disk yet', async () => {
+      const client = await connectTo(branch.uri);
+      await client.query('create table async (id int); set synchronous_commit = off');
+      for (let round = 1; round <= 20; round += 1) {
+        const moment = await now();
+        await client.query('insert into async values (1)');
+        assert.deepEqual(await since(moment), [complete({ name: 'async', added: 1 })]);
+      }
+    });
 
-  it('has commits that are not on the disk yet', async () => {
-    const client = await connectTo(branch.uri);
-    await client.query('create table async (id int); set synchronous_commit = off');
-    for (let round = 1; round <= 20; round += 1) {
+    it('reads compressed pages of catalogs after a checkpoint', async () => {
+      await run('create table packed (id int); insert into packed values (1)');
+      await makeBase();
       const moment = await now();
-      await client.query('insert into async values (1)');
-      assert.deepEqual(await since(moment), [complete({ name: 'async', added: 1 })]);
-    }
-  });
+      await run('drop table packed', 'create table packed_2 as select 1 as id');
+      assert.deepEqual(await since(moment), [
+        complete({ name: 'packed', change: 'dropped' }),
+        complete({ name: 'packed_2', change: 'created' }),
+      ]);
+    });
 
-  it('reads compressed pages of catalogs after a checkpoint', async () => {
-    await run('create table packed (id int); insert into packed values (1)');
-    await makeBase();
-    const moment = await now();
-    await run('drop table packed', 'create table packed_2 as select 1 as id');
-    assert.deepEqual(await since(moment), [
-      complete({ name: 'packed', change: 'dropped' }),
-      complete({ name: 'packed_2', change: 'created' }),
-    ]);
+    it('says that it is unknown if the log doesn’t have the row that was changed, but not since later moments', async () => {
+      await run('create table gone (id int)', 'create table filler (text text)');
+      // The rest of the pages of the catalogs is before what is read.
+      await run(`insert into filler select repeat('x', 900) from generate_series(1, 75000)`);
+      // From then on, it is known which transactions are complete.
+      await query(superuserUri(branch.service, branch.uri), 'select pg_log_standby_snapshot()');
+      const client = await connectTo(branch.uri);
+      await client.query('begin; drop table gone');
+      await run("insert into filler values ('before the commit')");
+      const moment = await now();
+      await client.query('commit');
+      assert.equal(await since(moment), undefined);
+      const later = await now();
+      await run("insert into filler values ('after it')");
+      assert.deepEqual(await since(later), [complete({ name: 'filler', added: 1 })]);
+    });
   });
-
-  it('says that it is unknown if the log doesn’t have the row that was changed, but not since later moments', async () => {
-    await run('create table gone (id int)', 'create table filler (text text)');
-    // The rest of the pages of the catalogs is before what is read.
-    await run(`insert into filler select repeat('x', 900) from generate_series(1, 75000)`);
-    // From then on, it is known which transactions are complete.
-    await query(superuserUri(branch.service, branch.uri), 'select pg_log_standby_snapshot()');
-    const client = await connectTo(branch.uri);
-    await client.query('begin; drop table gone');
-    await run("insert into filler values ('before the commit')");
-    const moment = await now();
-    await client.query('commit');
-    assert.equal(await since(moment), undefined);
-    const later = await now();
-    await run("insert into filler values ('after it')");
-    assert.deepEqual(await since(later), [complete({ name: 'filler', added: 1 })]);
-  });
-});

@@ -46,7 +46,9 @@ describe('A branch of a time', () => {
     const read = async (past: string) => query(past.replace(/app$/, 'dropped'), 'select id from kept');
     assert.deepEqual(await at(before, read), [7]);
     assert.deepEqual(
-      await at(after, async (past) => query(past, `select from pg_database where datname = 'dropped'`)),
+      await at(after, async (past) =>
+        query(past, "select datname::text from pg_database where datname = 'dropped'"),
+      ),
       [],
     );
   });

@@ -12,6 +12,12 @@ export async function createSlot(uri: string, slot: string): Promise<void> {
   await client.end();
 }
 
+export async function dropSlot(uri: string, slot: string): Promise<void> {
+  const client = await replicate(uri);
+  await client.query(`DROP_REPLICATION_SLOT ${slot} WAIT`);
+  await client.end();
+}
+
 /** Begins to receive changes, and confirms none. @returns what was received, which grows */
 export async function receive(client: pg.Client, slot: string): Promise<{ readonly text: string }> {
   const received = { text: '' };

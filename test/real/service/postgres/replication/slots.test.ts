@@ -6,16 +6,11 @@ import { connectTo, eventually, query, runStatements } from '../clients.ts';
 import { startControlPlane, superuserUri } from '../controlPlane.ts';
 import { DAY, keepHistory } from '../keepHistory.ts';
 import { useBranch } from '../useBranch.ts';
-import { createSlot as create, receive, replicate } from './replicate.ts';
+import { createSlot as create, dropSlot as drop, receive, replicate } from './replicate.ts';
 
 /** How long a fast stop waits for one that confirms nothing. */
 const SENDER_TIMEOUT = 60_000;
 
-const drop = async (uri: string, slot: string): Promise<void> => {
-  const client = await replicate(uri);
-  await client.query(`DROP_REPLICATION_SLOT ${slot} WAIT`);
-  await client.end();
-};
 const SLOTS = 'select slot_name::text from pg_replication_slots';
 
 describe('A replication slot', () => {
@@ -184,62 +179,6 @@ describe('A replication slot', () => {
     await client.end();
     const left = `${SLOTS} where slot_name in ('used', 'exported', 'failing')`;
     await eventually(async () => (await query(branch.uri, left)).length === 0);
-  });
-});
-
-describe('A slot that no program reads', () => {
-  const branch = useBranch({ logicalReplication: true });
-  const HOUR = 3600;
-  const check = async (seconds: number) => branch.service.engine.checkSlots(['br-main'], seconds);
-  before(async () => query(branch.uri, 'create table words (word text)'));
-
-  it('is dropped after 40 hours in which it could be read, and begins again when it is read', async () => {
-    await create(branch.uri, 'idle');
-    await create(branch.uri, 'read');
-    const client = await replicate(branch.uri);
-    await receive(client, 'read');
-    await check(39 * HOUR);
-    await branch.service.engine.suspend(branch.compute.id);
-    // While the server doesn't run, no program can read.
-    await check(30 * HOUR);
-    const again = await replicate(branch.uri);
-    await receive(again, 'read');
-    assert.deepEqual(await query(branch.uri, `${SLOTS} order by 1`), ['idle', 'read']);
-    await check(HOUR);
-    assert.deepEqual(await query(branch.uri, SLOTS), ['read']);
-    assert.match(
-      branch.service.log.join('\n'),
-      /br-main: dropped the replication slot idle, which no program/,
-    );
-    await again.end();
-    await eventually(async () => (await query(branch.uri, `${SLOTS} where active`)).length === 0);
-    await check(39 * HOUR);
-    const last = await replicate(branch.uri);
-    await receive(last, 'read');
-    await check(HOUR);
-    await last.end();
-    await eventually(async () => (await query(branch.uri, `${SLOTS} where active`)).length === 0);
-    await check(39 * HOUR);
-    assert.deepEqual(await query(branch.uri, SLOTS), ['read']);
-    await drop(branch.uri, 'read');
-  });
-
-  it('is named once when it keeps much of the log', async () => {
-    await create(branch.uri, 'large');
-    const superuser = superuserUri(branch.service, branch.uri);
-    await check(1);
-    const named = () =>
-      branch.service.log.filter((line) => /no program reads the replication slot large/.test(line));
-    assert.deepEqual(named(), []);
-    await query(
-      superuser,
-      "select count(pg_logical_emit_message(false, 'x', repeat('x', 10000000))) from generate_series(1, 110)",
-    );
-    await check(1);
-    await check(1);
-    assert.equal(named().length, 1);
-    assert.match(named()[0] ?? '', /keeps 1\d{3} MB of log.*pg_recvlogical --drop-slot --slot=large/);
-    await drop(branch.uri, 'large');
   });
 });
 

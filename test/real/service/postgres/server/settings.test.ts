@@ -68,6 +68,11 @@ describe('size and settings of a compute', () => {
     ['code of a language', { 'plperl.on_init': 'system("touch x")' }, /"plperl.on_init" cannot be changed/],
     ['another file to read', { include: '/etc/passwd' }, /"include" cannot be changed/],
     ['a limit that breaks copies', { max_slot_wal_keep_size: '1MB' }, /"max_slot_wal_keep_size" cannot be/],
+    [
+      'the copy of slots to a standby',
+      { sync_replication_slots: 'on' },
+      /"sync_replication_slots" cannot be changed: the service copies/,
+    ],
     ['unsafe commits', { fsync: 'off' }, /"fsync" cannot be changed/],
   ] as const) {
     it(`rejects ${what} and keeps running unchanged`, async () => {

@@ -1,0 +1,77 @@
+/**
+ * The subscriptions of a copy. With the data, it has got those of the original: on the other server, it would take over their slots,
+ * and the original would miss the rows. So they are dropped before a primary runs on the copy, as on the public service.
+ */
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { keptWalSettings } from '../history/history.ts';
+import { startServer } from '../server/launchServer.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { SMALLEST_SIZE } from '../server/settings.ts';
+import { withSuperuser } from '../server/superuser.ts';
+
+/** The catalog of subscriptions, whose file is empty until there is one. */
+const CATALOG_FILE = path.join('global', '6100');
+
+/** Whether data may have subscriptions. They may be in the log only, so the file is that of the original. */
+function mayHaveSubscriptions(dataDir: string): boolean {
+  return statSync(path.join(dataDir, CATALOG_FILE), { throwIfNoEntry: false })?.size !== 0;
+}
+
+/** @param folder of a copy of the branch, which no one uses yet @throws {EngineError} */
+export async function leaveSubscriptions(
+  deps: ServerDependencies,
+  branchId: string,
+  folder: string,
+): Promise<void> {
+  if (!mayHaveSubscriptions(deps.branches.folder(branchId))) return;
+  const name = path.basename(folder);
+  try {
+    const server = await startServer(deps, {
+      compute: { id: branchId, minCu: SMALLEST_SIZE },
+      dataDir: path.join(folder, 'data'),
+      name,
+      onLine: () => undefined,
+      settings: {
+        ...deps.branches.standbySettings(branchId),
+        ...(process.platform !== 'win32' && { listen_addresses: '' }),
+        ...keptWalSettings(folder),
+      },
+    });
+    try {
+      await dropSubscriptions(deps, server);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    deps.storage.removeAddress(name);
+  }
+}
+
+const SUBSCRIPTIONS = `select subname as name, datname as database from pg_catalog.pg_subscription
+  join pg_catalog.pg_database d on d.oid operator(pg_catalog.=) subdbid where datallowconn`;
+
+/** Without the other server, whose slots are those of the original. @throws {EngineError} or an error of Postgres */
+export async function dropSubscriptions(
+  deps: ServerDependencies,
+  { address }: Pick<Postmaster, 'address'>,
+): Promise<void> {
+  const { rows } = await withSuperuser(deps, address, async (client) =>
+    client.query<{ readonly name: string; readonly database: string }>(SUBSCRIPTIONS),
+  );
+  for (const { name, database } of rows)
+    await withSuperuser(
+      deps,
+      address,
+      async (client) => {
+        const subscription = `subscription ${client.escapeIdentifier(name)}`;
+        await client.query(`alter ${subscription} disable`);
+        await client.query(`alter ${subscription} set (slot_name = none)`);
+        // It would still drop the slots of tables whose first copy isn't complete.
+        await client.query(`alter ${subscription} connection 'host=/nowhere password=none'`);
+        await client.query(`drop ${subscription}`);
+      },
+      database,
+    );
+}
