@@ -75,7 +75,7 @@ async function code({ page }: Workbench): Promise<void> {
 /** The sizes to choose from for a compute. */
 async function change(workbench: Workbench): Promise<void> {
   const editor = new Editor(workbench.page);
-  await editor.accept('ep-little-smoke-851426');
+  await editor.accept(/^main \(shop\).*127\.0\.0\.1:15432/);
   await editor.waitForText('@127.0.0.1');
   await editor.type('/app');
   for (const key of ['Escape', 'ControlOrMeta+s']) await editor.press(key);
