@@ -7,12 +7,13 @@ import {
   databasesPath,
   operationPath,
   PROJECTS_PER_PAGE,
+  rolePath,
 } from '../api/paths.ts';
 import { isLoopback } from '../api/addresses/host.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
-import { ApiError, isNotOffered, isRejected, statusOf } from '../api/transport/errors.ts';
+import { ApiError, isNotOffered, isPasswordKept, isRejected, statusOf } from '../api/transport/errors.ts';
 import { Http, type CallContent, type Method } from '../api/transport/http.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
 import { pause } from '../base/clock.ts';
@@ -123,6 +124,21 @@ export class Api {
     };
     const { uri } = await this.#call('GET', connectionUriPath(project_id), { query });
     return String(uri);
+  }
+
+  /** Gives each role another password than that of the parent. @returns those whose password the service doesn't change */
+  async renewPasswords(branch: Branch): Promise<string[]> {
+    const { roles } = await this.#call('GET', `${pathOf(branch)}/roles`);
+    const refused: string[] = [];
+    for (const { name, authentication_method: method } of roles as records.Role[]) {
+      if (method === 'no_login') continue;
+      const path = `${rolePath(branch.project_id, branch.id, name)}/reset_password`;
+      await this.#change('POST', path).catch((error: Error) => {
+        if (!isPasswordKept(error.cause)) throw error;
+        refused.push(name);
+      });
+    }
+    return refused;
   }
 
   /** @returns whether the service offers it. Only the local one does */

@@ -5,16 +5,19 @@ import type { Verdict } from '../rehearsal/verdict.ts';
 
 const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: 'warning', failed: 'error' };
 
-/** @param file the summary, if there is one @returns the annotations, as lines of a step's output */
-export function reportToGitHub(heading: string, report: Report, file: string | undefined): string {
-  if (file !== undefined && file !== '') appendFileSync(file, summaryOf(heading, report));
+/** @param file the summary of the job, if there is one @returns the annotations, as lines of a step's output */
+export function reportToGitHub(report: Report, summary: string, file: string | undefined): string {
+  if (file !== undefined && file !== '') appendFileSync(file, summary);
   return report.sentences
     .map((sentence) => `::${LEVELS[report.verdict]} title=Migration rehearsal::${escaped(sentence)}\n`)
     .join('');
 }
 
-/** A block of indented text needs no escapes. */
-const summaryOf = (heading: string, report: Report): string =>
+/** As an annotation that changes no verdict. */
+export const warningOf = (text: string): string => `::warning title=Migration rehearsal::${escaped(text)}\n`;
+
+/** Markdown. A block of indented text needs no escapes. */
+export const summaryOf = (heading: string, report: Report): string =>
   `### ${heading}\n\n${textOf(report).replaceAll(/^/gm, '    ')}\n\n`;
 
 /** Escapes text as GitHub's own toolkit does. */

@@ -24,6 +24,7 @@ type CommandLine = ReturnType<typeof readCommandLine>;
 
 const PUBLIC_SERVICE = 'https://console.neon.tech/api/v2';
 const KEY_VARIABLE = 'HOSTED_POSTGRES_SERVICE_API_KEY';
+const TOKEN_VARIABLE = 'HOSTED_POSTGRES_COMMENT_TOKEN';
 /** Two files in the package, next to this one. */
 const [SERVICE, PROJECT] = ['service.js', 'project.json'].map((name) => path.join(import.meta.dirname, name));
 
@@ -33,8 +34,11 @@ async function main(): Promise<number> {
     process.stdout.write(options.help);
     return 0;
   }
-  if (options.rehearsal?.account === true) return await rehearseInAccount(options.rehearsal);
-  const dataDir = options.temporary ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
+  const token = options.rehearsal?.comment === true ? takeToken() : undefined;
+  if (options.rehearsal?.account === true) return await rehearseInAccount({ ...options.rehearsal, token });
+  const dump = await dumpOf(options);
+  const dataDir =
+    options.temporary || dump !== undefined ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
   if (dataDir !== undefined) createProjectDataFolder(dataDir, options.dataDir === undefined);
   const ownKey = () => (dataDir === undefined ? newApiKey() : readOrCreateKey(dataDir));
   // An empty one comes from a variable that isn't set.
@@ -47,12 +51,32 @@ async function main(): Promise<number> {
   const isAlone = run === undefined && rehearsal === undefined;
   const output = isAlone ? process.stdout : process.stderr;
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
-  if (rehearsal !== undefined) return rehearseWith(service, key, rehearsal);
+  if (rehearsal !== undefined) return rehearseWith(service, key, { ...rehearsal, token, dump });
   return run === undefined ? service.ended : runCommandWith(service, key, run, rest['no-postgres'] !== true);
 }
 
+/** The commands that run don't get it. @throws {StartError} `usage` without one */
+function takeToken(): string {
+  const token = process.env[TOKEN_VARIABLE];
+  if (!token) throw new StartError('usage', `--comment needs ${TOKEN_VARIABLE}`);
+  delete process.env[TOKEN_VARIABLE];
+  return token;
+}
+
+/** @returns the dump to rehearse on. @throws {StartError} `usage` if other data are named, too */
+async function dumpOf({ rehearsal, dataDir }: CommandLine): Promise<string | undefined> {
+  if (rehearsal?.from === undefined) return undefined;
+  const { isDump } = await import('./restoreDump.ts');
+  if (!(await isDump(rehearsal.from))) return undefined;
+  if (dataDir !== undefined)
+    throw new StartError('usage', `--data-dir and the dump ${rehearsal.from} exclude each other`);
+  return rehearsal.from;
+}
+
+type Rehearsal = NonNullable<CommandLine['rehearsal']> & { readonly token?: string | undefined };
+
 /** @throws {StartError} `usage` without a key and a project */
-async function rehearseInAccount(rehearsal: NonNullable<CommandLine['rehearsal']>): Promise<number> {
+async function rehearseInAccount(rehearsal: Rehearsal): Promise<number> {
   const { NEON_API_KEY: key, NEON_PROJECT_ID: projectId, NEON_API_HOST: host } = process.env;
   if (!key || !projectId) throw new StartError('usage', '--account needs NEON_API_KEY and NEON_PROJECT_ID');
   const baseUrl = baseUrlOrUndefined(completeBaseUrl(host || PUBLIC_SERVICE));
@@ -70,10 +94,12 @@ async function rehearseInAccount(rehearsal: NonNullable<CommandLine['rehearsal']
 async function rehearseWith(
   service: StartedService,
   key: string,
-  rehearsal: NonNullable<CommandLine['rehearsal']>,
+  { dump, ...rehearsal }: Rehearsal & { readonly dump: string | undefined },
 ): Promise<number> {
   try {
     const { rehearseCommand } = await import('./rehearse.ts');
+    const api = new Api(service.baseUrl, key);
+    if (dump !== undefined) await restore(api, dump);
     service.leaveSignals();
     const run = async (each: string, { project_id: projectId, id: branchId, url }: RehearsedBranch) =>
       runShellCommand(
@@ -81,10 +107,19 @@ async function rehearseWith(
         { ...process.env, ...serviceVariables(service.baseUrl, key, { projectId, branchId, url }) },
         2,
       );
-    return await rehearseCommand(new Api(service.baseUrl, key), { ...rehearsal, run });
+    const from = dump === undefined ? rehearsal.from : undefined;
+    return await rehearseCommand(api, { ...rehearsal, from, dump, run });
   } finally {
     await service.stop();
   }
+}
+
+async function restore(api: Api, dump: string): Promise<void> {
+  const { restoreDump } = await import('./restoreDump.ts');
+  const database = await findDatabase(api, true);
+  if (database?.url === undefined) throw new Error('There is no database for the dump');
+  await waitUntilDatabaseAnswers(database.url);
+  await restoreDump(dump, database.url);
 }
 
 async function runCommandWith(

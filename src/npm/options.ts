@@ -36,10 +36,13 @@ others from which tables, what it loses, and where it fails. With a folder of SQ
 that of the tool that the folder is for. A folder that is for no tool is run file by file. Exits with 0 if it is safe, 3 if it is dangerous, 1 if it fails.
 What the command does outside the database is done for real, and so is what dblink and foreign tables reach.
 
-  --from BRANCH         the branch, by name or id; default the default branch of the first project
+  --from BRANCH|DUMP    the branch, by name or id; default the default branch of the first project. Or a file or folder that
+                        pg_dump has written, which is restored in a temporary folder; archives need pg_restore
   --down COMMAND        takes all of the migration back, and is rehearsed, too; default the one of a tool whose command runs
   --longest-lock MS     how long others may wait for a table; default 1000
   --json                print the report as JSON
+  --comment             in GitHub Actions, comment on the pull request with the token of HOSTED_POSTGRES_COMMENT_TOKEN, or
+                        change the comment of a run before. The command doesn't get the token
   --account             on a branch of the account of NEON_API_KEY, in the project of NEON_PROJECT_ID: two branches with
                         computes are created, which cost what others cost until they are deleted, or after 30 minutes.
                         NEON_API_HOST is another service's address
@@ -55,10 +58,12 @@ const REHEARSE_OPTIONS = {
   json: { type: 'boolean' },
   down: { type: 'string' },
   account: { type: 'boolean' },
+  comment: { type: 'boolean' },
 } as const;
 
-/** With `account`, the rehearsal is on a branch of a public account, not on the data of this service. */
-type Rehearsal = Omit<RehearsalOptions, 'run' | 'projectId'> & { readonly account: boolean };
+/** With `account`, the rehearsal is on a branch of a public account, and with `comment`, its report is on a pull request. */
+type Rehearsal = Omit<RehearsalOptions, 'run' | 'projectId' | 'token' | 'dump'> &
+  Readonly<Record<'account' | 'comment', boolean>>;
 
 /** The values of shared options are checked by the service. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
@@ -74,6 +79,7 @@ export function readCommandLine(args: readonly string[]) {
     json,
     down,
     account,
+    comment,
     'longest-lock': limit,
     ...rest
   }: typeof others & RehearseValues = others;
@@ -82,7 +88,10 @@ export function readCommandLine(args: readonly string[]) {
     throw new StartError('usage', '--temporary and --data-dir exclude each other');
   const rehearsal =
     isRehearsal && !help
-      ? parseRehearsal({ command: run, folder }, { from, json, down, account, 'longest-lock': limit })
+      ? parseRehearsal(
+          { command: run, folder },
+          { from, json, down, account, comment, 'longest-lock': limit },
+        )
       : undefined;
   return {
     help: help && (isRehearsal ? REHEARSE_HELP : HELP),
@@ -101,10 +110,11 @@ interface RehearseValues {
   readonly 'longest-lock'?: string | undefined;
   readonly down?: string | undefined;
   readonly account?: boolean | undefined;
+  readonly comment?: boolean | undefined;
 }
 
 function parseRehearsal(migration: Pick<Rehearsal, 'command' | 'folder'>, values: RehearseValues): Rehearsal {
-  const { from, down, json = false, account = false, 'longest-lock': limit } = values;
+  const { from, down, json = false, account = false, comment = false, 'longest-lock': limit } = values;
   if (migration.command === undefined && migration.folder === undefined)
     throw new StartError('usage', 'rehearse needs --run COMMAND or a folder');
   if (limit !== undefined && !/^\d+$/.test(limit))
@@ -116,6 +126,7 @@ function parseRehearsal(migration: Pick<Rehearsal, 'command' | 'folder'>, values
     down,
     json,
     account,
+    comment,
     longestLock: limit === undefined ? undefined : Number(limit),
   };
 }

@@ -1,33 +1,31 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
-import path from 'node:path';
 import { isRunning, ownIdentity } from '../base/processIdentity.ts';
-import { BILLED_LIFETIME, COPY_LIFETIME, rehearse } from '../rehearsal/rehearse.ts';
+import type { BranchCopy } from '../rehearsal/branchCopy.ts';
+import { BILLED_LIFETIME, COPY_LIFETIME } from '../rehearsal/lifetimes.ts';
+import { rehearse } from '../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
-import { downCommandOf } from '../migrations/migrationTools.ts';
-import { runLoadedFiles } from '../migrations/runSqlFiles.ts';
-import { loadSqlFiles, type SqlFiles } from '../migrations/sqlFiles.ts';
+import { migrationSteps, type Migration } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
-import { reportToGitHub } from './githubReport.ts';
+import { comment } from './githubComment.ts';
+import { reportToGitHub, summaryOf, warningOf } from './githubReport.ts';
 
 const PREFIX = 'rehearsal-';
 const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 
-export type RehearsedBranch = Branch & { readonly url: string };
+export type RehearsedBranch = Branch & BranchCopy;
 
-export interface RehearsalOptions {
+export interface RehearsalOptions extends Migration {
   /** The project of an account; undefined: all projects of the local service. */
   readonly projectId?: string | undefined;
   /** The name or id of the branch; undefined: the default one of the first project. */
   readonly from: string | undefined;
+  /** What was restored as that branch. */
+  readonly dump?: string | undefined;
   readonly longestLock: number | undefined;
   readonly json: boolean;
-  /** Takes all of the migration back. Undefined: the down step of its tool, if the tool is known. */
-  readonly down: string | undefined;
-  /** What migrates. Undefined: what applies the folder. */
-  readonly command: string | undefined;
-  /** The folder of SQL, whose files are named in the report. */
-  readonly folder: string | undefined;
+  /** With which a pull request is commented. Undefined: no comment. */
+  readonly token?: string | undefined;
   /** Runs a command on the branch. @returns its exit code */
   run(this: void, command: string, branch: RehearsedBranch): Promise<number>;
 }
@@ -35,49 +33,33 @@ export interface RehearsalOptions {
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
 export async function rehearseCommand(
   api: Api,
-  { projectId, from, longestLock = LONGEST_LOCK, json, run, command: given, folder, down }: RehearsalOptions,
+  { projectId, from, longestLock = LONGEST_LOCK, json, run, token, dump, ...migration }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, projectId, from);
   // The branches of an account can be those of programs on other machines.
   if (projectId === undefined) await deleteAbandoned(api, parent);
-  const lifetime = projectId === undefined ? COPY_LIFETIME : BILLED_LIFETIME;
   const rehearser = {
-    copyBranch: async () => copyBranch(api, parent, lifetime),
+    copyBranch: async () => copyBranch(api, parent, projectId !== undefined),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.rehearsal(branch),
     schemaDiff: async (branch: Branch, database: string) => api.schemaDiff(branch, database),
     // The service, which would delete the data later, ends before.
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
-  const sql = folder === undefined ? undefined : await loadSqlFiles(folder);
-  // A tool itself applies only the files that are pending.
-  const command = given ?? sql?.tool?.command;
-  const tool = down === undefined && command !== undefined ? downCommandOf(command) : undefined;
-  const back = down ?? tool?.command;
-  const steps = {
-    files: sql?.files.map((each) => ({ ...each, file: path.relative(folder ?? '', each.file) })),
-    run: async (branch: RehearsedBranch) =>
-      command === undefined ? runFolder(sql, branch) : run(command, branch),
-    down:
-      back === undefined ? undefined : { tool, run: async (branch: RehearsedBranch) => run(back, branch) },
-  };
+  const write = (text: string) => void process.stderr.write(text);
+  const steps = await migrationSteps<RehearsedBranch>(migration, { run, write });
   const report = await rehearse<RehearsedBranch>(rehearser, steps, { longestLock });
-  const heading = `Rehearsed on a copy of ${parent.name}`;
+  const heading = `Rehearsed on a copy of ${dump ?? parent.name}`;
+  const summary = summaryOf(heading, report);
   const text = json ? JSON.stringify(report, undefined, 2) : `${heading}.\n${textOf(report)}`;
   process.stdout.write(`${text}\n`);
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = process.env;
-  if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(heading, report, GITHUB_STEP_SUMMARY));
-  return EXIT_CODES[report.verdict];
-}
-
-async function runFolder(sql: SqlFiles | undefined, { url }: RehearsedBranch): Promise<number> {
-  try {
-    if (sql !== undefined) await runLoadedFiles(sql, url);
-    return 0;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
+  if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(report, summary, GITHUB_STEP_SUMMARY));
+  if (token !== undefined) {
+    const problem = await comment(process.env, token, JSON.stringify([dump, from, migration]), summary);
+    if (problem !== undefined) process.stderr.write(warningOf(`There is no comment: ${problem}`));
   }
+  return EXIT_CODES[report.verdict];
 }
 
 async function findBranch(
@@ -110,15 +92,21 @@ async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Pro
   }
 }
 
-async function copyBranch(api: Api, parent: Branch, lifetime: number) {
-  const maker = ownIdentity();
+async function copyBranch(api: Api, parent: Branch, isBilled: boolean): Promise<RehearsedBranch> {
   const name = `${PREFIX}${process.pid}-${Date.now()}`;
   const branch = await api.createBranch(parent.project_id, {
     name,
     parent: parent.id,
-    maker,
-    lifetime,
+    maker: ownIdentity(),
+    lifetime: isBilled ? BILLED_LIFETIME : COPY_LIFETIME,
   });
   if (branch === undefined) throw new Error(`There is a branch ${name} already`);
-  return branch;
+  if (!isBilled) return branch;
+  try {
+    const sharedRoles = await api.renewPasswords(branch);
+    return { ...branch, url: (await api.url(branch)) ?? branch.url, sharedRoles };
+  } catch (error) {
+    await api.deleteWithData(branch);
+    throw error;
+  }
 }

@@ -5,6 +5,8 @@ import { withPgClient } from '../base/sql/pgClient.ts';
 /** Contains a secret: `url` has the password of the owner. */
 export interface BranchCopy {
   readonly url: string;
+  /** The roles that still have the passwords of the branch that was copied. Missing if that doesn't matter. */
+  readonly sharedRoles?: readonly string[];
 }
 
 /** The database of the URL, in which the migration begins. */

@@ -23,6 +23,17 @@ and l.pid operator(pg_catalog.=) any(${pids}) and ${OF_USERS}
 and l.database operator(pg_catalog.=)
   (select oid from pg_catalog.pg_database where datname operator(pg_catalog.=) pg_catalog.current_database())`;
 
+/**
+ * Who copies, drops or renames the current database, for which it must be alone there. Such a session has locked the database as a whole;
+ * who connects takes a weaker lock. Postgres waits five seconds for the others to leave.
+ */
+export const NEEDED_ALONE = `
+select l.pid from pg_catalog.pg_locks l join pg_catalog.pg_database d on d.oid operator(pg_catalog.=) l.objid
+where l.locktype operator(pg_catalog.=) 'object' and l.granted
+and l.classid operator(pg_catalog.=) 'pg_catalog.pg_database'::pg_catalog.regclass
+and l.mode operator(pg_catalog.=) any('{ShareLock,AccessExclusiveLock}')
+and d.datname operator(pg_catalog.=) pg_catalog.current_database()`;
+
 /** @param more columns of `pg_class c`, in SQL */
 export const relationsQuery = (more: string): string => `
 select c.oid::pg_catalog.int8::pg_catalog.float8 as id, c.relkind as kind,

@@ -13,7 +13,7 @@ import type {
 } from '../api/records/rehearsal.ts';
 import { createPgClient } from '../base/sql/pgClient.ts';
 import { databaseOf, type BranchCopy } from './branchCopy.ts';
-import { locksQuery, relationsQuery } from './catalogQueries.ts';
+import { locksQuery, NEEDED_ALONE, relationsQuery } from './catalogQueries.ts';
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -46,7 +46,8 @@ const SAMPLE = `
   select ${time('clock_timestamp()')} as now;
   select pid, query as text, ${time('query_start')} as began, ${time('xact_start')} as transaction,
     case when state <> 'active' then ${time('state_change')} end as ended ${OTHERS};
-  ${locksQuery(`array(select pid ${OTHERS})`)}`;
+  ${locksQuery(`array(select pid ${OTHERS})`)};
+  ${NEEDED_ALONE}`;
 /** Without the counts of Postgres, each table counts as changed. */
 const RELATIONS = relationsQuery(`pg_relation_size(c.oid)::float8 as bytes,
   case when current_setting('track_counts')::bool
@@ -63,12 +64,13 @@ interface Session {
 }
 
 export class LockSampler {
-  readonly #client: Client;
+  readonly #copy: BranchCopy;
   readonly #database: string;
   readonly #statements: Changing<RehearsedStatement>[] = [];
   readonly #locks: Changing<HeldLock>[] = [];
   readonly #sessions = new Map<number, Session>();
   readonly #transactions = new Map<string, number>();
+  #client: Client;
   #held = new Map<string, Changing<HeldLock>>();
   #before: readonly Relation[] = [];
   #start: number | undefined;
@@ -79,17 +81,15 @@ export class LockSampler {
   #isEnded = false;
   #sampling: Promise<void> = Promise.resolve();
 
-  private constructor(client: Client, database: string) {
+  private constructor(client: Client, copy: BranchCopy) {
     this.#client = client;
-    this.#database = database;
+    this.#copy = copy;
+    this.#database = databaseOf(copy);
   }
 
   /** @throws {Error} if there is no connection */
   static async start(copy: BranchCopy): Promise<LockSampler> {
-    const options = '-c lock_timeout=5000';
-    const client = createPgClient({ connectionString: copy.url, options });
-    await client.connect();
-    const sampler = new LockSampler(client, databaseOf(copy));
+    const sampler = new LockSampler(await connect(copy), copy);
     sampler.#before = await sampler.#relations();
     await sampler.#sample();
     sampler.#sampling = sampler.#sampleAll();
@@ -140,11 +140,12 @@ export class LockSampler {
 
   async #sample(): Promise<void> {
     const results: unknown = await this.#client.query(SAMPLE);
-    const [, clock, activity, locks] = results as [
+    const [, clock, activity, locks, needed] = results as [
       unknown,
       Rows<Activity>,
       Rows<Activity>,
       Rows<SampledLock>,
+      Rows<Pick<Activity, 'pid'>>,
     ];
     const now = clock.rows[0]?.now ?? 0;
     this.#start ??= now;
@@ -154,6 +155,14 @@ export class LockSampler {
     this.#others = activity.rows.length;
     for (const each of activity.rows) this.#addStatement(each);
     this.#addLocks(locks.rows, before);
+    const isUsed = activity.rows.some(({ pid }) => needed.rows.every((other) => other.pid !== pid));
+    if (needed.rows.length > 0 && !isUsed) await this.#makeWay();
+  }
+
+  /** For a session that is alone there but for this one. The new connection waits until that has ended. */
+  async #makeWay(): Promise<void> {
+    await this.#client.end();
+    this.#client = await connect(this.#copy);
   }
 
   #addStatement({ pid, text, began, ended, transaction }: Activity): void {
@@ -194,6 +203,12 @@ export class LockSampler {
     for (const lock of [...this.#held.values(), ...held.values()]) lock.to = this.#now - start;
     this.#held = held;
   }
+}
+
+async function connect({ url }: BranchCopy): Promise<Client> {
+  const client = createPgClient({ connectionString: url, options: '-c lock_timeout=5000' });
+  await client.connect();
+  return client;
 }
 
 interface Rows<Row> {

@@ -57,6 +57,21 @@ const naming =
   ({ text }: RehearsedStatement): boolean =>
     text.includes(name.slice(name.lastIndexOf('.') + 1));
 
+/** Postgres refuses all statements with it after an error in a transaction. */
+const IN_FAILED_TRANSACTION = '25P02';
+
+/** Only the command knows why it has failed. A statement of a file is no question to which it expects an error. */
+export function lastError(statements: readonly RehearsedStatement[]) {
+  const failed = statements.filter(
+    ({ error }) => error !== undefined && error.code !== IN_FAILED_TRANSACTION,
+  );
+  const placed = failed.findLast(({ place }) => place !== undefined);
+  const statement = placed ?? failed.at(-1);
+  const later = statement === undefined ? [] : statements.slice(statements.indexOf(statement) + 1);
+  const hasGoneOn = placed === undefined && later.some(({ tags }) => tags.some((tag) => tag !== 'ROLLBACK'));
+  return { statement, hasGoneOn };
+}
+
 export interface FileVerdict {
   readonly file: string;
   /** Not run: it was applied before, or one before it has failed. Unclear: for something dangerous, no file is known. */

@@ -8,11 +8,6 @@ import { withPlaces, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryAfterwards, workedBefore } from './trials.ts';
 import { dropNewTables, rehearsalOf, schemaLines, takeBack, type DownStep } from './wayBack.ts';
 
-/** Milliseconds after which the service deletes a copy that was left behind. */
-export const COPY_LIFETIME = 24 * 3_600_000;
-/** The same where it costs. A migration that takes longer can't be rehearsed there. */
-export const BILLED_LIFETIME = 30 * 60_000;
-
 /** Makes copies of one branch by a service's API. */
 export interface Rehearser<Copy extends BranchCopy> {
   /** @returns a new branch with the data as they are now, whose compute runs. It expires. */
@@ -78,7 +73,8 @@ async function rehearseOn<Copy extends BranchCopy>(
       ? { losses: [], tried: { ...trials, broken: [] } }
       : await withCopy(rehearser, signal, compared);
   const names = files.map(({ file }) => file);
-  return reportOf({ rehearsal, ...found, exitCode, files: names }, rules);
+  const { sharedRoles = [] } = branch;
+  return reportOf({ rehearsal, ...found, exitCode, files: names, sharedRoles }, rules);
 }
 
 async function wayBackOf<Copy extends BranchCopy>(
@@ -103,7 +99,7 @@ async function wayBackOf<Copy extends BranchCopy>(
   const { branch } = branches;
   const { before } = rehearsal;
   const losses = await countLosses(possibleLosses({ ...both, before }, true), branches, signal);
-  const tables = await dropNewTables(branch, before, seen.rehearsal, down, signal);
+  const tables = await dropNewTables(branch, { ...both, before }, signal);
   const databases = new Set([databaseOf(branch), ...before.map(({ database }) => database)]);
   const diffs: string[] = [];
   for (const database of databases) diffs.push(await rehearser.schemaDiff(branch, database));

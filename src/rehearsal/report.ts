@@ -7,7 +7,7 @@ import {
 } from '../api/records/rehearsal.ts';
 import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { foundLosses, type Loss } from './losses.ts';
-import { fileVerdicts, reasonStatement, type FileVerdict } from './reasonStatement.ts';
+import { fileVerdicts, lastError, reasonStatement, type FileVerdict } from './reasonStatement.ts';
 import { SAFER_FORMS, saferStatements, type SaferStatement } from './saferForms.ts';
 import { NOTHING_TRIED, type Tried } from './trials.ts';
 import { FAILURES, uncommittedReasons, type Reason, type Verdict } from './verdict.ts';
@@ -39,21 +39,18 @@ export interface Report {
   /** The longest time between two samples of locks, in milliseconds; missing if every statement was seen. */
   readonly sampled?: number;
   readonly tried: Tried;
+  /** The roles of the copy that had the passwords of the branch that was copied. */
+  readonly sharedRoles: readonly string[];
   /** Empty if the files aren't known. */
   readonly files: readonly FileVerdict[];
   /** Missing if no down step is known. */
   readonly wayBack?: Pick<Report, 'blocked' | 'statements' | 'safer'> & {
     readonly left: readonly string[];
     /** Rows that weren't there before. */
-    readonly added: readonly AddedRows[];
+    readonly added: readonly { readonly table: string; readonly count: number }[];
   };
   /** How long Undo reaches back, in seconds, if something is lost that nothing else brings back. */
   readonly undoSeconds?: number;
-}
-
-export interface AddedRows {
-  readonly table: string;
-  readonly count: number;
 }
 
 export interface WayBackRun {
@@ -72,11 +69,12 @@ export interface RehearsedRun {
   readonly exitCode: number;
   /** Those of the migration, in the order in which they run. */
   readonly files?: readonly string[];
+  readonly sharedRoles?: readonly string[];
   readonly wayBack?: WayBackRun | undefined;
 }
 
 export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rules): Report {
-  const { rehearsal, losses, tried, exitCode, wayBack, files = [] } = run;
+  const { rehearsal, losses, tried, exitCode, wayBack, files = [], sharedRoles = [] } = run;
   const { statements } = rehearsal;
   const lost = foundLosses(losses);
   // Samples can miss a short session.
@@ -109,6 +107,7 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
     safer: saferStatements(found, rehearsal),
     ...(rehearsal.sampled !== undefined && { sampled: rehearsal.sampled }),
     tried,
+    sharedRoles,
     ...(wayBack && {
       wayBack: {
         blocked: blockedTables(wayBack.rehearsal),
@@ -130,12 +129,11 @@ function reasonsOf({ rehearsal, losses, tried, exitCode }: RehearsedRun, longest
   const { statements, sampled = 0 } = rehearsal;
   const tooSeldom = sampled > longestLock ? `Locks were read only every ${duration(sampled)}.` : undefined;
   const { problem = tooSeldom } = rehearsal;
-  const statement = statements.findLast(({ error }) => error !== undefined);
   const long = blockedTables(rehearsal).filter(
     ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
   );
   return [
-    ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, statement } as const]),
+    ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, ...lastError(statements) } as const]),
     ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
     // A command that fails often leaves its transaction open.
     ...(exitCode === 0 ? uncommittedReasons(statements) : []),
@@ -194,12 +192,14 @@ export const furtherNotes = ({
   wayBack,
   undoSeconds,
   sampled,
+  sharedRoles,
 }: Report): readonly string[] => [
   ...(sampled === undefined
     ? []
     : [
         `Sampled through a second connection, because this service doesn't show statements. What is shorter than ${duration(sampled)} can be missing.`,
       ]),
+  ...sharedRoles.map((name) => `The copy had the password of the branch for ${name}.`),
   ...tooSlow.map((name) => `Not tried, because it takes too long: ${name}`),
   ...outside.map(
     (name) => `No triggers and views were tried, because they may reach outside of the database: ${name}`,
@@ -225,7 +225,7 @@ function rewrittenTables({ before, after }: Rehearsal): Report['rewritten'] {
 function sentenceOf(reason: Reason): string {
   switch (reason.kind) {
     case 'failed':
-      return failureSentence(reason.statement, reason.exitCode);
+      return failureSentence(reason);
     case 'incomplete':
       return `Incomplete: ${reason.problem}`;
     case 'unused':
@@ -249,10 +249,12 @@ function sentenceOf(reason: Reason): string {
 const placeOf = (statement: RehearsedStatement | undefined): string =>
   statement?.place === undefined ? '' : ` (${statement.place.file}:${statement.place.line})`;
 
-function failureSentence(failed: RehearsedStatement | undefined, exitCode: number): string {
-  if (failed?.error === undefined) return `Fails: the command ended with code ${exitCode}.`;
-  const { message, detail } = failed.error;
-  return `Fails at "${firstLine(failed.text)}": ${message}${detail === undefined ? '' : `. ${detail}`}`;
+function failureSentence({ statement, exitCode, hasGoneOn }: Extract<Reason, { kind: 'failed' }>): string {
+  const ended = `Fails: the command ended with code ${exitCode}.`;
+  if (statement?.error === undefined) return ended;
+  const { message, detail } = statement.error;
+  const text = `at "${firstLine(statement.text)}": ${message}${detail === undefined ? '' : `. ${detail}`}`;
+  return hasGoneOn ? `${ended} The last error of Postgres was ${text}` : `Fails ${text}`;
 }
 
 const lossSentence = ({ name, kind, count, types }: Loss): string =>

@@ -7,9 +7,18 @@ import type { Broken } from './trials.ts';
 /** By which the program that rehearses exits. */
 export type Verdict = 'safe' | 'dangerous' | 'failed';
 
-/** Why a migration isn't safe. `failed`: the command ended with this code, perhaps because of the statement. */
+/** The command ended with this code, and Postgres has refused the statement. */
+interface Failed {
+  readonly kind: 'failed';
+  readonly exitCode: number;
+  readonly statement: RehearsedStatement | undefined;
+  /** The command has gone on afterwards, so it may have expected the error, and have failed for another reason. */
+  readonly hasGoneOn: boolean;
+}
+
+/** Why a migration isn't safe. */
 export type Reason =
-  | { readonly kind: 'failed'; readonly exitCode: number; readonly statement: RehearsedStatement | undefined }
+  | Failed
   | { readonly kind: 'incomplete'; readonly problem: string }
   /** Nothing reached the copy: the command may have used another database. */
   | { readonly kind: 'unused' }

@@ -77,19 +77,16 @@ const countRows = async (
 /**
  * Drops the tables that weren't there before, so that a comparison finds only what else is different. What depends on them wasn't there
  * before either, or is different from it.
- * @param wayBack only what was seen on the way back
- * @returns those that it should have dropped: not the ones in which a tool notes what it has applied and taken back
+ * @param after what is there after the way back
+ * @returns those that it has left
  */
 export async function dropNewTables<Copy extends BranchCopy>(
   branch: Copy,
-  before: readonly Relation[],
-  { after, locks }: Rehearsal,
-  { tool }: DownStep<Copy>,
+  { before, after }: Pick<Rehearsal, 'before' | 'after'>,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
   const known = new Set(before.flatMap((each) => [relationKey(each), nameKey(each)]));
   const isNew = (each: Relation) => !known.has(relationKey(each)) && !known.has(nameKey(each));
-  const noted = tool === undefined ? new Set() : writtenTables(locks);
   const dropped: string[] = [];
   for (const table of after.filter((each) => 'rp'.includes(each.kind) && isNew(each))) {
     const drop = `drop table if exists ${table.name} cascade`;
@@ -104,7 +101,7 @@ export async function dropNewTables<Copy extends BranchCopy>(
           (error: unknown) => rethrowUnless(error, INSUFFICIENT_PRIVILEGE),
         ),
     );
-    if (isDropped && !noted.has(relationKey(table))) dropped.push(`CREATE TABLE ${table.name}`);
+    if (isDropped) dropped.push(`CREATE TABLE ${table.name}`);
   }
   return dropped;
 }

@@ -9,6 +9,7 @@ import {
   IN_FOLDER,
   LISTED_BRANCH,
   OPERATIONS_DOCUMENT,
+  ON_DISK,
   SIGNED_IN,
   SQL_DOCUMENT,
   SQL_FILE,
@@ -73,6 +74,14 @@ export const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, 
 export const fileTitle = entryOf('editor/title', ...RUNS_FILES);
 export const fileContext = entryOf('editor/context', ...RUNS_FILES);
 export const explorerContext = entryOf('explorer/context', ...RUNS_FILES);
+export const explorerFolder = entryOf(
+  'explorer/context',
+  'explorerResourceIsFolder',
+  ON_DISK,
+  SIGNED_IN,
+  TRUSTED,
+  HAS_BRANCHES,
+);
 
 type SubmenuId = 'hostedPostgres.branchData' | 'hostedPostgres.branchMore' | 'hostedPostgres.computeMore';
 

@@ -57,8 +57,9 @@ export const OPERATIONS_DOCUMENT = 'resourceScheme == hosted-postgres-operations
 export const ROWS_DOCUMENT = 'resourceScheme == hosted-postgres-rows';
 /** A file, or the schema of a branch. */
 export const SQL_DOCUMENT = 'editorLangId == sql';
-/** A file on the machine of the extension. */
-export const SQL_FILE = all('resourceExtname == .sql', 'resourceScheme =~ /^(file|vscode-remote)$/');
+/** A file or folder on the machine of the extension. */
+export const ON_DISK = 'resourceScheme =~ /^(file|vscode-remote)$/';
+export const SQL_FILE = all('resourceExtname == .sql', ON_DISK);
 export const IN_COMPUTES = 'view == hostedPostgres.computes';
 export const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
 

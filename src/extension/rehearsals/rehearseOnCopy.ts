@@ -1,16 +1,21 @@
-/** Rehearses on a copy of a branch of the local service. The copy is deleted in every case, or else expires. */
+/** Rehearses on a copy of a branch. The copy is deleted in every case, or else expires. */
 import { randomBytes } from 'node:crypto';
+import type { Branch } from '../../api/records/records.ts';
 import type { BranchCopy } from '../../rehearsal/branchCopy.ts';
-import { COPY_LIFETIME, rehearse, type RehearsedSteps } from '../../rehearsal/rehearse.ts';
+import { BILLED_LIFETIME, COPY_LIFETIME } from '../../rehearsal/lifetimes.ts';
+import { rehearse, type RehearsedSteps } from '../../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, type Report } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
 import type { BranchActions } from '../branches/branchActions.ts';
 import { expiryAfter } from '../branches/expiryTime.ts';
 import { loginOf } from '../connection/branchLogin.ts';
+import { canLogIn } from '../connection/connectionDefaults.ts';
+import { renewPasswords } from '../connection/renewPasswords.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { finishChange } from '../operations/finishChange.ts';
+import { NotOfferedError } from '../window/changeErrors.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
 
 /** The owner's login is a secret. */
@@ -20,7 +25,7 @@ export interface RehearsedCopy extends BranchCopy, BranchIds {
 
 interface Dependencies {
   readonly branchActions: BranchActions;
-  readonly tracker: Pick<OperationTracker, 'onDidEnd'>;
+  readonly tracker: Pick<OperationTracker, 'onDidEnd' | 'follow'>;
   readonly log: { error(activity: string, error: unknown): void };
 }
 
@@ -62,25 +67,50 @@ async function copyBranch(
   { parent: { projectId, branchId }, database }: Pick<RehearsalRequest, 'parent' | 'database'>,
 ): Promise<RehearsedCopy> {
   const name = `rehearsal-${randomBytes(3).toString('hex')}`;
+  const lifetime = connection.isLocal ? COPY_LIFETIME : BILLED_LIFETIME;
   const creation = {
-    branch: { name, parent_id: branchId, expires_at: expiryAfter(COPY_LIFETIME / 1000) },
+    branch: { name, parent_id: branchId, expires_at: expiryAfter(lifetime / 1000) },
     endpoints: [{ type: 'read_write' as const }],
   };
-  let made: BranchIds | undefined;
+  let record: Branch | undefined;
   try {
     const { computes: [compute] = [] } = await finishChange(deps.tracker, connection, async () => {
       const created = await deps.branchActions.create(projectId, creation, { initialConnection: connection });
-      if (created.branch !== undefined) made = { projectId, branchId: created.branch.id };
+      record = created.branch;
       return created;
     });
+    const sharedRoles =
+      record === undefined || connection.isLocal
+        ? []
+        : await rolesWithSharedPasswords(deps, connection, projectId, record);
     const login = compute && (await loginOf(connection, compute, { database }));
-    if (made === undefined || login === undefined || login.missing !== undefined)
+    if (record === undefined || login === undefined || login.missing !== undefined)
       throw new Error(`The copy of ${branchId} has no login for ${database}.`);
-    return { ...made, login, url: connectionString(login) };
+    return { projectId, branchId: record.id, login, url: connectionString(login), sharedRoles };
   } catch (error) {
-    if (made !== undefined) await remove(deps, connection, made);
+    if (record !== undefined) await remove(deps, connection, { projectId, branchId: record.id });
     throw error;
   }
+}
+
+/** @returns the roles that still have the passwords of the parent */
+async function rolesWithSharedPasswords(
+  { branchActions, tracker }: Dependencies,
+  connection: AccountConnection,
+  projectId: string,
+  record: Branch,
+): Promise<string[]> {
+  const client = await connection.client();
+  const roles = (await client.listRoles(projectId, record.id, { signal: connection.signal })) ?? [];
+  const renewed = await renewPasswords(
+    { branchActions, tracker },
+    { projectId, branchId: record.id, record, roles },
+    async (send) => finishChange(tracker, connection, async () => send({ initialConnection: connection })),
+  ).catch((error: unknown): string[] => {
+    if (error instanceof NotOfferedError) return [];
+    throw error;
+  });
+  return roles.filter(canLogIn).flatMap(({ name }) => (renewed.includes(name) ? [] : [name]));
 }
 
 /** Never rejects: if the copy can't be deleted, it expires. */

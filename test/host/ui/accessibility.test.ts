@@ -192,6 +192,7 @@ describe('The database branch of a window that knows no host', () => {
       'Compare Schema with main',
       'Compare Schema with…',
       'Undo…',
+      'Rehearse Migration…',
       'Choose Branch for login…',
       'Follow Git Branch',
       'Show in Computes',

@@ -253,19 +253,16 @@ describe('The database branch of a Git branch', () => {
     await ui().statusBar.click('Database branch feature/log-in');
     const prompt = 'feature/log-in is checked out, but .env still points to feature/log-in';
     const { items } = await ui().quickInput.waitFor(prompt);
-    assert.deepEqual(
-      items.slice(0, 7),
-      [
-        'Open psql',
-        'Open .env',
-        'Compare Schema with main',
-        'Compare Schema with…',
-        'Undo…',
-        'Follow Git Branch',
-        'Create Branch for feature/log-in',
-      ],
-      items.join(),
-    );
+    assert.deepEqual(items.slice(0, 8), [
+      'Open psql',
+      'Open .env',
+      'Compare Schema with main',
+      'Compare Schema with…',
+      'Undo…',
+      'Rehearse Migration…',
+      'Follow Git Branch',
+      'Create Branch for feature/log-in',
+    ]);
     await ui().quickInput.choose(prompt, 'Compare Schema with main');
     const tab = ui().page.locator('.tabs-container .tab.active[aria-label^="app: main ↔ feature/log-in"]');
     await tab.waitFor();

@@ -1,6 +1,6 @@
 /**
  * `npx hosted-postgres rehearse`, built and laid out as npm installs it, with locks of more than a second.
- * Timers: rehearsal/rehearse.ts.
+ * Timers: rehearsal/lifetimes.ts.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -240,6 +240,37 @@ describe('npx hosted-postgres rehearse', () => {
     );
     await proxy.stop();
     await service.stop();
+  });
+
+  it('rehearses on a dump, as text or an archive, and leaves the own data alone', async () => {
+    const dump = path.join(temporaryFolder(), 'like-production.sql');
+    const text = [
+      'set standard_conforming_strings = on;',
+      'create table public.pets (id integer, name text);',
+      'copy public.pets (id, name) from stdin;',
+      '1\tRex',
+      '2\t\\N',
+      '\\.',
+      '',
+    ].join('\n');
+    writeFileSync(dump, text);
+    const drop = ['--run', sql('alter table pets drop column name')];
+    const { code, output } = await run('rehearse', '--from', dump, ...drop);
+    assert.equal(code, 3, output);
+    assert.match(
+      output,
+      /^Rehearsed on a copy of .*like-production\.sql\.\nLoses 1 value of public\.pets\.name\.$/m,
+    );
+    const own = await run('rehearse', ...drop);
+    assert.match(own.output, /relation "pets" does not exist/);
+    const archive = path.join(temporaryFolder(), 'production.dump');
+    writeFileSync(archive, 'PGDMP broken');
+    const broken = await run('rehearse', '--from', archive, ...drop);
+    assert.notEqual(broken.code, 0);
+    assert.match(
+      broken.output,
+      /production\.dump: (?:pg_restore: error: |is an archive\. Install pg_restore)/,
+    );
   });
 
   it('needs a key and a project for an account', async () => {

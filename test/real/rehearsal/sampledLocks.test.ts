@@ -51,6 +51,15 @@ describe('A rehearsal whose locks are sampled', () => {
     assert.ok(report.sampled !== undefined);
   });
 
+  it('leaves the database to who copies it', async () => {
+    const database = new URL(rehearsals.url).pathname.slice(1);
+    const report = await rehearse(
+      `create database copied template ${database}`,
+      'create table more (id int)',
+    );
+    assert.equal(report.verdict, 'safe', JSON.stringify(report.sentences));
+  });
+
   it('does not call a migration safe that has left a session open', async () => {
     const clients: (() => Promise<unknown>)[] = [];
     const report = await rehearsals.rehearse(async ({ url }) => {

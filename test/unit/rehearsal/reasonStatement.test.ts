@@ -65,7 +65,7 @@ describe('The statement of a reason', () => {
 
   it('is the one that failed, or that took the lock', () => {
     const statements = [statement('select 1', 'SELECT 1'), statement('alter table users', 'ALTER TABLE')];
-    const failed = { kind: 'failed', exitCode: 1, statement: statements[0] } as const;
+    const failed = { kind: 'failed', exitCode: 1, statement: statements[0], hasGoneOn: false } as const;
     assert.equal(find(statements, [], failed), 'select 1');
     const blocked = { database: 'app', table: 'public.users', blocks: 'reads', milliseconds: 1 } as const;
     const reason = { kind: 'blocked', blocked: { ...blocked, statements: [1] } } as const;

@@ -82,6 +82,26 @@ describe('The report of a rehearsal', () => {
     assert.deepEqual(report({}, 7).sentences, ['Fails: the command ended with code 7.']);
   });
 
+  it('does not say that a command failed at an error after which it has gone on', () => {
+    const error = { code: '42P01', message: 'no such table' };
+    const asks = { ...statement, text: 'select from notes', tags: [], error };
+    const after = (...tags: string[]) =>
+      report({ statements: [asks, { ...statement, tags }] }, 7).sentences.join();
+    assert.equal(
+      after('CREATE TABLE'),
+      'Fails: the command ended with code 7. The last error of Postgres was at "select from notes": no such table',
+    );
+    assert.equal(after('ROLLBACK'), 'Fails at "select from notes": no such table');
+    const skipped = { ...asks, text: 'select 1', error: { code: '25P02', message: 'aborted' } };
+    assert.deepEqual(report({ statements: [asks, skipped] }, 7).sentences, [
+      'Fails at "select from notes": no such table',
+    ]);
+    const placed = { ...asks, place: { file: '1.sql', line: 2 } };
+    assert.deepEqual(report({ statements: [placed, statement] }, 7).sentences, [
+      'Fails at "select from notes": no such table (1.sql:2)',
+    ]);
+  });
+
   it('says what fails now, and what was not tried', () => {
     const broken = {
       database: 'app',

@@ -2,8 +2,7 @@
  * A new branch has the passwords of its parent, and so may one that was reset. With one of them, an agent could log in to the parent. So
  * roles of an agent's branch get new passwords before the agent gets one.
  */
-import { isRejected } from '../../../api/transport/errors.ts';
-import { canLogIn } from '../../connection/connectionDefaults.ts';
+import { renewPasswords as renewPasswordsOf } from '../../connection/renewPasswords.ts';
 import { changeBranch } from './branchChange.ts';
 import type { ToolCall } from './toolCall.ts';
 import type { BranchRef } from '../../account/refs.ts';
@@ -32,28 +31,11 @@ export async function renewPasswords(call: ToolCall<unknown>, ref: BranchRef): P
   const client = await connection.client();
   const options = { signal: AbortSignal.any([connection.signal, signal]) };
   const listed = (await client.listRoles(projectId, branchId, options)) ?? [];
-  const roles: string[] = [];
-  for (const { name } of listed.filter(canLogIn)) if (await renewPassword(call, ref, name)) roles.push(name);
+  const record = deps.inventory.branches.get(projectId, branchId);
+  const roles = await renewPasswordsOf(deps, { projectId, branchId, record, roles: listed }, async (send) =>
+    changeBranch(call, send),
+  );
   deps.agentBranches.edit(ref, { ownPasswords: { roles, lastReset: lastResetOf(call, ref) } });
-}
-
-/** @returns false for a role that only the service may change */
-async function renewPassword(call: ToolCall<unknown>, ref: BranchRef, role: string): Promise<boolean> {
-  const { branchActions, inventory, tracker } = call.deps;
-  const branch = inventory.branches.get(ref.projectId, ref.branchId);
-  try {
-    // The new password works when the operations have ended.
-    await changeBranch(call, async (options) => {
-      const { operations } = await branchActions.resetPassword(ref, role, options);
-      const { projectId, branchId } = ref;
-      const isPending = tracker.follow('edit', { projectId, branchId, name: branch?.name }, operations);
-      return { branch, isPending };
-    });
-    return true;
-  } catch (error) {
-    if (isRejected(error, 412, 422)) return false;
-    throw error;
-  }
 }
 
 const lastResetOf = ({ deps }: ToolCall<unknown>, { projectId, branchId }: BranchRef): string | undefined =>

@@ -101,6 +101,7 @@ async function branchActions(
       : []),
     action(l10n.t('Compare Schema with…'), 'diff', run('hostedPostgres.schema.compare', branch)),
     action(l10n.t('Undo…'), 'history', run('hostedPostgres.undo', branch)),
+    action(l10n.t('Rehearse Migration…'), 'beaker', run('hostedPostgres.migration.rehearse')),
   ];
 }
 

@@ -1,4 +1,5 @@
-/** What is rehearsed: a SQL file, or a command, such as that of the migration tool that the project uses. */
+/** What is rehearsed: a SQL file, a folder of migrations, or a command, such as that of the migration tool that the project uses. */
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -8,19 +9,26 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
 export type Migration =
-  | { readonly kind: 'file'; readonly name: string; readonly uri: Uri }
+  | { readonly kind: 'file' | 'folder'; readonly name: string; readonly uri: Uri }
   /** @property uri the folder in which the command runs */
   | { readonly kind: 'command'; readonly name: string; readonly uri: Uri };
 
-/** @param argument the file of a menu. @returns undefined if the user canceled */
+/** @param argument the file or folder of a menu. @returns undefined if the user canceled */
 export async function chooseMigration(title: string, argument: unknown): Promise<Migration | undefined> {
-  const chosen = argument instanceof Uri ? fileOf(argument) : await ask(title);
+  const chosen = argument instanceof Uri ? await found(argument) : await ask(title);
   if (chosen?.kind !== 'file') return chosen;
   const saved = await savedFile(chosen.uri);
   return saved && fileOf(saved);
 }
 
-const fileOf = (uri: Uri): Migration => ({ kind: 'file', name: path.posix.basename(uri.path), uri });
+const nameOf = ({ path: name }: Uri): string => path.posix.basename(name);
+
+const fileOf = (uri: Uri): Migration => ({ kind: 'file', name: nameOf(uri), uri });
+
+async function found(uri: Uri): Promise<Migration> {
+  const isFolder = uri.scheme === 'file' && (await stat(uri.fsPath)).isDirectory();
+  return isFolder ? { kind: 'folder', name: nameOf(uri), uri } : fileOf(uri);
+}
 
 async function ask(title: string): Promise<Migration | undefined> {
   const open = editors.activeTextEditor?.document;

@@ -1,19 +1,22 @@
-/** Rehearse Migration: runs a SQL file or a command on a copy of a branch, and shows what it does to others and to the data. */
-import { commands, l10n, Uri } from 'vscode';
-import { downCommandOf } from '../../../migrations/migrationTools.ts';
+/** Rehearse Migration: runs a SQL file, a folder of migrations or a command on a copy of a branch, and shows what it does to others and to the data. */
+import { commands, l10n, Uri, workspace } from 'vscode';
+import { BILLED_LIFETIME } from '../../../rehearsal/lifetimes.ts';
+import type { RehearsedSteps } from '../../../rehearsal/rehearse.ts';
 import type { Report } from '../../../rehearsal/report.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { BranchIds } from '../../account/refs.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
-import { requirePrimary } from '../../commandSupport/pickers.ts';
+import { onlyProject, requirePrimary } from '../../commandSupport/pickers.ts';
 import { askForLogin } from '../../connection/commands/login.ts';
 import { runFile } from '../../database/commands/runSqlFile.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { approve } from '../../operations/ui/approval.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { withCancel } from '../../window/ui/input/dialogs.ts';
+import { duration } from '../../window/ui/timeText.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { RehearsedCopy } from '../rehearseOnCopy.ts';
 import { runCommand } from '../runCommand.ts';
@@ -27,17 +30,11 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rehearse the migration");
   requireTrust();
   const connection = context.session.requireConnection();
-  if (!connection.isLocal)
-    throw new Error(
-      l10n.t(
-        'Only the local service can rehearse, because it sees each statement. Restore a dump of your data there, and run “Switch Account…”.',
-      ),
-    );
   const title = l10n.t('Rehearse Migration');
   const migration = await chooseMigration(title, argument);
   if (migration === undefined) return;
   const branch = await pickBranch(context, title, asBranchNode(argument), undefined, {
-    preferred: envFileBranch(context, migration.uri),
+    preferred: await proposedBranch(context, migration),
     placeholder: l10n.t('Rehearse on a copy of which branch?'),
     ofProject: l10n.t('Rehearse on a copy of a branch of which project?'),
   });
@@ -61,6 +58,17 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   if (report !== undefined) await show(context, report, { migration, branch: name, output: seen.text });
 };
 
+/** Production, if a branch of the project is protected, because that is the question. Otherwise, the branch of the env file. */
+async function proposedBranch(context: CommandContext, { uri }: Migration): Promise<BranchIds | undefined> {
+  const current = envFileBranch(context, uri);
+  const projectId = current?.projectId ?? (await onlyProject(context));
+  const list = projectId === undefined ? undefined : await context.inventory.branches.refresh(projectId);
+  const production = [...(list?.branches.values() ?? [])].find((branch) => branch.protected === true);
+  return projectId === undefined || production === undefined
+    ? current
+    : { projectId, branchId: production.id };
+}
+
 interface AskedRehearsal extends Pick<PickedBranch, 'projectId' | 'name' | 'fullName'> {
   readonly migration: Migration;
 }
@@ -68,21 +76,27 @@ interface AskedRehearsal extends Pick<PickedBranch, 'projectId' | 'name' | 'full
 /** The windows whose users know it. */
 const told = new WeakSet<CommandContext['session']>();
 
-/** Says once in a window what the copy doesn't keep inside. */
+/** Says once in a window what the copy doesn't keep inside, and each time what it costs. */
 async function approveRehearsal(
-  { guards, session }: CommandContext,
+  { guards, session }: Pick<CommandContext, 'guards' | 'session'>,
   { initialConnection }: Run,
   { migration, projectId, name, fullName }: AskedRehearsal,
 ): Promise<boolean> {
+  const isBilled = !session.requireConnection().isLocal;
+  const outside = l10n.t(
+    'The copy is deleted afterwards. But everything that the migration does outside of this database is done for real, such as requests to other services, or changes by dblink and foreign tables.',
+  );
+  const cost = l10n.t(
+    'The copy is a branch with a compute, and so is a second one if something may be lost. They cost what others cost until they are deleted at the end, or else expire after {0}.',
+    duration(BILLED_LIFETIME / 1000),
+  );
   const change = {
     projectId,
     name,
     question: l10n.t('Rehearse {0} on a copy of {1}?', migration.name, fullName),
-    detail: l10n.t(
-      'The copy is deleted afterwards. But everything that the migration does outside of this database is done for real, such as requests to other services, or changes by dblink and foreign tables.',
-    ),
+    detail: isBilled ? `${cost}\n\n${outside}` : outside,
     button: l10n.t('Rehearse'),
-    isConfirmed: told.has(session),
+    isConfirmed: !isBilled && told.has(session),
   };
   const isApproved = await approve(guards, change, initialConnection);
   if (isApproved) told.add(session);
@@ -106,40 +120,56 @@ async function rehearseOn(
 ): Promise<Report | undefined> {
   // It loads the driver.
   const { rehearseOnCopy } = await import('../rehearseOnCopy.ts');
-  const write = (text: string) => (seen.text = (seen.text + text).slice(-MAX_OUTPUT));
+  const output: Output = {
+    write: (text) => void (seen.text = (seen.text + text).slice(-MAX_OUTPUT)),
+    signal,
+  };
   try {
-    const run = async (copy: RehearsedCopy) => runOn(context, { migration, copy }, write, signal);
-    const tool = migration.kind === 'command' ? downCommandOf(migration.name) : undefined;
-    const down = tool && {
-      tool,
-      run: async (copy: RehearsedCopy) =>
-        runOn(context, { migration: { ...migration, name: tool.command }, copy }, write, signal),
-    };
     const historySeconds =
       context.inventory.project(parent.projectId)?.history_retention_seconds ?? undefined;
-    const rehearsal = { parent, database, historySeconds, run, down };
-    return await rehearseOnCopy(context, connection, rehearsal, signal);
+    const steps = await stepsOf(context, migration, output);
+    return await rehearseOnCopy(context, connection, { parent, database, historySeconds, ...steps }, signal);
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
   }
 }
 
-/** @returns the exit code. @throws {Error} only if it was canceled */
-async function runOn(
+/** Of what runs, until the signal ends it. */
+interface Output {
+  write(this: void, text: string): void;
+  readonly signal: AbortSignal;
+}
+
+async function stepsOf(
   context: CommandContext,
-  { migration, copy }: { readonly migration: Migration; readonly copy: RehearsedCopy },
-  write: (text: string) => void,
-  signal: AbortSignal,
+  { kind, name, uri }: Migration,
+  output: Output,
+): Promise<RehearsedSteps<RehearsedCopy>> {
+  const { write, signal } = output;
+  if (kind === 'file') {
+    const stop = { signal, kill: signal };
+    const run = async ({ login }: RehearsedCopy) =>
+      exitCodeOf(runFile(context, { login, path: uri.fsPath }, write, stop), name, output);
+    return { run };
+  }
+  const { migrationSteps } = await import('../../../rehearsal/migrationSteps.ts');
+  const folder = (workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath;
+  const run = async (command: string, { url }: RehearsedCopy) =>
+    exitCodeOf(runCommand({ command, folder, url }, write, signal), command, output);
+  const migration = kind === 'folder' ? { folder: uri.fsPath } : { command: name };
+  return await migrationSteps(migration, { run, write }, signal);
+}
+
+/** @throws {Error} only if it was canceled */
+async function exitCodeOf(
+  running: Promise<number | undefined>,
+  name: string,
+  { write, signal }: Output,
 ): Promise<number> {
-  const place = migration.uri.fsPath;
-  const running =
-    migration.kind === 'file'
-      ? runFile(context, { login: copy.login, path: place }, write, { signal, kill: signal })
-      : runCommand({ command: migration.name, folder: place, url: copy.url }, write, signal);
   const code = await running.catch(async (error: unknown) => {
     const { failureText } = await import('../../database/ui/fileOutput.ts');
-    write(`${failureText(error, migration.name)}\n`);
+    write(`${failureText(error, name)}\n`);
     return undefined;
   });
   signal.throwIfAborted();

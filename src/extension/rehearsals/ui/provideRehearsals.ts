@@ -1,6 +1,6 @@
 /**
- * Shows documents about rehearsals. Registered with the app instead of at activation: only the local service has rehearsals, and
- * windows that use it load the app at once.
+ * Shows documents about rehearsals. Registered with the app instead of at activation, which must be short: what a rehearsal has seen
+ * is forgotten with the window anyway.
  */
 import { l10n, workspace } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';

@@ -1,8 +1,10 @@
 /** What a rehearsal has seen, as Markdown: the verdict first, then each statement. */
 import { env, l10n } from 'vscode';
 import { escapeMarkdown } from '../../../base/sanitize.ts';
+import type { RehearsedStatement } from '../../../api/records/rehearsal.ts';
 import type { BlockedTable } from '../../../rehearsal/blockedTables.ts';
 import type { Loss } from '../../../rehearsal/losses.ts';
+import { reasonStatement, type FileVerdict } from '../../../rehearsal/reasonStatement.ts';
 import type { Report } from '../../../rehearsal/report.ts';
 import type { Reason } from '../../../rehearsal/verdict.ts';
 import type { Broken } from '../../../rehearsal/trials.ts';
@@ -23,7 +25,28 @@ const MAX_STATEMENT = 200;
 const MAX_QUOTED = 80;
 
 export const verdictSentences = (report: Report): readonly string[] =>
-  report.reasons.length === 0 ? [safeSentence(report)] : report.reasons.map(sentenceOf);
+  report.reasons.length === 0
+    ? [safeSentence(report)]
+    : report.reasons.map((reason) => sentenceOf(reason) + placeText(reasonStatement(report, reason)));
+
+/** Such as ` (0007_unique.sql:12)`. */
+const placeText = (statement: RehearsedStatement | undefined): string =>
+  statement?.place === undefined ? '' : ` (${statement.place.file}:${statement.place.line})`;
+
+function verdictText(verdict: FileVerdict['verdict']): string {
+  switch (verdict) {
+    case 'safe':
+      return l10n.t('safe');
+    case 'dangerous':
+      return l10n.t('dangerous');
+    case 'failed':
+      return l10n.t('failed');
+    case 'not run':
+      return l10n.t('not run');
+    case 'unclear':
+      return l10n.t('unclear');
+  }
+}
 
 export function rehearsalText(report: Report, { name, branch, time, output }: RehearsalPlace): string {
   const [first = '', ...others] = verdictSentences(report).map(escapeMarkdown);
@@ -35,6 +58,8 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     escapeMarkdown(
       l10n.t('{0} on a copy of {1}, {2}. The copy is deleted. Nothing else was changed.', name, branch, when),
     ),
+    ...report.files.map((each) => `- ${escapeMarkdown(`${each.file}: ${verdictText(each.verdict)}`)}`),
+    ...copyTexts(report),
     ...(report.statements.length === 0 ? [] : [statementTable(report)]),
     ...(wayBack === undefined ? [] : [`## ${l10n.t('Way back')}`, statementTable(wayBack)]),
     ...(wayBack === undefined || wayBack.left.length === 0
@@ -66,7 +91,7 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
       : []),
     escapeMarkdown(
       l10n.t(
-        'The times were measured on this machine. Rewriting, validating and indexing a table take longer with more rows. Other connections wait until the end of the transaction.',
+        'The times were measured on the compute of the copy. Rewriting, validating and indexing a table take longer with more rows. Other connections wait until the end of the transaction.',
       ),
     ),
     '',
@@ -74,6 +99,21 @@ export function rehearsalText(report: Report, { name, branch, time, output }: Re
     .join('\n\n')
     .replaceAll(/^( {4}.*)\n\n(?= {4})/gm, '$1\n');
 }
+
+/** What a service can't do that isn't on this machine. */
+const copyTexts = ({ sampled, sharedRoles }: Report): readonly string[] => [
+  ...(sampled === undefined
+    ? []
+    : [
+        l10n.t(
+          "Statements and locks were read through a second connection, because this service doesn't show them. What is shorter than {0} can be missing, and so can results, and what was done in other databases.",
+          durationText(sampled),
+        ),
+      ]),
+  ...sharedRoles.map((name) =>
+    escapeMarkdown(l10n.t('The copy had the password of the branch for {0}.', name)),
+  ),
+];
 
 function statementTable({
   statements,
@@ -88,9 +128,10 @@ function statementTable({
   return [
     row(head),
     `|${' --- |'.repeat(head.length)}`,
-    ...statements.map(({ text, milliseconds, tags, error }, index) =>
-      row([
-        shortened(text, MAX_STATEMENT),
+    ...statements.map((statement, index) => {
+      const { text, milliseconds, tags, error } = statement;
+      return row([
+        shortened(text, MAX_STATEMENT) + placeText(statement),
         durationText(milliseconds),
         blocked
           .filter(({ statements: taking }) => taking.includes(index))
@@ -98,8 +139,8 @@ function statementTable({
           .join(', '),
         error?.message ?? tags.join(', '),
         ...(safer.length > 0 ? [saferCell(index).join(' ')] : []),
-      ]),
-    ),
+      ]);
+    }),
   ].join('\n');
 }
 
@@ -119,13 +160,8 @@ function waitingText({ table, blocks, rows, milliseconds }: BlockedTable): strin
 
 function sentenceOf(reason: Reason): string {
   switch (reason.kind) {
-    case 'failed': {
-      const { exitCode, statement } = reason;
-      if (statement?.error === undefined) return l10n.t('Fails: the command ended with code {0}.', exitCode);
-      const { message, detail } = statement.error;
-      const text = l10n.t('Fails at “{0}”: {1}', shortened(statement.text, MAX_QUOTED), message);
-      return detail === undefined ? text : `${text}. ${detail}`;
-    }
+    case 'failed':
+      return failureSentence(reason);
     case 'incomplete':
       return l10n.t('Incomplete: {0}', reason.problem);
     case 'unused':
@@ -148,6 +184,21 @@ function sentenceOf(reason: Reason): string {
     case 'wayBack':
       return l10n.t('Way back: {0}', sentenceOf(reason.reason));
   }
+}
+
+function failureSentence({ exitCode, statement, hasGoneOn }: Extract<Reason, { kind: 'failed' }>): string {
+  if (statement?.error === undefined) return l10n.t('Fails: the command ended with code {0}.', exitCode);
+  const { message, detail } = statement.error;
+  const quoted = shortened(statement.text, MAX_QUOTED);
+  const text = hasGoneOn
+    ? l10n.t(
+        'Fails: the command ended with code {0}. The last error of Postgres was at “{1}”: {2}',
+        exitCode,
+        quoted,
+        message,
+      )
+    : l10n.t('Fails at “{0}”: {1}', quoted, message);
+  return detail === undefined ? text : `${text}. ${detail}`;
 }
 
 function brokenSentence({ does, name, error }: Broken): string {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
-import { locksQuery, relationsQuery } from '../../../rehearsal/catalogQueries.ts';
+import { locksQuery, NEEDED_ALONE, relationsQuery } from '../../../rehearsal/catalogQueries.ts';
 import type { LockMode, Relation } from '../../../api/records/rehearsal.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import {
@@ -57,15 +57,23 @@ export class LockReader {
   /**
    * Enters the database of a session, so that its locks can be read later without a new connection: that could wait for the
    * transaction whose commit waits for the locks to be read.
-   * @returns its name; undefined if the session has ended
+   * @param known its name @returns it; undefined if the session has ended
    */
-  async enterDatabaseOf(pid: number): Promise<string | undefined> {
+  async enterDatabaseOf(pid: number, known: string | undefined): Promise<string | undefined> {
     const sql = 'select datname from pg_catalog.pg_stat_activity where pid operator(pg_catalog.=) $1';
-    const [row] = await this.#with(SUPERUSER, async ({ query }) => query<{ datname: string }>(sql, [pid]));
-    const database = row?.datname;
+    const ask = async ({ query }: OwnSession) => (await query<{ datname: string }>(sql, [pid]))[0]?.datname;
+    const database = known ?? (await this.#with(SUPERUSER, ask));
     if (database !== undefined && !this.#sessions.has(database))
       this.#sessions.set(database, await this.#connect(database));
     return database;
+  }
+
+  /** Leaves each database for a session that needs to be alone there. @param isUsed whether another one is there anyway */
+  async makeWay(isUsed: (database: string, pid: number) => boolean): Promise<void> {
+    for (const [database, { query }] of this.#sessions) {
+      const waiting = await query<Pick<ReadLock, 'pid'>>(NEEDED_ALONE);
+      if (waiting.some(({ pid }) => !isUsed(database, pid))) await this.leave(database);
+    }
   }
 
   /** Leaves a database, which could not be dropped or copied otherwise. */

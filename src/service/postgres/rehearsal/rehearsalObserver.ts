@@ -166,8 +166,8 @@ export class RehearsalObserver {
         const began = this.#statements[session.statement]?.from ?? 0;
         const end = this.#now() - this.#heldSince(began).counting;
         if (pid === undefined) return;
-        session.database ??= await this.#reader
-          .enterDatabaseOf(pid)
+        session.database = await this.#reader
+          .enterDatabaseOf(pid, session.database)
           .catch((error: unknown) => this.#fail(error));
         if (isInTransaction) return this.#readLocks();
         endTransaction(session, end);
@@ -278,8 +278,11 @@ export class RehearsalObserver {
     if (this.#isSampling) return;
     this.#isSampling = true;
     const isRunning = () => [...this.#sessions.values()].some((session) => session.isRunning);
+    const isUsed = (database: string, pid: number) =>
+      [...this.#sessions].some(([id, other]) => id !== pid && other.database === database);
     const from = performance.now();
     while (this.#isSampling && isRunning()) {
+      await this.#reader.makeWay(isUsed).catch((error: unknown) => this.#fail(error));
       await this.#readLocks();
       const pause = (performance.now() - from) / 10;
       await sleep(Math.min(Math.max(pause, LEAST_PAUSE), MOST_PAUSE));

@@ -163,4 +163,22 @@ describe('The statements of a rehearsal', () => {
         ],
       );
     });
+
+  it('may copy the database that their session is in, and go on there', async () => {
+    const client = await connectTo(url);
+    await client.query('select 1');
+    const { rows } = await client.query<{ name: string }>('select current_database() as name');
+    await client.query(`create database copied template "${rows[0]?.name}"`);
+    const from = (await listed()).length;
+    await client.query('begin; lock table users in share mode');
+    await client.query('commit');
+    await client.query('drop database copied');
+    await client.end();
+    const { statements, locks } = await plane.engine.rehearsal('br-main');
+    assert.deepEqual(
+      statements.slice(from).map(({ tags }) => tags.join()),
+      ['BEGIN,LOCK TABLE', 'COMMIT', 'DROP DATABASE'],
+    );
+    assert.ok(locks.some(({ statement, mode }) => statement === from && mode === 'ShareLock'));
+  });
 });

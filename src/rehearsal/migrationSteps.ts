@@ -1,0 +1,57 @@
+/** What a rehearsal runs: a command, or what applies a folder of SQL, and what takes it back. */
+import path from 'node:path';
+import { downCommandOf } from '../migrations/migrationTools.ts';
+import { runLoadedFiles } from '../migrations/runSqlFiles.ts';
+import { loadSqlFiles, type SqlFiles } from '../migrations/sqlFiles.ts';
+import type { BranchCopy } from './branchCopy.ts';
+import type { RehearsedSteps } from './rehearse.ts';
+
+export interface Migration {
+  /** Undefined: what applies the folder. */
+  readonly command?: string | undefined;
+  /** Its files are named in the report. */
+  readonly folder?: string | undefined;
+  /** Takes all of the migration back. Undefined: the down step of its tool, if the tool is known. */
+  readonly down?: string | undefined;
+}
+
+interface Runner<Copy> {
+  /** Runs a command on the branch. @returns its exit code */
+  run(this: void, command: string, copy: Copy): Promise<number>;
+  /** Receives why a file has failed. */
+  write(this: void, text: string): void;
+}
+
+/** @throws {Error} if the order of the files, or which to run, would be a guess */
+export async function migrationSteps<Copy extends BranchCopy>(
+  { command: given, folder, down }: Migration,
+  { run, write }: Runner<Copy>,
+  signal?: AbortSignal,
+): Promise<RehearsedSteps<Copy>> {
+  const sql = folder === undefined ? undefined : await loadSqlFiles(folder);
+  // A tool itself applies only the files that are pending.
+  const command = given ?? sql?.tool?.command;
+  const tool = down === undefined && command !== undefined ? downCommandOf(command) : undefined;
+  const back = down ?? tool?.command;
+  return {
+    files: sql?.files.map((each) => ({ ...each, file: path.relative(folder ?? '', each.file) })),
+    run: async (copy) => (command === undefined ? runFolder(sql, copy, write, signal) : run(command, copy)),
+    down: back === undefined ? undefined : { tool, run: async (copy) => run(back, copy) },
+  };
+}
+
+async function runFolder(
+  sql: SqlFiles | undefined,
+  { url }: BranchCopy,
+  write: (text: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  try {
+    if (sql !== undefined) await runLoadedFiles(sql, url, signal);
+    return 0;
+  } catch (error) {
+    signal?.throwIfAborted();
+    write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
