@@ -7,8 +7,6 @@ import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../server/settings.ts';
 import { BranchLock } from './branchLock.ts';
-import { renameOverSync } from '../../../base/replaceFile.ts';
-import { copyTree } from '../storage/copyTree.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasHistory, keptWalSettings, templateBase, writeHistory } from '../history/history.ts';
 import { readOrCreateBranchLogin, type OwnerLogin } from '../roles/logins.ts';
@@ -34,10 +32,8 @@ export class BranchData {
   readonly onPrimaryStart = this.#primaryStarted.event;
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
-  /** The id of the database in the template; undefined until a template was made. */
+  /** The id of the database in the template; undefined until a template, or data without one, were made. */
   #databaseId: number | undefined;
-  /** Whether a temporary service's first branch has got the template. */
-  #isTemplateUsed = false;
 
   constructor(deps: EngineDependencies) {
     this.#deps = deps;
@@ -110,14 +106,7 @@ export class BranchData {
       // The file is written before any server writes WAL, so that the history begins with the first byte.
       if (keepsHistory && !this.#deps.isTemporary) writeHistory(folder, []);
       const content = sampleStatements(this.#deps.storage.root, branchId);
-      const fill = async (unfinished: string) => this.#fillFromTemplate(unfinished);
-      await createBranchData(this.#deps, {
-        dataDir,
-        owner: login,
-        settings: keptWalSettings(folder),
-        content,
-        fill,
-      });
+      await this.#create({ dataDir, owner: login, settings: keptWalSettings(folder), content });
       if (hasHistory(folder))
         writeHistory(folder, [
           templateBase(this.#deps.storage.clusterTemplate(this.#deps.binaries.major), dataDir),
@@ -139,11 +128,12 @@ export class BranchData {
 
   /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
   async predictCatalog(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
+    const { role, database, password } = this.login(branchId, owner);
+    if (this.#deps.isTemporary && this.#databaseId === undefined)
+      await this.lock(branchId).shared(async () => this.ensureDataDir(branchId));
     const id = await this.#templateLock(
-      // A first branch may have got the template in the meantime.
       async () => (this.#databaseId ??= readDatabaseId(await ensureClusterTemplate(this.#deps))),
     );
-    const { role, database, password } = this.login(branchId, owner);
     return {
       databases: [{ id, name: database, owner: role }],
       roles: [{ name: role, canLogin: true }],
@@ -156,17 +146,18 @@ export class BranchData {
     this.#locks.delete(branchId);
   }
 
-  /** Most temporary services have one branch, whose data are the template itself: a copy would create a thousand files more. */
-  async #fillFromTemplate(unfinished: string): Promise<void> {
+  /** Most temporary services have one branch, so the first gets its data without a template: a copy would create a thousand files more. */
+  async #create(branch: Omit<Parameters<typeof createBranchData>[1], 'template'>): Promise<void> {
+    const deps = this.#deps;
     const template = await this.#templateLock(async () => {
-      const made = await ensureClusterTemplate(this.#deps);
-      if (!this.#deps.isTemporary || this.#isTemplateUsed) return made;
-      this.#isTemplateUsed = true;
-      this.#databaseId ??= readDatabaseId(made);
-      renameOverSync(made, unfinished);
+      const isFirst =
+        this.#databaseId === undefined && !existsSync(deps.storage.clusterTemplate(deps.binaries.major));
+      if (!deps.isTemporary || !isFirst) return ensureClusterTemplate(deps);
+      await createBranchData(deps, { ...branch, template: undefined });
+      this.#databaseId = readDatabaseId(branch.dataDir);
       return undefined;
     });
-    if (template !== undefined) await copyTree(template, unfinished, this.#deps);
+    if (template !== undefined) await createBranchData(deps, { ...branch, template });
   }
 
   #settingsFile(branchId: string): string {

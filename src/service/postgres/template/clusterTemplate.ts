@@ -5,10 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { copyTree } from '../storage/copyTree.ts';
 import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
 import { isUnreadableForInitdb } from '../server/asciiPath.ts';
 import { packedClusterFile, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
-import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
+import { settingArguments, sharedMemorySettings, type Settings } from '../server/settings.ts';
 import { COMPLETION_STATEMENTS, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
 import { hasRemedy } from '../../../base/systemReason.ts';
@@ -23,11 +24,9 @@ import {
   type ServicePasswords,
 } from '../roles/logins.ts';
 import type { Certificate } from '../server/certificate.ts';
-import { startServer } from '../server/launchServer.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { hasAccount, missingAccountMessage } from './systemAccount.ts';
-import { isAdministratorRefused } from '../server/serverLog.ts';
-import { connectAsSuperuser } from '../server/superuser.ts';
+import { runOnServer, runSingleUser, runStatements } from './runStatements.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** Each login needs a password, because the gateway forwards connections of any local user. */
@@ -58,18 +57,32 @@ export async function ensureClusterTemplate(deps: EngineDependencies): Promise<s
   if (existsSync(template)) return template;
   // Each time another name: on Windows, the initdb of a service that was killed runs on for a while, and may remove its folder.
   const unfinished = `${template}.${randomBytes(2).toString('hex')}.new`;
-  await createAtomically(template, (folder) => initialize(deps, folder), unfinished);
+  const fill = async (folder: string) => {
+    await initialize(deps, folder);
+    await syncToDisk(deps, folder);
+  };
+  await createAtomically(template, fill, unfinished);
   return template;
 }
 
-async function initialize(deps: EngineDependencies, folder: string): Promise<void> {
-  if (!(await initializeFromPacked(deps, folder))) await initializeByInitdb(deps, folder);
+/** @param more statements for the end */
+async function initialize(
+  deps: EngineDependencies,
+  folder: string,
+  more: readonly string[] = [],
+): Promise<void> {
+  const statements = [...rolesAndDatabase(deps.binaries.major, deps.logins), ...more];
+  if (!(await initializeFromPacked(deps, folder, statements)))
+    await initializeByInitdb(deps, folder, statements);
   removeMaps(folder);
-  await syncToDisk(deps, folder);
 }
 
 /** @returns false if there is no packed cluster for this Postgres, or if it doesn't fit its build, for example its block size */
-async function initializeFromPacked(deps: EngineDependencies, folder: string): Promise<boolean> {
+async function initializeFromPacked(
+  deps: EngineDependencies,
+  folder: string,
+  statements: readonly string[],
+): Promise<boolean> {
   const { binaries, logins, shutdownSignal } = deps;
   const packed = binaries.major === PACKED_MAJOR ? packedClusterFile(binaries.folder) : undefined;
   if (packed === undefined) return false;
@@ -77,14 +90,11 @@ async function initializeFromPacked(deps: EngineDependencies, folder: string): P
     unpackCluster(packed, folder);
     writeConfiguration(folder);
     const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
-    const statements = [...COMPLETION_STATEMENTS, password, ...rolesAndDatabase(binaries.major, logins)];
+    const all = [...COMPLETION_STATEMENTS, password, ...statements];
     const target = { database: 'template1', settings: {} };
     // The packed superuser has no password yet.
-    if (hasAccount()) await runSingleUser(deps, folder, statements, target);
-    else
-      await withTrust(folder, async (settings) =>
-        runOnServer(deps, folder, statements, { ...target, settings }),
-      );
+    if (hasAccount()) await runSingleUser(deps, folder, all, target);
+    else await withTrust(folder, async (settings) => runOnServer(deps, folder, all, { ...target, settings }));
     return true;
   } catch (error) {
     shutdownSignal.throwIfAborted();
@@ -94,7 +104,11 @@ async function initializeFromPacked(deps: EngineDependencies, folder: string): P
   }
 }
 
-async function initializeByInitdb(deps: EngineDependencies, folder: string): Promise<void> {
+async function initializeByInitdb(
+  deps: EngineDependencies,
+  folder: string,
+  statements: readonly string[],
+): Promise<void> {
   const { storage, binaries, logins, shutdownSignal } = deps;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
@@ -109,7 +123,7 @@ async function initializeByInitdb(deps: EngineDependencies, folder: string): Pro
     rmSync(passwordFile, { force: true });
   }
   writeConfiguration(folder);
-  await runStatements(deps, folder, rolesAndDatabase(binaries.major, logins));
+  await runStatements(deps, folder, statements);
 }
 
 function writeConfiguration(folder: string): void {
@@ -137,33 +151,35 @@ export function removeMaps(folder: string): void {
     if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
 }
 
-/** The id of the cluster template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
-export const readDatabaseId = (template: string): number =>
-  Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
+/** The id of {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
+export const readDatabaseId = (dataDir: string): number =>
+  Math.max(...readdirSync(path.join(dataDir, 'base')).map(Number).filter(Number.isInteger));
 
 interface NewBranchData {
+  /** The folder that is copied. Undefined: the data are made without a template. */
+  readonly template: string | undefined;
   readonly dataDir: string;
   readonly owner: OwnerLogin;
   /** Settings for the WAL that the branch keeps. */
   readonly settings: Settings;
   /** Statements for {@link BRANCH_DATABASE}. */
   readonly content: readonly string[];
-  /** Makes the folder from the cluster template. */
-  readonly fill: (unfinished: string) => Promise<void>;
 }
 
 /** Creates the data directory of a branch without a parent. */
 export async function createBranchData(
   deps: EngineDependencies,
-  { dataDir, owner, settings, content, fill }: NewBranchData,
+  { template, dataDir, owner, settings, content }: NewBranchData,
 ): Promise<void> {
   deps.shutdownSignal.throwIfAborted();
   await createAtomically(dataDir, async (unfinished) => {
-    await fill(unfinished);
-    const statements = [...ownerStatements(owner), ...content];
+    const changes = ownerStatements(owner);
+    if (template === undefined) await initialize(deps, unfinished, changes);
+    else await copyTree(template, unfinished, deps);
     // The statements run together, because each run takes a tenth of a second. Only branches with the default owner have content.
+    const statements = template === undefined ? content : [...changes, ...content];
     const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;
-    await runStatements(deps, unfinished, statements, { database, settings });
+    if (statements.length > 0) await runStatements(deps, unfinished, statements, { database, settings });
     await syncToDisk(deps, unfinished);
   });
 }
@@ -189,8 +205,8 @@ export const clusterArguments = (major: number) => [
   '--encoding=UTF8',
   '--locale=C',
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
-  // Before 16, initdb has no such option.
-  ...(major >= 16 ? settingArguments(sharedMemorySettings()) : []),
+  // Before 16, initdb has no such option. Recycled files of the log would be copied for each branch.
+  ...(major >= 16 ? settingArguments({ wal_recycle: 'off', ...sharedMemorySettings() }) : []),
 ];
 
 /**
@@ -209,88 +225,9 @@ function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
     `GRANT ${ROLES_OF_OWNERS} TO ${BRANCH_ROLE}`,
     // A session in it would block CREATE DATABASE.
     'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',
-    `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE}`,
+    // No server reads the log of its pages, which would be as large as the database.
+    `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE} STRATEGY = file_copy`,
     // Clients get errors and warnings. They contain data, which must not be in the service's log.
     "ALTER ROLE ALL SET log_min_messages = 'log'",
   ];
-}
-
-interface Target {
-  readonly database: string;
-  readonly settings: Settings;
-}
-
-/** Runs statements, one per line, on a data directory that is being created and has no server. */
-async function runStatements(
-  deps: EngineDependencies,
-  dataDir: string,
-  statements: readonly string[],
-  { database = SUPERUSER, settings = {} }: Partial<Target> = {},
-): Promise<void> {
-  const target = { database, settings };
-  if (!hasAccount()) return runOnServer(deps, dataDir, statements, target);
-  try {
-    await runSingleUser(deps, dataDir, statements, target);
-  } catch (error) {
-    if (!isAdministratorRefused(error)) throw error;
-    await runOnServer(deps, dataDir, statements, target);
-  }
-}
-
-const creationSettings = (): Settings => ({
-  log_min_messages: 'error',
-  exit_on_error: 'on',
-  search_path: 'pg_catalog',
-  // The folder is synced as a whole, before it gets its name.
-  fsync: 'off',
-  wal_recycle: 'off',
-  ...sharedMemorySettings(),
-});
-
-async function runSingleUser(
-  deps: EngineDependencies,
-  dataDir: string,
-  statements: readonly string[],
-  { database, settings }: Target,
-): Promise<void> {
-  const { storage, binaries, shutdownSignal } = deps;
-  const args = [
-    '--single',
-    '-D',
-    dataDir,
-    ...settingArguments({ ...creationSettings(), ...settings }),
-    database,
-  ];
-  await runProgram(binaries.postgres, args, {
-    cwd: storage.root,
-    input: `${statements.join(';\n')};\n`,
-    signal: shutdownSignal,
-  });
-}
-
-/** Takes longer than a single-user server. */
-async function runOnServer(
-  deps: EngineDependencies,
-  dataDir: string,
-  statements: readonly string[],
-  { database, settings }: Target,
-): Promise<void> {
-  const compute = { id: 'template', minCu: SMALLEST_SIZE };
-  const server = await startServer(deps, {
-    compute,
-    dataDir,
-    name: dataDir,
-    onLine: () => undefined,
-    settings: { ...creationSettings(), ...settings },
-  });
-  try {
-    const client = await connectAsSuperuser(deps, server.address, database);
-    for (const statement of statements) await client.query(statement);
-    await client.end();
-  } catch (error) {
-    throw asEngineError(error);
-  } finally {
-    await server.stop();
-    deps.storage.removeAddress(dataDir);
-  }
 }

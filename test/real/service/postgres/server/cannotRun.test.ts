@@ -98,7 +98,7 @@ describe('a machine with Windows', () => {
     const deps = {
       storage: { root, clusterTemplate: () => path.join(root, 'template') },
       binaries: { folder: bin, initdb, major: 18 },
-      logins: { superuser: 'x' },
+      logins: { superuser: 'x', replicator: 'x' },
       shutdownSignal: new AbortController().signal,
     } as unknown as EngineDependencies;
     const message =

@@ -9,7 +9,7 @@ import { usualPostgres } from '../usualPostgres.ts';
 
 describe('The data of the first branch', () => {
   for (const isTemporary of [true, false])
-    it(`${isTemporary ? 'are the template itself if all data are' : 'are a copy of the template if data are not'} deleted at the end`, async () => {
+    it(`${isTemporary ? 'are made without the template if all data are' : 'are a copy of the template if data are not'} deleted at the end`, async () => {
       const dataDir = temporaryFolder();
       const plane = await startControlPlane({ dataDir, createsTemplate: true, isTemporary });
       const template = path.join(storageOf({ dataDir }), `template-${usualPostgres().major}`);

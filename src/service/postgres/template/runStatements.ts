@@ -1,0 +1,92 @@
+/** Runs statements on a data directory that is being created and has no server. */
+import { asEngineError } from '../../core/computeEngine.ts';
+import { SUPERUSER } from '../../core/systemNames.ts';
+import { startServer } from '../server/launchServer.ts';
+import { runProgram } from '../server/runProgram.ts';
+import { isAdministratorRefused } from '../server/serverLog.ts';
+import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
+import { connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
+import { hasAccount } from './systemAccount.ts';
+
+type Dependencies = Parameters<typeof startServer>[0] &
+  SuperuserLogin & { readonly shutdownSignal: AbortSignal };
+
+interface Target {
+  readonly database: string;
+  readonly settings: Settings;
+}
+
+/** Each statement is one line. */
+export async function runStatements(
+  deps: Dependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database = SUPERUSER, settings = {} }: Partial<Target> = {},
+): Promise<void> {
+  const target = { database, settings };
+  if (!hasAccount()) return runOnServer(deps, dataDir, statements, target);
+  try {
+    await runSingleUser(deps, dataDir, statements, target);
+  } catch (error) {
+    if (!isAdministratorRefused(error)) throw error;
+    await runOnServer(deps, dataDir, statements, target);
+  }
+}
+
+const creationSettings = (): Settings => ({
+  log_min_messages: 'error',
+  exit_on_error: 'on',
+  search_path: 'pg_catalog',
+  // The folder is synced as a whole, before it gets its name.
+  fsync: 'off',
+  wal_recycle: 'off',
+  ...sharedMemorySettings(),
+});
+
+export async function runSingleUser(
+  deps: Dependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database, settings }: Target,
+): Promise<void> {
+  const { storage, binaries, shutdownSignal } = deps;
+  const args = [
+    '--single',
+    '-D',
+    dataDir,
+    ...settingArguments({ ...creationSettings(), ...settings }),
+    database,
+  ];
+  await runProgram(binaries.postgres, args, {
+    cwd: storage.root,
+    input: `${statements.join(';\n')};\n`,
+    signal: shutdownSignal,
+  });
+}
+
+/** Takes longer than a single-user server. */
+export async function runOnServer(
+  deps: Dependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database, settings }: Target,
+): Promise<void> {
+  const compute = { id: 'template', minCu: SMALLEST_SIZE };
+  const server = await startServer(deps, {
+    compute,
+    dataDir,
+    name: dataDir,
+    onLine: () => undefined,
+    settings: { ...creationSettings(), ...settings },
+  });
+  try {
+    const client = await connectAsSuperuser(deps, server.address, database);
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  } catch (error) {
+    throw asEngineError(error);
+  } finally {
+    await server.stop();
+    deps.storage.removeAddress(dataDir);
+  }
+}
