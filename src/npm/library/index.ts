@@ -62,12 +62,11 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
 /** @returns the URL of the branch on which all files with the same migrations have a database */
 async function findOrCreateSharedUrl(
   api: Api,
-  { projectId, id, hash }: Parent,
+  { projectId, id, hash, shared }: Parent,
   maker: Maker,
 ): Promise<string> {
   const name = SHARED_PREFIX + hash;
-  for (;;) {
-    const found = (await api.branches(projectId)).find((each) => each.name === name);
+  for (let found = shared; ; found = (await api.branches(projectId)).find((each) => each.name === name)) {
     if (found !== undefined) {
       const url = await api.url(found);
       if (url === undefined) throw new Error(`The branch ${name} has no database. Delete it.`);

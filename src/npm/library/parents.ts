@@ -30,6 +30,8 @@ export interface Parent {
   readonly id: string;
   /** The hash of the migrations. */
   readonly hash: string;
+  /** Its child on which files share a server, if there was one when the parent was found. */
+  readonly shared?: Branch | undefined;
 }
 
 /** Does work with the branch that has the migrations, which is created unless it exists. */
@@ -49,9 +51,9 @@ export async function withParent<T>(
     await createTemplate(url);
   };
   for (;;) {
-    const { id } = await findParent(api, { projectId, source, hash, me }, build);
+    const parent = await findParent(api, { projectId, source, hash, me }, build);
     try {
-      return await work(api, { projectId, id, hash }, me);
+      return await work(api, parent, me);
     } catch (error) {
       // Another process has deleted the parent since.
       if (!isRejected(fieldsOf(error)['cause'], 404)) throw error;
@@ -87,7 +89,7 @@ async function findParent(
   api: Api,
   { projectId, source, hash, me }: ParentQuery,
   build: (url: string) => Promise<void>,
-): Promise<Branch> {
+): Promise<Parent> {
   for (;;) {
     const branches = await api.branches(projectId);
     await Promise.all(branches.map(async (each) => deleteAbandoned(api, each)));
@@ -96,7 +98,8 @@ async function findParent(
     if (found !== undefined) {
       // Makes it the first.
       if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
-      return found;
+      const shared = branches.find(({ name }) => name === SHARED_PREFIX + hash);
+      return { projectId, id: found.id, hash, shared };
     }
     const building = branches.some(({ name }) => name === BUILDING_PREFIX + hash);
     const created = building
@@ -122,7 +125,7 @@ async function findParent(
         for (const unused of branches.filter((other) => other.name === each))
           await api.delete(unused).catch(() => undefined);
     }
-    return created;
+    return { projectId, id: created.id, hash };
   }
 }
 
