@@ -109,7 +109,8 @@ export class Session implements Disposable {
       connection.isSameAccount(previous) &&
       previous?.hasKey(key) === true &&
       previous.account.keyId === account.keyId &&
-      previous.account.organizationId === account.organizationId;
+      previous.account.organizationId === account.organizationId &&
+      previous.account.projectId === account.projectId;
     if (!isUnchanged) this.#replace({ kind: 'connected', connection });
   }
 

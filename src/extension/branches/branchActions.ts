@@ -171,7 +171,7 @@ export class BranchActions {
     try {
       await this.update(branch, { protected: false }, options);
       const deleted = await this.#delete(branch, options);
-      this.#forget(branch);
+      this.#unprotected.delete(recordId(branch));
       return deleted;
     } catch (error) {
       // The request ignores `options`, because the user may have canceled the deletion.
@@ -179,6 +179,8 @@ export class BranchActions {
         throw new ProtectionLostError(error);
       });
       throw error;
+    } finally {
+      this.#deleting.delete(recordId(branch));
     }
   }
 
@@ -206,7 +208,7 @@ export class BranchActions {
         return !isRejected(error, 404);
       },
     );
-    this.#forget(branch);
+    this.#unprotected.delete(recordId(branch));
     return exists;
   }
 
@@ -215,11 +217,6 @@ export class BranchActions {
     const isAbandoned = (branch: UnprotectedBranch) =>
       branch.account === account && !this.#deleting.has(recordId(branch));
     return this.#unprotected.all().filter(isAbandoned);
-  }
-
-  #forget(branch: UnprotectedBranch): void {
-    this.#unprotected.delete(recordId(branch));
-    this.#deleting.delete(recordId(branch));
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */

@@ -1,4 +1,5 @@
 /** The database of a test file, which it resets, clones and drops. Without a drop, the end of the process drops it. */
+import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { useDatabase } from '../../api/addresses/databaseVariables.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
@@ -42,13 +43,8 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   let { admin } = parts;
   admin?.unref();
   let dropped: Promise<void> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  /** Does one work after the other, because each needs the template. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.catch(() => undefined).then(work);
-    last = done;
-    return done;
-  };
+  // Each needs the template.
+  const inTurn = limitConcurrency(1);
   const withAdmin: WithAdmin = async (work) => {
     admin?.ref();
     // A test may have ended all connections.
@@ -67,9 +63,12 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   };
   const dropFile = async () => {
     leaveDatabase();
-    await reset.close();
-    await remove(withAdmin);
-    if (admin !== undefined) await closeClient(admin).catch(() => undefined);
+    try {
+      await reset.close();
+      await remove(withAdmin);
+    } finally {
+      if (admin !== undefined) await closeClient(admin).catch(() => undefined);
+    }
   };
   const drop = () => {
     openDatabases.delete(drop);

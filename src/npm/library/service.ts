@@ -55,7 +55,10 @@ async function joinService(folder: string): Promise<Api> {
     projectsFile: projects,
   });
   const problem = await lease.postgresProblem;
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) {
+    lease.release();
+    throw new Error(problem);
+  }
   lease.unref();
   // If the service was killed, the next branch starts it again.
   lease.ended.addEventListener('abort', () => joinedServices.delete(folder));

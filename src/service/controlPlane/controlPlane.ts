@@ -203,6 +203,14 @@ export class ControlPlane implements Plane {
     const engine = await this.engine.catch(() => undefined);
     if (engine === undefined || this.operations.isStopped || this.#isKeepingHistory) return;
     this.#isKeepingHistory = true;
+    try {
+      await this.#keepHistoryBy(engine);
+    } finally {
+      this.#isKeepingHistory = false;
+    }
+  }
+
+  async #keepHistoryBy(engine: ComputeEngine): Promise<void> {
     const { account } = this.store;
     const used = new Set(account.activeComputes().map(({ record }) => record.branch_id));
     const isAll = this.#historyChecks % ALL_HISTORY_CHECKS === 0;
@@ -213,7 +221,6 @@ export class ControlPlane implements Plane {
       await engine.checkSlots([...used], (ALL_HISTORY_CHECKS * HISTORY_INTERVAL) / 1000);
       await removeSurplusProjects(this);
     }
-    this.#isKeepingHistory = false;
   }
 
   #writeUsage(): void {

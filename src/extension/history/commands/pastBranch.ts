@@ -58,7 +58,7 @@ export async function createPastBranch(
     throw error;
   });
   const { branch, computes: [compute] = [] } = created ?? {};
-  if (branch === undefined || compute === undefined) return undefined;
+  if (branch === undefined) return undefined;
   const ref = { account, projectId, branchId: branch.id };
   const remove = async () => {
     await branchActions
@@ -66,5 +66,7 @@ export async function createPastBranch(
       .catch((error: unknown) => log.error('Deleting a temporary branch', error));
     await expireAgain();
   };
-  return { ...ref, compute, title, remove };
+  if (compute !== undefined) return { ...ref, compute, title, remove };
+  await remove();
+  return undefined;
 }

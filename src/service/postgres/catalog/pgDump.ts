@@ -74,5 +74,12 @@ async function runPgDump(
 }
 
 /** Returns the dump as the public service does: without the lines for psql, which have a new random key each time. */
-const withoutRestrictLines = (text: string): string =>
-  text.replaceAll(/^\\(?:un)?restrict .*\n/gm, '').replaceAll(/\n{3}(?=-- Dumped from|$)/g, '\n\n');
+function withoutRestrictLines(text: string): string {
+  // Lines of functions and comments can look the same, but can't have the key.
+  const key = /^\\restrict (\S+)$/m.exec(text)?.[1];
+  return text
+    .split('\n')
+    .filter((line) => line !== `\\restrict ${key}` && line !== `\\unrestrict ${key}`)
+    .join('\n')
+    .replaceAll(/\n{3}(?=-- Dumped from|$)/g, '\n\n');
+}

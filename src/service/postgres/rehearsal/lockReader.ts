@@ -47,6 +47,8 @@ export class LockReader {
   readonly #address: ServerAddress;
   readonly #dataDir: string;
   readonly #sessions = new Map<string, OwnSession>();
+  /** Connections that aren't open yet, by database. Nothing else waits for them: they can wait for a transaction. */
+  readonly #entering = new Map<string, Promise<void>>();
 
   constructor(login: SuperuserLogin, address: ServerAddress, dataDir: string) {
     this.#login = login;
@@ -63,9 +65,20 @@ export class LockReader {
     const sql = 'select datname from pg_catalog.pg_stat_activity where pid operator(pg_catalog.=) $1';
     const ask = async ({ query }: OwnSession) => (await query<{ datname: string }>(sql, [pid]))[0]?.datname;
     const database = known ?? (await this.#with(SUPERUSER, ask));
-    if (database !== undefined && !this.#sessions.has(database))
-      this.#sessions.set(database, await this.#connect(database));
+    if (database !== undefined && !this.#sessions.has(database)) {
+      const entering = this.#entering.get(database) ?? this.#enter(database);
+      this.#entering.set(database, entering);
+      await entering;
+    }
     return database;
+  }
+
+  async #enter(database: string): Promise<void> {
+    try {
+      this.#sessions.set(database, await this.#connect(database));
+    } finally {
+      this.#entering.delete(database);
+    }
   }
 
   /** Leaves each database for a session that needs to be alone there. @param isUsed whether another one is there anyway */
@@ -78,6 +91,7 @@ export class LockReader {
 
   /** Leaves a database, which could not be dropped or copied otherwise. */
   async leave(database: string): Promise<void> {
+    await this.#entering.get(database)?.catch(() => undefined);
     const session = this.#sessions.get(database);
     this.#sessions.delete(database);
     await session?.end();

@@ -24,6 +24,7 @@ export const rehearsalMethods = (
     const started = starting.get(server) ?? startObserver(deps, server, branches.folder(branchId));
     starting.set(server, started);
     await started.catch((error: unknown) => {
+      starting.delete(server);
       throw asEngineError(error);
     });
   },

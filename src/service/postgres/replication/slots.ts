@@ -71,9 +71,11 @@ export async function checkSlots(
     const idle = new Map(unread.map(({ name }) => [name, Number(before[name] ?? 0) + seconds]));
     const isOver = ({ name }: SlotRow) => (idle.get(name) ?? 0) >= IDLE_LIMIT;
     for (const { name } of unread.filter(isOver)) {
-      await client.query(DROP, [name]);
+      const { rowCount } = await client.query(DROP, [name]);
       idle.delete(name);
-      deps.log(`${branchId}: dropped the replication slot ${name}, which no program has read for 40 hours`);
+      // A program may read it by now.
+      if (rowCount === 1)
+        deps.log(`${branchId}: dropped the replication slot ${name}, which no program has read for 40 hours`);
     }
     if (idle.size === 0) rmSync(file, { force: true });
     else writePrivateFile(file, JSON.stringify(Object.fromEntries(idle)));
