@@ -204,22 +204,17 @@ export class ControlPlane implements Plane {
     if (engine === undefined || this.operations.isStopped || this.#isKeepingHistory) return;
     this.#isKeepingHistory = true;
     try {
-      await this.#keepHistoryBy(engine);
-    } finally {
-      this.#isKeepingHistory = false;
-    }
-  }
-
-  async #keepHistoryBy(engine: ComputeEngine): Promise<void> {
-    const { account } = this.store;
-    const used = new Set(account.activeComputes().map(({ record }) => record.branch_id));
-    const isAll = this.#historyChecks % ALL_HISTORY_CHECKS === 0;
-    this.#historyChecks += 1;
-    const branches = listRetentions(account, (id) => isAll || used.has(id));
-    await engine.keepHistory(branches, { isAll, canExpire: this.#clockWatch.isTrusted });
-    if (isAll) {
+      const { account } = this.store;
+      const used = new Set(account.activeComputes().map(({ record }) => record.branch_id));
+      const isAll = this.#historyChecks % ALL_HISTORY_CHECKS === 0;
+      this.#historyChecks += 1;
+      const branches = listRetentions(account, (id) => isAll || used.has(id));
+      await engine.keepHistory(branches, { isAll, canExpire: this.#clockWatch.isTrusted });
+      if (!isAll) return;
       await engine.checkSlots([...used], (ALL_HISTORY_CHECKS * HISTORY_INTERVAL) / 1000);
       await removeSurplusProjects(this);
+    } finally {
+      this.#isKeepingHistory = false;
     }
   }
 

@@ -110,6 +110,8 @@ describe(`Consumers of changes (seed ${RANDOM_SEED})`, () => {
       ['delete', 'items', 1],
     ]);
     subscription.unsubscribe();
+    // Its slot is temporary, and the connection stays until the end.
+    await sql.end();
     await eventually(
       async () => (await query(branch.uri, 'select slot_name::text from pg_replication_slots')).length === 0,
     );

@@ -4,7 +4,6 @@
  * service/postgres/server/launchServer.ts, service/postgres/computeServer.ts.
  */
 import assert from 'node:assert/strict';
-import { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -27,8 +26,8 @@ describe('a Postgres that hangs', () => {
     if (process.platform === 'win32') this.skip();
   });
   beforeEach(() => {
-    const kill = mock.method(ChildProcess.prototype, 'kill').mock;
-    signals = () => kill.calls.map((call) => call.arguments[0]);
+    const kill = mock.method(process, 'kill').mock;
+    signals = () => kill.calls.map((call) => call.arguments[1]);
   });
   afterEach(() => mock.restoreAll());
 
