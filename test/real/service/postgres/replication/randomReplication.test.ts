@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../../helpers/seed.ts';
-import { connectTo, eventually, query, runStatements } from '../clients.ts';
+import { answers, connectTo, eventually, query, runStatements } from '../clients.ts';
 import { superuserUri } from '../controlPlane.ts';
 import { useBranch } from '../useBranch.ts';
 import { followWithPackage, receiveWithProgram, subscribe } from './followers.ts';
@@ -171,6 +171,8 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
 
   async function makeRound(): Promise<void> {
     const [first, before] = [committed.length, interruptions];
+    // A suspended target receives nothing, and would have everything left for the end.
+    await query(target.uri, 'select');
     const subscriber = await subscribe(branch.uri, 'ledger');
     const client = await connectTo(branch.uri);
     // The connection may not have noticed yet that its server has ended.
@@ -190,12 +192,35 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
     await subscriber.stop();
   }
 
+  /**
+   * Postgres 18.4 itself can crash where it decodes or applies changes (`pg_decode_stream_abort` of test_decoding, and the apply worker
+   * of a subscription): docs/local-service.md. That is one more interruption, after which the source says what was committed.
+   * @returns whether it was one
+   */
+  async function isPostgresCrash(logged: number): Promise<boolean> {
+    const crash = branch.service.log.slice(logged).find((line) => /was terminated by signal 11/.test(line));
+    if (crash === undefined) return false;
+    console.log(crash);
+    interruptions += 1;
+    await answers(branch.uri);
+    for (const gid of await query(branch.uri, 'select gid from pg_prepared_xacts'))
+      await query(branch.uri, `rollback prepared '${String(gid)}'`);
+    const ids = await query(branch.uri, 'select id from ledger order by id');
+    committed.splice(0, committed.length, ...ids.map(Number));
+    return true;
+  }
+
   it('have all of them in the end, and each once', async () => {
     const follower = await followWithPackage(branch.uri, 'changes');
     program = await receiveWithProgram(branch.uri, /table public\.ledger: INSERT: id\[integer\]:(\d+) .*\n/g);
     const end = performance.now() + MINUTES * 60_000;
     let rounds = 0;
-    for (; rounds < ROUNDS || performance.now() < end; rounds += 1) await makeRound();
+    for (; rounds < ROUNDS || performance.now() < end; rounds += 1) {
+      const logged = branch.service.log.length;
+      await makeRound().catch(async (error: unknown) => {
+        if (!(await isPostgresCrash(logged))) throw error;
+      });
+    }
     console.log(`${rounds} rounds, ${committed.length} transactions, ${interruptions} interruptions`);
     await query(branch.uri, "insert into ledger values (1000000, 'end')");
     const rows = await all(branch.uri);
