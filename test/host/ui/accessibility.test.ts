@@ -181,7 +181,7 @@ describe('The database branch of a window that knows no host', () => {
     while (!(await focus()).includes(id)) await moveFocus('ArrowRight');
     assert.equal(await item.getAttribute('aria-label'), 'Database branch login');
     await page.keyboard.press('Enter');
-    await quickInput.waitForItems('.env points to login', 10);
+    await quickInput.waitForItems('.env points to login', 11);
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const labels = await rows.evaluateAll((all: PageElement[]) =>
       all.map((row) => row.getAttribute('aria-label')),
