@@ -17,7 +17,7 @@ export interface GitHubRun {
 
 /**
  * @param rehearsed by which it is found again
- * @returns why there is none; undefined if there is one
+ * @returns why it couldn't be written; undefined if it was
  */
 export async function comment(
   { GITHUB_API_URL: api, GITHUB_REPOSITORY: repository, GITHUB_EVENT_PATH: file }: GitHubRun,

@@ -76,7 +76,7 @@ export interface Relation {
   readonly writes?: number;
   /** The columns by their numbers. */
   readonly columns: Readonly<Record<string, RelationColumn>>;
-  /** The constraints by their names. Missing if there are none. */
+  /** The constraints by their names. Missing for a table without any. */
   readonly constraints?: Readonly<Record<string, Constraint>>;
 }
 

@@ -19,7 +19,7 @@ function mayHaveSubscriptions(dataDir: string): boolean {
   return statSync(path.join(dataDir, CATALOG_FILE), { throwIfNoEntry: false })?.size !== 0;
 }
 
-/** @param folder of a copy of the branch, which no one uses yet @throws {EngineError} */
+/** @param folder of a copy of the branch, which no client uses yet @throws {EngineError} */
 export async function leaveSubscriptions(
   deps: ServerDependencies,
   branchId: string,

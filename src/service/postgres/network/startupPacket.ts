@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts';
 const FORWARDED = new Set(['user', 'database', 'application_name', 'replication', 'options']);
 /** Starts the names of the protocol's own options. Only Postgres knows which of them to decline. */
 const PROTOCOL_OPTION = '_pq_.';
-/** The encoding of most clients. The public service sets it too, whatever a client has asked for. */
+/** The encoding of most clients. The public service sets it, too, also for clients that have asked for another one. */
 const ENCODING = ['client_encoding', 'UTF8'] as const;
 
 const HEAD = 8;

@@ -117,7 +117,7 @@ export class CommitHold {
     this.#isReading = false;
   }
 
-  /** Tells the server that the log up to here was written, flushed and applied. */
+  /** Reports to the server that the log up to here was written, flushed and applied. */
   #send(position: bigint): void {
     const message = Buffer.alloc(CONFIRMATION_LENGTH);
     message.writeUInt8(CONFIRMATION);

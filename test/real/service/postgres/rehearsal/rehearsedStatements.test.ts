@@ -164,7 +164,7 @@ describe('The statements of a rehearsal', () => {
       );
     });
 
-  it('may copy the database that their session is in, and go on there', async () => {
+  it('may copy the database that their session is in, and continue there', async () => {
     const client = await connectTo(url);
     await client.query('select 1');
     const { rows } = await client.query<{ name: string }>('select current_database() as name');

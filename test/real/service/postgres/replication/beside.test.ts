@@ -1,4 +1,4 @@
-/** Publications and slots beside what shows, copies and takes back changes. */
+/** Publications and slots, where changes are shown, copied and taken back. */
 import assert from 'node:assert/strict';
 import { Api } from '../../../../../src/npm/api.ts';
 import { branchCalls } from '../../../../helpers/branchCalls.ts';
@@ -67,7 +67,7 @@ describe('A branch whose changes a program follows', () => {
     await client.end();
   });
 
-  it('is compared exactly: publications are a part of its schema, and slots are none', async () => {
+  it('is compared exactly: publications are a part of its schema, and slots are not', async () => {
     const [parent] = await api().branches(project);
     const child = await (await rehearsalsOf(service, parent)).copy();
     const diff = async () => api().schemaDiff(child, 'app');
