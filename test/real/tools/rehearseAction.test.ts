@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { load } from 'js-yaml';
+import { Api } from '../../../src/npm/api.ts';
+import { fieldsOf } from '../../../src/base/fieldsOf.ts';
+import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { readText } from '../../helpers/projectFiles.ts';
-import { temporaryFolder } from '../../helpers/localService.ts';
+import { startLocalService, temporaryFolder } from '../../helpers/localService.ts';
 import { installProgram, startProgram } from '../../helpers/npxProgram.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 
@@ -35,7 +38,11 @@ describe('The action that rehearses a migration', function () {
     chmodSync(npx, 0o755);
   });
 
-  const runStep = async (index: number, given: Readonly<Record<string, string>>) => {
+  const runStep = async (
+    index: number,
+    given: Readonly<Record<string, string>>,
+    ofGitHub: readonly string[] = [],
+  ) => {
     const { inputs, runs } = load(readText('.github/actions/rehearse/action.yml')) as Action;
     const { run, env } = runs.steps[index] ?? assert.fail('no such step');
     const variables = Object.entries(env).map(([name, value]) => {
@@ -49,7 +56,7 @@ describe('The action that rehearses a migration', function () {
       `GITHUB_STEP_SUMMARY=${summary}`,
       `PATH=${programs}:${process.env['PATH']}`,
     ];
-    const command = ['env', ...github, ...variables, 'bash', '-e', '-o', 'pipefail', '-c', run];
+    const command = ['env', ...github, ...ofGitHub, ...variables, 'bash', '-e', '-o', 'pipefail', '-c', run];
     const program = startProgram(command, project, temporary);
     return { code: await program.ended, output: program.output(), summary: readFileSync(summary, 'utf8') };
   };
@@ -83,5 +90,72 @@ describe('The action that rehearses a migration', function () {
       failed.output,
       /^::error title=Migration rehearsal::Fails at "drop table nothing": table "nothing" does not/m,
     );
+  });
+
+  it('comments on the pull request, and changes its comment later', async () => {
+    const seen: { readonly call: string; readonly token: string | undefined; readonly body: string }[] = [];
+    const others = Array.from({ length: 100 }, (_, id) => ({ id, body: 'Nice.' }));
+    let own: { readonly id: number; readonly body: string } | undefined;
+    const stub = await FaultProxy.start({
+      upstream: ({ method, path: name, headers, body }) => {
+        seen.push({ call: `${method} ${name}`, token: headers.authorization, body });
+        if (method === 'GET')
+          return { json: name.endsWith('page=1') ? others : own === undefined ? [] : [own] };
+        own = { id: 1204, body: String(fieldsOf(JSON.parse(body))['body']) };
+        return { json: own };
+      },
+    });
+    const event = path.join(temporary, 'event.json');
+    writeFileSync(event, JSON.stringify({ pull_request: { number: 7 } }));
+    const api = stub.baseUrl.replace(/\/$/, '');
+    // Tests have a proxy that nobody serves, so that nothing reaches another machine.
+    const ofGitHub = [
+      `GITHUB_API_URL=${api}`,
+      'GITHUB_REPOSITORY=me/app',
+      `GITHUB_EVENT_PATH=${event}`,
+      'NO_PROXY=127.0.0.1',
+    ];
+    const drop = `${sql('drop table users')}; echo "token: [$HOSTED_POSTGRES_COMMENT_TOKEN]"`;
+    for (const [call, count] of [
+      ['POST /repos/me/app/issues/7/comments', 3],
+      ['PATCH /repos/me/app/issues/comments/1204', 6],
+    ] as const) {
+      const { code, output } = await runStep(1, { run: drop, token: 'secret' }, ofGitHub);
+      assert.equal(code, 3, output);
+      assert.match(output, /^token: \[\]$/m);
+      assert.equal(seen.length, count, JSON.stringify(seen));
+      assert.equal(seen.at(-1)?.call, call);
+      assert.equal(seen.at(-1)?.token, 'Bearer secret');
+      assert.match(
+        own?.body ?? '',
+        /^<!-- .* -->\n### Rehearsed on a copy of main\n\n {4}Loses 1 row of public\.users\./,
+      );
+    }
+    await stub.stop();
+    const without = await runStep(1, { run: drop, token: 'secret' }, ofGitHub);
+    assert.equal(without.code, 3, without.output);
+    assert.match(without.output, /^::warning title=Migration rehearsal::There is no comment: /m);
+  });
+
+  it('rehearses on a branch of an account', async () => {
+    const service = await startLocalService();
+    const proxy = await FaultProxy.start({
+      upstream: service.baseUrl,
+      rewrite: (reply, call) => (call.endsWith('/rehearsal') ? { status: 404, json: {} } : reply),
+    });
+    const [project] = await new Api(service.baseUrl, service.key).projects();
+    const account = {
+      api_key: service.key,
+      project: project?.id ?? '',
+      api_host: proxy.baseUrl,
+      from: 'main',
+    };
+    const { code, output } = await runStep(1, { run: sql('create table more (id int)'), ...account });
+    assert.equal(code, 0, output);
+    assert.match(output, /^Sampled through a second connection/m);
+    assert.equal(proxy.count('POST', /\/reset_password$/), 1);
+    assert.equal(proxy.count('DELETE', /\/branches\/[^/]+$/), 1);
+    await proxy.stop();
+    await service.stop();
   });
 });
