@@ -19,16 +19,12 @@ export interface GitHubRun {
  * @param rehearsed by which it is found again
  * @returns why it couldn't be written; undefined if it was
  */
-export async function comment(
+export async function writeComment(
   { GITHUB_API_URL: api, GITHUB_REPOSITORY: repository, GITHUB_EVENT_PATH: file }: GitHubRun,
   token: string,
   rehearsed: string,
   text: string,
 ): Promise<string | undefined> {
-  const event: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'));
-  const { number } = fieldsOf(fieldsOf(event)['pull_request']);
-  if (api === undefined || repository === undefined || typeof number !== 'number')
-    return 'The run is not of a pull request';
   const mark = `<!-- hosted-postgres ${createHash('sha256').update(rehearsed).digest('hex')} -->`;
   const body = `${mark}\n${text.slice(0, MAX_BODY)}`;
   const call = async (method: string, path: string, content?: object): Promise<unknown> => {
@@ -39,6 +35,10 @@ export async function comment(
     return await reply.json();
   };
   try {
+    const event: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'));
+    const { number } = fieldsOf(fieldsOf(event)['pull_request']);
+    if (api === undefined || repository === undefined || typeof number !== 'number')
+      return 'The run is not of a pull request';
     for (let page = 1; ; page += 1) {
       const all = await call('GET', `${number}/comments?per_page=${PER_PAGE}&page=${page}`);
       const comments = Array.isArray(all) ? all.map(fieldsOf) : [];

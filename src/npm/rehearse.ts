@@ -7,7 +7,7 @@ import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
 import { migrationSteps, type Migration } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
-import { comment } from './githubComment.ts';
+import { writeComment } from './githubComment.ts';
 import { reportToGitHub, summaryOf, warningOf } from './githubReport.ts';
 
 const PREFIX = 'rehearsal-';
@@ -56,7 +56,7 @@ export async function rehearseCommand(
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = process.env;
   if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(report, summary, GITHUB_STEP_SUMMARY));
   if (token !== undefined) {
-    const problem = await comment(process.env, token, JSON.stringify([dump, from, migration]), summary);
+    const problem = await writeComment(process.env, token, JSON.stringify([dump, from, migration]), summary);
     if (problem !== undefined) process.stderr.write(warningOf(`There is no comment: ${problem}`));
   }
   return EXIT_CODES[report.verdict];

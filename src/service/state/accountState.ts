@@ -40,7 +40,7 @@ export class AccountState {
   /** Returns an id that no key has had, not even a revoked one. */
   nextKeyId = (): number => Math.max(0, ...this.keys.keys(), ...this.revokedKeys.values()) + 1;
 
-  /** Returns the project of a stored record. @throws {Error} if there is none */
+  /** Returns the project of a stored record. @throws {Error} if the project is missing */
   project(id: string): ProjectState {
     const project = this.projects.get(id);
     if (project === undefined) throw new Error(`A record refers to the unknown project ${id}`);

@@ -108,7 +108,7 @@ describe('The action that rehearses a migration', function () {
     const event = path.join(temporary, 'event.json');
     writeFileSync(event, JSON.stringify({ pull_request: { number: 7 } }));
     const api = stub.baseUrl.replace(/\/$/, '');
-    // Tests have a proxy that nobody serves, so that nothing reaches another machine.
+    // The proxy of tests refuses connections, so that nothing reaches another machine.
     const ofGitHub = [
       `GITHUB_API_URL=${api}`,
       'GITHUB_REPOSITORY=me/app',

@@ -33,7 +33,11 @@ const PER_SERVER_FILES =
 const FILES_IN_USE =
   /^(backup_label$|(pg_wal|pg_stat_tmp|pg_notify|pg_subtrans|pg_serial|pg_snapshots|pg_dynshmem)\/.)/;
 
-/** Copies the data of a branch into a new folder, and creates the data first if there are none. The copy can recover by itself. @throws {EngineError} */
+/**
+ * Copies the data of a branch into a new folder, and creates the data first if the branch has no data yet. The copy can recover by
+ * itself.
+ * @throws {EngineError}
+ */
 export async function copyData(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
   const { branches } = deps;
   const from = await branches.ensureDataDir(branchId);
