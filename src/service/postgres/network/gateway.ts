@@ -170,7 +170,11 @@ export class Gateway {
   async #serveHttp(client: net.Socket, received: Buffer): Promise<void> {
     client.unshift(received);
     const { port } = this.#server.address() as net.AddressInfo;
-    this.#http ??= this.#target.serveHttp(port);
+    this.#http ??= this.#target.serveHttp(port).catch((error: unknown) => {
+      // The next client tries again.
+      this.#http = undefined;
+      throw error;
+    });
     (await this.#http)(client);
   }
 

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type pg from 'pg';
 import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
+import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { message } from '../../../../helpers/postgresConversation.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { gatewayTo } from './gatewayTo.ts';
 
 const HOUR = 3_600_000;
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
@@ -69,6 +71,21 @@ describe('gateway', () => {
     }
     socket.destroy();
     assert.deepEqual(service.woken, []);
+  });
+
+  it('loads what serves HTTP again if that has failed', async () => {
+    const failures = [new Error('too many open files')];
+    const gateway = await gatewayTo(
+      () => undefined,
+      () => {
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+      },
+    );
+    atEndOfTest(gateway.close);
+    const request = async () => fetch(`http://127.0.0.1:${gateway.port}/`).then(({ status }) => status);
+    await assert.rejects(request(), TypeError);
+    assert.equal(await request(), 404);
   });
 
   it('closes connections of other protocols without waking the compute', async () => {

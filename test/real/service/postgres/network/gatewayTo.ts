@@ -9,8 +9,11 @@ import { createServerlessListener } from '../../../../../src/service/postgres/se
 import { ensureCertificate } from '../../../../../src/service/postgres/server/certificate.ts';
 import { chooseFreePort } from '../../../../../src/service/postgres/server/serverAddress.ts';
 
-/** Starts a gateway to a server that is no Postgres. */
-export async function gatewayTo(onClient: (socket: net.Socket) => void) {
+/** Starts a gateway to a server that is no Postgres. @param beforeHttp called before what serves HTTP is loaded */
+export async function gatewayTo(
+  onClient: (socket: net.Socket) => void,
+  beforeHttp: () => void = () => undefined,
+) {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
@@ -25,7 +28,10 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
     ensureRunning: async () => address,
     running: () => address,
     certificate: ensureCertificate(folder),
-    serveHttp: async (at) => createServerlessListener({ port: at, sqlPort: at, allowedOrigins: [] }),
+    serveHttp: async (at) => {
+      beforeHttp();
+      return createServerlessListener({ port: at, sqlPort: at, allowedOrigins: [] });
+    },
     activity: () => undefined,
     connect: pipeBothWays,
   });
