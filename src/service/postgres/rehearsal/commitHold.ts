@@ -8,6 +8,7 @@ import path from 'node:path';
 import type { ClientConfig } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/sql/pgClient.ts';
+import { EngineError } from '../../core/computeEngine.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import { REHEARSAL_STANDBY, REPLICATOR } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
@@ -37,6 +38,8 @@ interface HoldEvents {
 interface HeldServer {
   readonly address: ServerAddress;
   readonly dataDir: string;
+  /** Makes it read its configuration again, also while it recovers from a crash and accepts no connections. */
+  reload(): void;
 }
 
 export class CommitHold {
@@ -45,21 +48,25 @@ export class CommitHold {
   #received = 0n;
   #confirmed = 0n;
   #isReading = false;
+  #isLost = false;
 
   private constructor(client: Client, events: HoldEvents) {
     this.#client = client;
     this.#events = events;
   }
 
-  /** Resolves when commits wait. @param admin a superuser's session, used until then */
+  /**
+   * Resolves when commits wait. If it fails, none does.
+   * @param admin a superuser's session, used until then @throws {Error} also if the connection is lost before
+   */
   static async start(
     { logins }: Pick<ServerDependencies, 'logins'>,
-    { address, dataDir }: HeldServer,
+    server: HeldServer,
     admin: Client,
     events: HoldEvents,
   ): Promise<CommitHold> {
     const config: ClientConfig & { readonly replication: string } = {
-      ...address,
+      ...server.address,
       user: REPLICATOR,
       password: logins.replicator,
       application_name: REHEARSAL_STANDBY,
@@ -67,13 +74,25 @@ export class CommitHold {
       replication: 'true',
     };
     const client = createPgClient(config);
-    await client.connect();
-    client.once('end', () => events.lost());
     const hold = new CommitHold(client, events);
-    await hold.#stream();
-    await setSynchronousStandby(REHEARSAL_STANDBY, dataDir, admin);
-    while (!(await areCommitsHeld(admin))) await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    return hold;
+    let isHeld = false;
+    client.once('end', () => {
+      hold.#isLost = true;
+      if (isHeld) events.lost();
+    });
+    try {
+      await client.connect();
+      await hold.#stream();
+      await setSynchronousStandby(REHEARSAL_STANDBY, server);
+      await hold.#untilHeld(admin);
+      isHeld = true;
+      return hold;
+    } catch (error) {
+      // Otherwise it would stay the standby that is asked, instead of that of the next attempt.
+      await client.end().catch(() => undefined);
+      await releaseCommits(server);
+      throw error;
+    }
   }
 
   /** Ends the connection to a server that has ended. */
@@ -88,10 +107,17 @@ export class CommitHold {
     const started = new Promise<void>((resolve) => connection.once('replicationStart', resolve));
     const position = rows[0]?.xlogpos ?? '0/0';
     // The query lasts until the connection ends.
-    this.#client.query(`START_REPLICATION PHYSICAL ${position}`).catch(() => undefined);
-    await started;
+    const ended = this.#client.query(`START_REPLICATION PHYSICAL ${position}`);
+    await Promise.race([started, ended]);
     // Only a standby that has confirmed something is synchronous.
     this.#send(BigInt(parseLsn(position) ?? 0));
+  }
+
+  async #untilHeld(admin: Client): Promise<void> {
+    while (!(await areCommitsHeld(admin))) {
+      if (this.#isLost) throw new EngineError('The connection that holds commits was lost');
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
   }
 
   #receive(chunk: Buffer): void {
@@ -128,13 +154,16 @@ export class CommitHold {
 }
 
 /** Lets commits go without the standby. */
-export const releaseCommits = async (dataDir: string, admin: Client): Promise<void> =>
-  setSynchronousStandby('', dataDir, admin);
+export const releaseCommits = async (server: Omit<HeldServer, 'address'>): Promise<void> =>
+  setSynchronousStandby('', server);
 
 /** Makes commits wait for a standby, until the next start of the server, which writes the file again. */
-async function setSynchronousStandby(standby: string, dataDir: string, admin: Client): Promise<void> {
+async function setSynchronousStandby(
+  standby: string,
+  { dataDir, ...server }: Omit<HeldServer, 'address'>,
+): Promise<void> {
   await appendFile(path.join(dataDir, 'postgresql.conf'), `synchronous_standby_names = '${standby}'\n`);
-  await admin.query('select pg_catalog.pg_reload_conf()');
+  server.reload();
 }
 
 /** Whether commits wait. */

@@ -52,7 +52,7 @@ export class RehearsalObserver {
   readonly #began = performance.now();
   readonly #reader: LockReader;
   readonly #server: Postmaster;
-  readonly #dataDir: string;
+  readonly #held: Parameters<typeof CommitHold.start>[1];
   readonly #sessions = new Map<number, Session>();
   readonly #statements: Statement[] = [];
   readonly #locks: HeldLock[] = [];
@@ -68,7 +68,7 @@ export class RehearsalObserver {
 
   private constructor(deps: ServerDependencies, server: Postmaster, dataDir: string) {
     this.#server = server;
-    this.#dataDir = dataDir;
+    this.#held = { address: server.address, dataDir, reload: () => server.reload() };
     this.#reader = new LockReader(deps, server.address, dataDir);
   }
 
@@ -81,7 +81,7 @@ export class RehearsalObserver {
     const observer = new RehearsalObserver(deps, server, dataDir);
     observer.#before = await observer.#reader.allRelations();
     observer.#hold = await observer.#reader.asAdmin(async (admin) =>
-      CommitHold.start(deps, { address: server.address, dataDir }, admin, {
+      CommitHold.start(deps, observer.#held, admin, {
         readLocks: async () => observer.#readHeldCommit(),
         lost: () => observer.#letGo(),
       }),
@@ -268,9 +268,7 @@ export class RehearsalObserver {
   #letGo(): void {
     if (this.#server.isStopping) return;
     this.#problem ??= 'Commits were not held to the end, because the connection of the observer was lost.';
-    this.#reader
-      .asAdmin(async (admin) => releaseCommits(this.#dataDir, admin))
-      .catch((error: unknown) => this.#fail(error));
+    releaseCommits(this.#held).catch((error: unknown) => this.#fail(error));
   }
 
   /** Samples locks while a statement runs. */

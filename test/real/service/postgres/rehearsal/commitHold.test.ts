@@ -1,0 +1,81 @@
+/** What becomes of commits when the connection that holds them is lost. Timers: service/postgres/rehearsal/commitHold.ts. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type Client from 'pg/lib/client.js';
+import type pg from 'pg';
+import { CommitHold } from '../../../../../src/service/postgres/rehearsal/commitHold.ts';
+import { readPostmasterPid } from '../../../../../src/service/postgres/server/postmaster.ts';
+import { storageOf } from '../../../../helpers/branchCalls.ts';
+import { answers, connectTo, eventually, query } from '../clients.ts';
+import { startControlPlane, superuserUri, type ControlPlane } from '../controlPlane.ts';
+
+const HOLDER = `select pid from pg_stat_replication`;
+const KILL_HOLDER = `select pg_terminate_backend(pid, 10000) from pg_stat_replication`;
+
+describe('The standby of a rehearsal', () => {
+  let plane: ControlPlane;
+  let uri: string;
+  let admin: pg.Client;
+  let reads: number;
+
+  before(async () => {
+    plane = await startControlPlane();
+    uri = await plane.uri(await plane.create());
+    await query(uri, 'create table t (id int)');
+  });
+  after(() => plane.close());
+  beforeEach(async () => {
+    admin = await connectTo(superuserUri(plane, uri).replace(/app$/, 'postgres'));
+    reads = 0;
+  });
+
+  /** @param beforeReload called before the server gets to know that commits wait */
+  const hold = async (
+    client: Pick<pg.Client, 'query'> = admin,
+    beforeReload: () => Promise<unknown> = async () => undefined,
+  ): Promise<CommitHold> => {
+    const storage = storageOf(plane);
+    const dataDir = path.join(storage, 'branches/br-main/data');
+    const logins = JSON.parse(readFileSync(path.join(storage, 'logins.json'), 'utf8'));
+    const [, , , port, socket, host] = readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    const { pid } = readPostmasterPid(dataDir) ?? assert.fail();
+    const address = { host: socket?.trim() || (host ?? ''), port: Number(port) };
+    const reload = () => void beforeReload().then(() => process.kill(pid, 'SIGHUP'));
+    return CommitHold.start({ logins }, { address, dataDir, reload }, client as Client, {
+      readLocks: async () => void (reads += 1),
+      lost: () => undefined,
+    });
+  };
+  const commit = async () => query(uri, 'insert into t values (1) returning id');
+
+  it('lets commits go when Postgres has restarted after the crash of a session', async function () {
+    if (process.platform === 'win32') this.skip();
+    await plane.engine.startRehearsal('br-main', 'ep-1');
+    const client = await connectTo(uri);
+    const [pid] = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows;
+    process.kill(pid?.pid ?? 0, 'SIGKILL');
+    await answers(uri);
+    assert.deepEqual(await commit(), [1]);
+  });
+
+  it('fails if its connection is lost before commits wait, and then none does', async () => {
+    await assert.rejects(
+      hold(admin, async () => admin.query(KILL_HOLDER)),
+      /connection that holds commits was lost/,
+    );
+    assert.deepEqual(await commit(), [1]);
+  });
+
+  it('leaves nothing when it fails late, so that the next attempt sees all commits', async () => {
+    const refused = { query: () => Promise.reject(new Error('refused')) } as Pick<pg.Client, 'query'>;
+    await assert.rejects(hold(refused), /^Error: refused$/);
+    await eventually(async () => (await admin.query(HOLDER)).rows.length === 0);
+    assert.deepEqual(await commit(), [1]);
+    const holding = await hold();
+    const before = reads;
+    await commit();
+    assert.ok(reads > before);
+    await holding.end();
+  });
+});
