@@ -9,10 +9,13 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
   return clean
     .replace(/\b(Bearer)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`)
     .replace(/\bnapi_[A-Za-z0-9_-]+/g, REDACTED)
-    .replace(/(:\/\/[^\s:/@]*:)[^\s@]+(@?)/g, hidePassword)
+    .replace(/(:\/\/[^\s:/]*:)(\S+)/g, hidePassword)
+    .replace(/([?&]password=)[^\s&#"']+/gi, `$1${REDACTED}`)
     .replace(/("?(?:password|api_?key|key)"?\s*[:=]\s*)"[^"]+"/gi, `$1"${REDACTED}"`);
 }
 
-/** Without an `@`, the match isn't a login. The pattern matches it anyway to keep the search linear. */
-const hidePassword = (text: string, start: string, at: string): string =>
-  at === '' ? text : `${start}${REDACTED}${at}`;
+/** A password may have an `@` that isn't encoded, so it ends at the last one. Without any, this isn't a login. */
+function hidePassword(text: string, start: string, rest: string): string {
+  const end = rest.lastIndexOf('@');
+  return end === -1 ? text : `${start}${REDACTED}${rest.slice(end)}`;
+}

@@ -11,6 +11,12 @@ describe('redact', () => {
     ['Authorization: Bearer abc', 'Authorization: Bearer ‹redacted›'],
     ['the key napi_abcdefghijklmnop', 'the key ‹redacted›'],
     ['postgresql://role:pa%40ss@host/db', 'postgresql://role:‹redacted›@host/db'],
+    ['postgresql://role:p@s/s:w@host/db', 'postgresql://role:‹redacted›@host/db'],
+    ['postgresql://me@corp:s3cret@host/db?x=1 and', 'postgresql://me@corp:‹redacted›@host/db?x=1 and'],
+    [
+      'jdbc:postgresql://h/db?user=me&password=s3@cret&ssl=1',
+      'jdbc:postgresql://h/db?user=me&password=‹redacted›&ssl=1',
+    ],
     ['{"key":"value-of-a-created-key"}', '{"key":"‹redacted›"}'],
     ['{"password": "hunter22"}', '{"password": "‹redacted›"}'],
     ['"api_key": "abc"', '"api_key": "‹redacted›"'],
@@ -22,7 +28,17 @@ describe('redact', () => {
   it('removes known secrets wherever they are', () =>
     assert.equal(redact('a=s3cret&b=s3cret', ['', 's3cret']), 'a=‹redacted›&b=‹redacted›'));
 
-  for (const unit of ['a.', 'a-', 'a://b:', '://b:@', 'Bearer ', 'key="', 'password   ', 'napi_']) {
+  for (const unit of [
+    'a.',
+    'a-',
+    'a://b:',
+    '://b:@',
+    'Bearer ',
+    'key="',
+    'password   ',
+    'napi_',
+    '?password=',
+  ]) {
     it(`takes linear time for repeated ${JSON.stringify(unit)}`, () => assertLinear(unit, 1000, redact));
   }
 });
