@@ -10,7 +10,7 @@ import {
   parseOptionalList,
   parseRecord,
 } from './transport/parseResponse.ts';
-import { ParsedRehearsal } from './records/parsedRehearsal.ts';
+import { ParsedRehearsal, SchemaComparison } from './records/parsedRehearsal.ts';
 import * as records from './records/records.ts';
 import type { PointInTime } from './records/pointInTime.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
@@ -157,7 +157,7 @@ export class BranchCalls {
       { query },
       options,
     );
-    return String(fieldsOf(reply.json)['diff']);
+    return parseRecord(reply, undefined, SchemaComparison).diff ?? '';
   }
 
   /** The local service only: the names of the branch's logical replication slots. */

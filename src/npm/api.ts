@@ -13,7 +13,15 @@ import { isLoopback } from '../api/addresses/host.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
-import { ApiError, isNotOffered, isPasswordKept, isRejected, statusOf } from '../api/transport/errors.ts';
+import {
+  ApiError,
+  codeOf,
+  isNotOffered,
+  isPasswordKept,
+  isRejected,
+  NAME_TAKEN,
+  statusOf,
+} from '../api/transport/errors.ts';
 import { Http, type CallContent, type Method } from '../api/transport/http.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
 import { pause } from '../base/clock.ts';
@@ -101,7 +109,7 @@ export class Api {
       annotation_value: { maker: JSON.stringify(maker) },
     };
     const reply = await this.#change('POST', branchesPath(projectId), body).catch((error: Error) => {
-      if (isRejected(error.cause, 409) && error.message.includes('already exists')) return undefined;
+      if (codeOf(error.cause) === NAME_TAKEN) return undefined;
       throw error;
     });
     if (reply === undefined) return undefined;
@@ -122,8 +130,7 @@ export class Api {
       database_name: database?.name ?? '',
       role_name: database?.owner_name ?? '',
     };
-    const { uri } = await this.#call('GET', connectionUriPath(project_id), { query });
-    return String(uri);
+    return textIn(await this.#call('GET', connectionUriPath(project_id), { query }), 'uri');
   }
 
   /** Gives each role another password than that of the parent. @returns those whose password the service doesn't change */
@@ -159,7 +166,10 @@ export class Api {
   /** @returns the differences from its parent */
   async schemaDiff(branch: Branch, database: string): Promise<string> {
     const query = { db_name: database };
-    return String((await this.#call('GET', `${pathOf(branch)}/compare_schema`, { query }))['diff']);
+    return textIn(
+      { diff: '', ...(await this.#call('GET', `${pathOf(branch)}/compare_schema`, { query })) },
+      'diff',
+    );
   }
 
   async rename(branch: Branch, name: string): Promise<void> {
@@ -211,5 +221,12 @@ export class Api {
 /** Returns the database with the lowest id: the user's own is there before all that tests create. */
 const firstOf = (databases: unknown): Database | undefined =>
   (databases as Database[]).toSorted((a, b) => a.id - b.id)[0];
+
+/** @throws {Error} if the reply doesn't have it */
+function textIn(reply: Readonly<Record<string, unknown>>, name: string): string {
+  const text = reply[name];
+  if (typeof text !== 'string') throw new Error(`The service's reply has no ${name}`);
+  return text;
+}
 
 const pathOf = ({ project_id, id }: Branch): string => branchPath(project_id, id);

@@ -7,3 +7,6 @@ import type { Rehearsal } from './rehearsal.ts';
 export const ParsedRehearsal = z.custom<Rehearsal>((value) =>
   ['statements', 'locks', 'before', 'after'].every((list) => Array.isArray(fieldsOf(value)[list])),
 );
+
+/** How the schema of a rehearsed branch differs. The public document lets the difference be missing. */
+export const SchemaComparison = z.object({ diff: z.optional(z.string()) });

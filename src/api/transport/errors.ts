@@ -24,6 +24,9 @@ export interface UnexpectedReply {
 /** The local service's error code if there is no usable Postgres, so that no compute can start. */
 export const POSTGRES_MISSING = 'POSTGRES_MISSING';
 
+/** The local service's error code if another branch of the project has the name. */
+export const NAME_TAKEN = 'NAME_TAKEN';
+
 /**
  * - `network`: no response arrived. `code` is Node's, such as `ECONNREFUSED`, `ENOTFOUND` or a certificate error.
  * - `timeout`: the response did not arrive in time.
@@ -61,6 +64,12 @@ export const faultOf = (error: unknown): Fault | undefined =>
 export function statusOf(error: unknown): number | undefined {
   const fault = faultOf(error);
   return fault?.kind === 'rejected' ? fault.status : undefined;
+}
+
+/** The code of the service's error, if it rejected the request and has given one. */
+export function codeOf(error: unknown): string | undefined {
+  const fault = faultOf(error);
+  return fault?.kind === 'rejected' ? fault.code : undefined;
 }
 
 /** Whether the service rejected the request. @param statuses accept only these, if any are given */

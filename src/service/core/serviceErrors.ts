@@ -25,7 +25,7 @@ export const notFound = (what: string, id: string): HttpError =>
 export const unprocessable = (message: string): HttpError => new HttpError(422, 'RULE_BROKEN', message);
 
 /** A request that conflicts with the current state. */
-export const conflict = (message: string): HttpError => new HttpError(409, 'CONFLICT', message);
+export const conflict = (message: string, code = 'CONFLICT'): HttpError => new HttpError(409, code, message);
 
 /** The resource exists but can't provide what is requested, such as a password that the service doesn't know. */
 export const preconditionFailed = (message: string): HttpError =>

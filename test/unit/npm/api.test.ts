@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mock } from 'node:test';
 import { promisify } from 'node:util';
+import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { Api } from '../../../src/npm/api.ts';
-import { scriptService } from '../../helpers/scriptedService.ts';
+import { CodedError, scriptService } from '../../helpers/scriptedService.ts';
 
 describe('The calls of the test library', () => {
   afterEach(() => mock.restoreAll());
@@ -29,6 +30,27 @@ describe('The calls of the test library', () => {
     const api = new Api(service.baseUrl, 'key');
     await assert.rejects(api.projects(), /^Error: GET \/projects: 503 status 503$/);
     assert.equal(service.requests.length, 1);
+  });
+
+  it('recognize by its code that the name of a branch is taken', async () => {
+    const creation = { name: 'one', parent: undefined, maker: ownIdentity() };
+    const create = async (code: string) => {
+      const service = await scriptService(() => new CodedError(409, code));
+      return new Api(service.baseUrl, 'key').createBranch('shop', creation);
+    };
+    assert.equal(await create('NAME_TAKEN'), undefined);
+    await assert.rejects(create('CONFLICT'), /409 CONFLICT 409$/);
+    await assert.rejects(create('a role already exists'), /already exists/);
+  });
+
+  it('name what a reply lacks', async () => {
+    const service = await scriptService(() => ({ databases: [{ id: 1, name: 'app', owner_name: 'me' }] }));
+    const api = new Api(service.baseUrl, 'key');
+    const branch = { id: 'br-one', name: 'one', project_id: 'shop' };
+    await assert.rejects(api.url(branch), /has no uri$/);
+    assert.equal(await api.schemaDiff(branch, 'app'), '');
+    service.script = () => ({ diff: 1 });
+    await assert.rejects(api.schemaDiff(branch, 'app'), /has no diff$/);
   });
 
   it("don't load undici, which takes longer than all of them", async () => {

@@ -1,5 +1,6 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
 import { MAX_NAME_LENGTH } from '../../../api/rules/nameLength.ts';
+import { NAME_TAKEN } from '../../../api/transport/errors.ts';
 import { toTimestamp } from '../../core/serviceClock.ts';
 import { conflict, notFound, unprocessable } from '../../core/serviceErrors.ts';
 import { lockedError, unfinishedOperations } from './operationRecord.ts';
@@ -128,6 +129,7 @@ export function requireNewName(project: ProjectState, name: string, exceptId?: s
     if (branch.name === name && branch.id !== exceptId)
       throw conflict(
         `A branch with the name ${JSON.stringify(name.slice(0, 80))} already exists: ${branch.id}.`,
+        NAME_TAKEN,
       );
 }
 
