@@ -179,6 +179,15 @@ const MACH_O: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x0100000c
 /** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is no library, or cut */
 function machinesOf(library: Buffer): string[] {
   if (library.length < LONGEST_HEADER) return [];
+  try {
+    return machinesInHeader(library);
+  } catch {
+    return []; // The header of a damaged library points behind its end.
+  }
+}
+
+/** @throws {RangeError} */
+function machinesInHeader(library: Buffer): string[] {
   const start = library.readUInt32BE(0);
   if (start === 0x7f454c46) return [`linux ${ELF[library.readUInt16LE(18)]}`];
   if (start >>> 16 === 0x4d5a) return [`win32 ${PE[library.readUInt16LE(library.readUInt32LE(0x3c) + 4)]}`];

@@ -73,9 +73,15 @@ describe('extensions in a folder of the user', function () {
     assert.deepEqual(lines, [`Extensions in ${folder}: hypopg, moved, untrusted, vector`]);
   });
 
-  it('are used although a library is empty or cut, or a link is broken', () => {
+  it('are used although a library is empty, cut or damaged, or a link is broken', () => {
     writeFileSync(path.join(folder, 'lib', 'empty.so'), '');
     writeFileSync(path.join(folder, 'lib', 'cut.so'), readFileSync(library).subarray(0, 100));
+    // Their headers, of Windows and macOS, lead behind their end.
+    for (const [name, start] of Object.entries({ 'damaged.dll': '4d5a', 'damaged.dylib': 'cafebabe' }))
+      writeFileSync(
+        path.join(folder, 'lib', name),
+        Buffer.concat([Buffer.from(start, 'hex'), Buffer.alloc(2000, 0xff)]),
+      );
     symlinkSync('removed.so.1', path.join(folder, 'lib', 'broken.so'));
     assert.equal(problem(), '');
     // Another user could create what the link leads to.
