@@ -38,8 +38,11 @@ export async function callWithoutWindow(
   signal: AbortSignal,
 ): Promise<object | undefined> {
   // If the last attempt failed, for example because the service had just ended, this is a new one.
-  const last = await connecting?.catch(() => undefined);
-  if (last === undefined || last.ended.aborted) connecting = connectTo(folder);
+  const attempt = connecting;
+  const last = await attempt?.catch(() => undefined);
+  // Another call may have begun one in the meantime.
+  const isLatest = connecting === attempt;
+  if (isLatest && (last === undefined || last.ended.aborted)) connecting = connectTo(folder);
   const connected = await connecting;
   return connected && (await runTool(connected.deps, tool, input, { agent, folder, signal }));
 }
