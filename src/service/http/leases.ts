@@ -103,5 +103,8 @@ export function holdLease(
     ...(isProved ? { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) } : {}),
   });
   response.flushHeaders();
-  void plane.postgresProblem.then((problem) => response.write(`${formatPostgresLine(problem)}\n`));
+  void plane.postgresProblem.then((problem) => {
+    // By then, the service may be ending.
+    if (!response.writableEnded) response.write(`${formatPostgresLine(problem)}\n`);
+  });
 }

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
@@ -13,9 +15,11 @@ import {
   leaseProof,
   newLeaseSecret,
 } from '../../../../src/localService/leaseProof.ts';
-import { Leases } from '../../../../src/service/http/leases.ts';
+import type { ControlPlane } from '../../../../src/service/controlPlane/controlPlane.ts';
+import { holdLease, Leases } from '../../../../src/service/http/leases.ts';
 import { takeLease } from '../../../../src/localService/lease.ts';
 import { startAttachedService } from '../../../../src/localService/startAttached.ts';
+import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
@@ -67,6 +71,25 @@ describe('The program with leases', () => {
     two();
     assert.equal(await pass(GRACE - 1), 0);
     assert.equal(await pass(1), 1);
+  });
+
+  it('writes nothing to a lease that the end of the service has ended', async () => {
+    const postgres = Promise.withResolvers<string | undefined>();
+    const plane = { postgresProblem: postgres.promise, keys: { isValid: () => true } };
+    const leases = new Leases({ grace: undefined, clock: new FakeClock(), onNoneLeft: () => undefined });
+    const errors: unknown[] = [];
+    const server = createServer((request, response) => {
+      response.on('error', (error) => errors.push(error));
+      holdLease(leases, plane as unknown as ControlPlane, new URLSearchParams(), request, response);
+    });
+    atEndOfTest(() => server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { body } = await request(`http://127.0.0.1:${port}`, { headers: { authorization: 'Bearer key' } });
+    leases.close();
+    postgres.resolve(undefined);
+    assert.equal(await body.text(), '');
+    assert.deepEqual(errors, []);
   });
 
   describe('and a clock of the test', () => {
