@@ -215,8 +215,21 @@ export type SnapshotStep =
     }
   | { readonly kind: 'deleteSnapshot'; readonly snapshotId: string };
 
-export const isBranchStep = (step: OperationStep): step is BranchStep => step.kind.endsWith('Branch');
-export const isSnapshotStep = (step: OperationStep): step is SnapshotStep => step.kind.endsWith('Snapshot');
+const BRANCH_KINDS: Readonly<Record<BranchStep['kind'], true>> = {
+  createBranch: true,
+  restoreBranch: true,
+  finalizeBranch: true,
+  deleteBranch: true,
+};
+const SNAPSHOT_KINDS: Readonly<Record<SnapshotStep['kind'], true>> = {
+  createSnapshot: true,
+  deleteSnapshot: true,
+};
+
+export const isBranchStep = (step: OperationStep): step is BranchStep =>
+  Object.hasOwn(BRANCH_KINDS, step.kind);
+export const isSnapshotStep = (step: OperationStep): step is SnapshotStep =>
+  Object.hasOwn(SNAPSHOT_KINDS, step.kind);
 
 export type StoredOperation = {
   readonly record: OperationRecord;
