@@ -145,6 +145,8 @@ export function serviceArguments(
     wal_recycle: 'off',
     ...sharedMemorySettings(),
     ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
+    // A crash ends the server, and the next client starts it. By itself, Postgres 18.4 starts again unseen, and never ends by SIGINT then.
+    restart_after_crash: 'off',
     // Enough for all read replicas of a branch. An unused one costs almost nothing.
     max_wal_senders: 100,
     logging_collector: 'off',
