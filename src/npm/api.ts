@@ -9,6 +9,7 @@ import {
   PROJECTS_PER_PAGE,
   rolePath,
 } from '../api/paths.ts';
+import { renewPasswords } from '../api/passwords.ts';
 import { isLoopback } from '../api/addresses/host.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
@@ -134,18 +135,19 @@ export class Api {
   }
 
   /** Gives each role another password than that of the parent. @returns those whose password the service doesn't change */
-  async renewPasswords(branch: Branch): Promise<string[]> {
+  async renewPasswords(branch: Branch): Promise<readonly string[]> {
     const { roles } = await this.#call('GET', `${pathOf(branch)}/roles`);
-    const refused: string[] = [];
-    for (const { name, authentication_method: method } of roles as records.Role[]) {
-      if (method === 'no_login') continue;
+    const { kept } = await renewPasswords(roles as records.Role[], async (name) => {
       const path = `${rolePath(branch.project_id, branch.id, name)}/reset_password`;
-      await this.#change('POST', path).catch((error: Error) => {
-        if (!isPasswordKept(error.cause)) throw error;
-        refused.push(name);
-      });
-    }
-    return refused;
+      return await this.#change('POST', path).then(
+        () => true,
+        (error: Error) => {
+          if (!isPasswordKept(error.cause)) throw error;
+          return false;
+        },
+      );
+    });
+    return kept;
   }
 
   /** @returns whether the service offers it. Only the local one does */

@@ -1,6 +1,7 @@
 /** The report of a rehearsal for GitHub Actions: an annotation for each sentence, and all of it in the summary of the job. */
 import { appendFileSync } from 'node:fs';
-import { textOf, type Report } from '../rehearsal/report.ts';
+import type { Report } from '../rehearsal/report.ts';
+import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
 import type { Verdict } from '../rehearsal/verdict.ts';
 
 const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: 'warning', failed: 'error' };
@@ -8,7 +9,7 @@ const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: '
 /** @param file the summary of the job, if there is one @returns the annotations, as lines of a step's output */
 export function reportToGitHub(report: Report, summary: string, file: string | undefined): string {
   if (file !== undefined && file !== '') appendFileSync(file, summary);
-  return report.sentences
+  return ENGLISH_TEXTS.verdictSentences(report)
     .map((sentence) => `::${LEVELS[report.verdict]} title=Migration rehearsal::${escaped(sentence)}\n`)
     .join('');
 }
@@ -18,7 +19,7 @@ export const warningOf = (text: string): string => `::warning title=Migration re
 
 /** Markdown. A block of indented text needs no escapes. */
 export const summaryOf = (heading: string, report: Report): string =>
-  `### ${heading}\n\n${textOf(report).replaceAll(/^/gm, '    ')}\n\n`;
+  `### ${heading}\n\n${terminalText(report).replaceAll(/^/gm, '    ')}\n\n`;
 
 /** Escapes text as GitHub's own toolkit does. */
 const escaped = (text: string): string =>

@@ -1,16 +1,16 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
 import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import type { BranchCopy } from '../rehearsal/branchCopy.ts';
-import { BILLED_LIFETIME, COPY_LIFETIME } from '../rehearsal/lifetimes.ts';
+import { COPY_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
 import { rehearse } from '../rehearsal/rehearse.ts';
-import { LONGEST_LOCK, textOf } from '../rehearsal/report.ts';
+import { LONGEST_LOCK } from '../rehearsal/report.ts';
+import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
 import { migrationSteps, type Migration } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
 import { writeComment } from './githubComment.ts';
 import { reportToGitHub, summaryOf, warningOf } from './githubReport.ts';
 
-const PREFIX = 'rehearsal-';
 const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 
 export type RehearsedBranch = Branch & BranchCopy;
@@ -51,7 +51,10 @@ export async function rehearseCommand(
   const report = await rehearse<RehearsedBranch>(rehearser, steps, { longestLock });
   const heading = `Rehearsed on a copy of ${dump ?? parent.name}`;
   const summary = summaryOf(heading, report);
-  const text = json ? JSON.stringify(report, undefined, 2) : `${heading}.\n${textOf(report)}`;
+  const sentences = ENGLISH_TEXTS.verdictSentences(report);
+  const text = json
+    ? JSON.stringify({ ...report, sentences }, undefined, 2)
+    : `${heading}.\n${terminalText(report)}`;
   process.stdout.write(`${text}\n`);
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = process.env;
   if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(report, summary, GITHUB_STEP_SUMMARY));
@@ -87,18 +90,19 @@ async function findBranch(
 async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Promise<void> {
   for (const branch of await api.branches(projectId)) {
     const { name, maker } = branch;
-    if (!name.startsWith(PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker)))) continue;
+    if (!name.startsWith(COPY_PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker))))
+      continue;
     await api.deleteWithData(branch).catch(() => undefined);
   }
 }
 
 async function copyBranch(api: Api, parent: Branch, isBilled: boolean): Promise<RehearsedBranch> {
-  const name = `${PREFIX}${process.pid}-${Date.now()}`;
+  const { name, lifetime } = copySettings(isBilled);
   const branch = await api.createBranch(parent.project_id, {
     name,
     parent: parent.id,
     maker: ownIdentity(),
-    lifetime: isBilled ? BILLED_LIFETIME : COPY_LIFETIME,
+    lifetime,
   });
   if (branch === undefined) throw new Error(`There is a branch ${name} already`);
   if (!isBilled) return branch;

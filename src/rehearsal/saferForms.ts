@@ -12,32 +12,21 @@ import {
 import type { BlockedTable } from './blockedTables.ts';
 import type { Reason } from './verdict.ts';
 
-/** What to do instead, and why. */
-export const SAFER_FORMS = {
-  concurrentIndex: 'Use CREATE INDEX CONCURRENTLY outside of a transaction: others can write.',
-  partitionIndexes:
-    'Use CREATE INDEX ON ONLY, then CREATE INDEX CONCURRENTLY and ATTACH PARTITION for each partition: others can write.',
-  concurrentReindex: 'Use REINDEX CONCURRENTLY outside of a transaction: others can read and write.',
-  concurrentRefresh:
-    'Use REFRESH MATERIALIZED VIEW CONCURRENTLY, which needs a unique index: others can read.',
-  notValid:
-    'Add the constraint as NOT VALID, and use VALIDATE CONSTRAINT in the next transaction: others can write while rows are checked.',
-  uniqueIndex:
-    'Use CREATE UNIQUE INDEX CONCURRENTLY, then ADD CONSTRAINT USING INDEX: others can write while the index is built.',
-  checkedNotNull:
-    'Add CHECK (… IS NOT NULL) as NOT VALID, use VALIDATE CONSTRAINT in the next transaction, then SET NOT NULL, which reads no rows.',
-  domainColumn:
-    'Add the column with the base type, and its check as NOT VALID: a domain with a check rewrites all rows.',
-  filledColumn:
-    "Add the column without a default, set the default, then fill rows in batches: a default that isn't constant rewrites all rows.",
-  typeInSteps:
-    'Add a column of the new type, fill it in batches, then swap the names: another type rewrites all rows.',
-  batches: 'Change rows in batches, each in its own transaction: others wait until its end.',
-  ownTransaction: 'Commit after this statement: others wait until the end of its transaction.',
-  renameInSteps:
-    'Add the new name next to the old one, and drop that when nothing needs it: a function still uses it.',
-} as const;
-export type SaferForm = keyof typeof SAFER_FORMS;
+/** A form of a statement that keeps others waiting for a shorter time, or breaks nothing: `saferText` says what it is. */
+export type SaferForm =
+  | 'concurrentIndex'
+  | 'partitionIndexes'
+  | 'concurrentReindex'
+  | 'concurrentRefresh'
+  | 'notValid'
+  | 'uniqueIndex'
+  | 'checkedNotNull'
+  | 'domainColumn'
+  | 'filledColumn'
+  | 'typeInSteps'
+  | 'batches'
+  | 'ownTransaction'
+  | 'renameInSteps';
 
 export interface SaferStatement {
   /** The index of the statement. */

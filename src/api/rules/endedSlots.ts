@@ -1,17 +1,12 @@
 /** What the end of replication slots means for the programs that read them: for windows, agents and the log of the local service. */
 import { sanitize } from '../../base/sanitize.ts';
-
-/** The part of `vscode.l10n` that this needs. */
-interface Translator {
-  t(message: string, ...values: string[]): string;
-}
-
-const ENGLISH: Translator = {
-  t: (message, ...values) => message.replaceAll(/\{(\d+)\}/g, (_, index) => String(values[Number(index)])),
-};
+import { ENGLISH, type Translator } from '../../base/translator.ts';
 
 /** @returns undefined without slots */
-export const endedSlotsMessage = (slots: readonly string[], l10n = ENGLISH): string | undefined =>
+export const endedSlotsMessage = (
+  slots: readonly string[],
+  l10n: Pick<Translator, 't'> = ENGLISH,
+): string | undefined =>
   slots.length === 0
     ? undefined
     : l10n.t(

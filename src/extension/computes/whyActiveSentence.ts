@@ -2,10 +2,11 @@
 import type { Compute, Session } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
+import type { Translator } from '../../base/translator.ts';
 import { loginOf } from '../connection/branchLogin.ts';
 import { knownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
-import { whyActiveText, type Translator } from './whyActiveText.ts';
+import { whyActiveText } from './whyActiveText.ts';
 import { RECENT_USE, whyActive, type ActivityFacts } from './whyActive.ts';
 
 export interface WhyActiveQuestion {

@@ -1,20 +1,9 @@
 /** Why a compute is active, in one line. Plain code with the language as a parameter, because agents read English. */
 import type { Session } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
+import type { Translator } from '../../base/translator.ts';
 import { TIME_UNITS } from '../window/timeUnits.ts';
 import type { Cause, WhyActive } from './whyActive.ts';
-
-/** The part of `vscode.l10n` and `vscode.env` that this needs. */
-export interface Translator {
-  readonly language: string;
-  t(message: string, ...values: (string | number)[]): string;
-}
-
-/** Agents have no window, so nothing is translated. */
-export const ENGLISH: Translator = {
-  language: 'en',
-  t: (message, ...values) => message.replaceAll(/\{(\d+)\}/g, (_, index) => String(values[Number(index)])),
-};
 
 export function whyActiveText(why: WhyActive, l10n: Translator): string {
   const { isReplica, activeFor, suspendsAfter, suspendsIn, starts, startsEvery, cuHours = 0 } = why;

@@ -2,6 +2,7 @@
  * The role and database to offer first: those last used for the project, or the local service's defaults. The others of the
  * branch follow.
  */
+import { canLogIn } from '../../api/passwords.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../window/memory.ts';
 import type { Session } from '../account/session.ts';
@@ -101,8 +102,6 @@ interface LoginPreferences {
   /** Whether to offer the pooled host first. */
   readonly prefersPooled: boolean;
 }
-
-export const canLogIn = (role: Role): boolean => role.authentication_method !== 'no_login';
 
 /** Returns each database with the role to log in as: its owner, or another role if the owner can't log in. */
 export function loginRoles({ databases, roles }: Catalog): readonly RoleAndDatabase[] {

@@ -1,11 +1,11 @@
-/** A new branch has the passwords of its parent. With its own ones, who has one of them can't log in to the parent. */
+/** The new passwords of a new branch, which a window sends as changes of the branch. */
 import type { ResetPassword } from '../../api/client.ts';
+import { renewPasswords } from '../../api/passwords.ts';
 import type { Branch, Role } from '../../api/records/records.ts';
 import { isRejected } from '../../api/transport/errors.ts';
 import type { BranchIds } from '../account/refs.ts';
 import type { SendOptions, SendResult } from '../operations/changeSender.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
-import { canLogIn } from './connectionDefaults.ts';
 
 interface Dependencies {
   readonly branchActions: {
@@ -20,28 +20,25 @@ interface RenewedBranch extends BranchIds {
 }
 
 /**
+ * Gives the roles of a new branch new passwords: see `api/passwords.ts`.
  * @param change waits until the operations of the change have ended: then the new password works
- * @throws {NotOfferedError} @returns the roles with new passwords: not those that only the service may change
+ * @throws {NotOfferedError}
  */
-export async function renewPasswords(
+export const renewBranchPasswords = (
   { branchActions, tracker }: Dependencies,
   { record, roles, ...ref }: RenewedBranch,
   change: (send: (options: SendOptions) => Promise<SendResult>) => Promise<SendResult>,
-): Promise<string[]> {
-  const renewed: string[] = [];
-  for (const { name } of roles.filter(canLogIn)) {
+): ReturnType<typeof renewPasswords> =>
+  renewPasswords(roles, async (name) => {
     try {
       await change(async (options) => {
         const { operations } = await branchActions.resetPassword(ref, name, options);
-        return {
-          branch: record,
-          isPending: tracker.follow('edit', { ...ref, name: record?.name }, operations),
-        };
+        const target = { ...ref, name: record?.name };
+        return { branch: record, isPending: tracker.follow('edit', target, operations) };
       });
-      renewed.push(name);
+      return true;
     } catch (error) {
       if (!isRejected(error, 412, 422)) throw error;
+      return false;
     }
-  }
-  return renewed;
-}
+  });

@@ -1,8 +1,8 @@
 /** Rehearses on a copy of a branch. The copy is deleted in every case, or else expires. */
-import { randomBytes } from 'node:crypto';
+import { canLogIn } from '../../api/passwords.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchCopy } from '../../rehearsal/branchCopy.ts';
-import { BILLED_LIFETIME, COPY_LIFETIME } from '../../rehearsal/lifetimes.ts';
+import { copySettings } from '../../rehearsal/copySettings.ts';
 import { rehearse, type RehearsedSteps } from '../../rehearsal/rehearse.ts';
 import { LONGEST_LOCK, type Report } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
@@ -10,8 +10,7 @@ import type { BranchIds } from '../account/refs.ts';
 import type { BranchActions } from '../branches/branchActions.ts';
 import { expiryAfter } from '../branches/expiryTime.ts';
 import { loginOf } from '../connection/branchLogin.ts';
-import { canLogIn } from '../connection/connectionDefaults.ts';
-import { renewPasswords } from '../connection/renewPasswords.ts';
+import { renewBranchPasswords } from '../connection/renewPasswords.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { finishChange } from '../operations/finishChange.ts';
@@ -66,8 +65,7 @@ async function copyBranch(
   connection: AccountConnection,
   { parent: { projectId, branchId }, database }: Pick<RehearsalRequest, 'parent' | 'database'>,
 ): Promise<RehearsedCopy> {
-  const name = `rehearsal-${randomBytes(3).toString('hex')}`;
-  const lifetime = connection.isLocal ? COPY_LIFETIME : BILLED_LIFETIME;
+  const { name, lifetime } = copySettings(!connection.isLocal);
   const creation = {
     branch: { name, parent_id: branchId, expires_at: expiryAfter(lifetime / 1000) },
     endpoints: [{ type: 'read_write' as const }],
@@ -99,18 +97,20 @@ async function rolesWithSharedPasswords(
   connection: AccountConnection,
   projectId: string,
   record: Branch,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   const client = await connection.client();
   const roles = (await client.listRoles(projectId, record.id, { signal: connection.signal })) ?? [];
-  const renewed = await renewPasswords(
-    { branchActions, tracker },
-    { projectId, branchId: record.id, record, roles },
-    async (send) => finishChange(tracker, connection, async () => send({ initialConnection: connection })),
-  ).catch((error: unknown): string[] => {
-    if (error instanceof NotOfferedError) return [];
+  try {
+    const { kept } = await renewBranchPasswords(
+      { branchActions, tracker },
+      { projectId, branchId: record.id, record, roles },
+      async (send) => finishChange(tracker, connection, async () => send({ initialConnection: connection })),
+    );
+    return kept;
+  } catch (error) {
+    if (error instanceof NotOfferedError) return roles.filter(canLogIn).map(({ name }) => name);
     throw error;
-  });
-  return roles.filter(canLogIn).flatMap(({ name }) => (renewed.includes(name) ? [] : [name]));
+  }
 }
 
 /** Never rejects: if the copy can't be deleted, it expires. */

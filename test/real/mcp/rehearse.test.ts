@@ -84,7 +84,7 @@ describe('The tool rehearse', () => {
     assert.equal(verdict, 'failed');
     assert.match(
       String(sentences),
-      /^Fails at "create unique index on users \(email\);?": could not create unique/,
+      /^Fails at “create unique index on users \(email\);?”: could not create unique/,
     );
     const command = await rehearse('\\connect other\n');
     assert.match(String(command['sentences']), /\\connect/);
@@ -112,7 +112,7 @@ describe('The tool rehearse', () => {
     assert.equal(failing['verdict'], 'dangerous');
     assert.match(
       String(failing['sentences']),
-      /^Way back: Fails at "drop table nothing;?": table "nothing" does not/,
+      /^Way back: Fails at “drop table nothing;?”: table "nothing" does not/,
     );
   });
 

@@ -1,6 +1,6 @@
 /**
  * `npx hosted-postgres rehearse`, built and laid out as npm installs it, with locks of more than a second.
- * Timers: rehearsal/lifetimes.ts.
+ * Timers: rehearsal/copySettings.ts.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ describe('npx hosted-postgres rehearse', () => {
     );
     assert.match(
       first.output,
-      /alter table users add column age int\n +ALTER TABLE\n +public\.users: reads wait up to \d+ ms/,
+      /alter table users add column age int\n +ALTER TABLE\n +reads and writes of public\.users: up to \d+ ms/,
     );
     const second = await run('rehearse', '--run', migration);
     assert.equal(second.code, 0, second.output);
@@ -112,7 +112,7 @@ describe('npx hosted-postgres rehearse', () => {
     const migration = sql('begin', 'alter table users add column age int', 'select pg_sleep(1.1)', 'commit');
     const { code, output } = await run('rehearse', '--run', migration);
     assert.equal(code, 3, output);
-    assert.match(output, /^Blocks all reads and writes of public\.users for 1\.\d s\.$/m);
+    assert.match(output, /^Blocks all reads and writes of public\.users for 1\.\d sec\.$/m);
     assert.equal((await run('rehearse', '--longest-lock', '60000', '--run', migration)).code, 0);
   });
 
@@ -131,7 +131,7 @@ describe('npx hosted-postgres rehearse', () => {
     assert.equal(report['verdict'], 'failed');
     assert.match(
       String(report['sentences']),
-      /^Fails at "create unique index on users \(email\)": could not create unique index/,
+      /^Fails at “create unique index on users \(email\)”: could not create unique index/,
     );
   });
 
@@ -165,7 +165,7 @@ describe('npx hosted-postgres rehearse', () => {
     assert.equal(failed.code, 1, failed.output);
     assert.match(
       failed.output,
-      /^Fails at "create unique index on users \(emails\);": column "emails" does not exist \(0002_nick\.sql:\d\)\n {2}0001_age\.sql: safe\n {2}0002_nick\.sql: failed\n {2}0003_last\.sql: not run\n/m,
+      /^Fails at “create unique index on users \(emails\);”: column "emails" does not exist \(0002_nick\.sql:\d\)\n {2}0001_age\.sql: safe\n {2}0002_nick\.sql: failed\n {2}0003_last\.sql: not run\n/m,
     );
   });
 
@@ -231,7 +231,7 @@ describe('npx hosted-postgres rehearse', () => {
     );
     assert.equal(lost.code, 3, lost.output);
     assert.match(lost.output, /^Loses 1,204 values of public\.users\.nick\.$/m);
-    assert.match(lost.output, /^Sampled through a second connection/m);
+    assert.match(lost.output, /^Statements and locks were read through a second connection/m);
     const failed = await rehearsed('--from', main?.id ?? '', '--run', sql('drop table nothing'));
     assert.equal(failed.code, 1, failed.output);
     assert.deepEqual(

@@ -4,6 +4,7 @@ import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { Api, type Branch } from '../../../src/npm/api.ts';
 import { rehearse } from '../../../src/rehearsal/rehearse.ts';
 import type { Report } from '../../../src/rehearsal/report.ts';
+import { ENGLISH_TEXTS } from '../../../src/rehearsal/text/terminalReport.ts';
 import type { DownStep } from '../../../src/rehearsal/wayBack.ts';
 import {
   startLocalService,
@@ -106,8 +107,12 @@ export async function migrate(url: string, statements: readonly string[]): Promi
 }
 
 /** Why a migration is dangerous or fails. How long others wait depends on the machine. */
-export const withoutDurations = ({ sentences }: Report): string[] =>
-  sentences.map((sentence) => sentence.replace(/ for [\d.]+ m?s\.$/, '.')).toSorted();
+export const withoutDurations = (report: Report): string[] =>
+  verdictSentences(report)
+    .map((sentence) => sentence.replace(/ for [\d.]+ (?:ms|sec)\.$/, '.'))
+    .toSorted();
+
+export const verdictSentences = (report: Report): readonly string[] => ENGLISH_TEXTS.verdictSentences(report);
 
 /** Such as `public.orders: notValid`. */
 export const saferForms = ({ safer }: Report): string[] =>

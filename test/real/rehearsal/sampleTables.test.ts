@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Api } from '../../../src/npm/api.ts';
 import { startLocalService } from '../../helpers/localService.ts';
 import { PROJECT } from '../service/controlPlane/sampleProject.ts';
-import { migrate, rehearsalsOf } from './rehearsals.ts';
+import { migrate, rehearsalsOf, verdictSentences } from './rehearsals.ts';
 
 const MIGRATION = ['begin', 'alter table customers drop column city', 'select pg_sleep(0.1)', 'commit'];
 
@@ -13,12 +13,11 @@ describe('A rehearsal on the tables of the sample', () => {
     const branches = await new Api(service.baseUrl, service.key).branches(PROJECT);
     const main = branches.find(({ name }) => name === 'main');
     const rehearsals = await rehearsalsOf(service, main);
-    const { verdict, sentences, blocked } = await rehearsals.rehearse(async ({ url }) =>
-      migrate(url, MIGRATION),
-    );
+    const report = await rehearsals.rehearse(async ({ url }) => migrate(url, MIGRATION));
+    const { verdict, blocked } = report;
     await service.stop();
     assert.equal(verdict, 'dangerous');
-    assert.deepEqual(sentences, ['Loses 40 values of public.customers.city.']);
+    assert.deepEqual(verdictSentences(report), ['Loses 40 values of public.customers.city.']);
     assert.ok(blocked.some(({ table, blocks }) => table === 'public.customers' && blocks === 'reads'));
   });
 });

@@ -5,12 +5,18 @@ import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { downCommandOf } from '../../../src/migrations/migrationTools.ts';
-import { textOf } from '../../../src/rehearsal/report.ts';
+import { terminalText } from '../../../src/rehearsal/text/terminalReport.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 import { runStatements } from '../service/postgres/clients.ts';
 import { LONGEST_LOCK } from './seededTables.ts';
-import { migrate, startRehearsals, withoutDurations, type Rehearsals } from './rehearsals.ts';
+import {
+  migrate,
+  startRehearsals,
+  verdictSentences,
+  withoutDurations,
+  type Rehearsals,
+} from './rehearsals.ts';
 
 const SCHEMA = [
   'create table users (id int primary key, nick text, email text not null)',
@@ -38,10 +44,13 @@ describe('The way back of a migration', () => {
       ['alter table users add age int', 'create index users_age on users (age)', 'drop index users_email'],
       ['create index users_email on users (email)', 'alter table users drop age'],
     );
-    assert.equal(report.verdict, 'safe', report.sentences.join(' '));
+    assert.equal(report.verdict, 'safe', verdictSentences(report).join(' '));
     assert.deepEqual(report.wayBack?.left, []);
-    assert.match(textOf(report), /\n\nWay back:\n +\d+ ms {2}create index users_email on users \(email\)\n/);
-    assert.doesNotMatch(textOf(report), /Undo/);
+    assert.match(
+      terminalText(report),
+      /\n\nWay back:\n +\d+ ms {2}create index users_email on users \(email\)\n/,
+    );
+    assert.doesNotMatch(terminalText(report), /Undo/);
   });
 
   it('does not need the former order of columns', async () => {
@@ -94,7 +103,7 @@ describe('The way back of a migration', () => {
     const failing = await rehearse(['alter table users add age int'], ['alter table users drop ages']);
     assert.equal(failing.verdict, 'dangerous');
     assert.deepEqual(withoutDurations(failing), [
-      'Way back: Fails at "alter table users drop ages": column "ages" of relation "users" does not exist',
+      'Way back: Fails at “alter table users drop ages”: column "ages" of relation "users" does not exist',
     ]);
     const slow = await rehearse(
       ['alter table users add age int'],
@@ -106,7 +115,7 @@ describe('The way back of a migration', () => {
   it('is not tried after a migration that fails, nor needed for one that loses nothing', async () => {
     const failed = await rehearse(['alter table users drop nothing'], ['drop table users']);
     assert.equal(failed.wayBack, undefined);
-    assert.match(String(failed.sentences), /^Fails at "alter table users drop nothing"/);
+    assert.match(String(verdictSentences(failed)), /^Fails at “alter table users drop nothing”/);
   });
 
   it('is that of the tool, for as many files as it has applied', async () => {

@@ -88,7 +88,7 @@ describe('The action that rehearses a migration', function () {
     assert.equal(failed.code, 1, failed.output);
     assert.match(
       failed.output,
-      /^::error title=Migration rehearsal::Fails at "drop table nothing": table "nothing" does not/m,
+      /^::error title=Migration rehearsal::Fails at “drop table nothing”: table "nothing" does not/m,
     );
   });
 
@@ -152,7 +152,7 @@ describe('The action that rehearses a migration', function () {
     };
     const { code, output } = await runStep(1, { run: sql('create table more (id int)'), ...account });
     assert.equal(code, 0, output);
-    assert.match(output, /^Sampled through a second connection/m);
+    assert.match(output, /^Statements and locks were read through a second connection/m);
     assert.equal(proxy.count('POST', /\/reset_password$/), 1);
     assert.equal(proxy.count('DELETE', /\/branches\/[^/]+$/), 1);
     await proxy.stop();

@@ -29,7 +29,7 @@ const loss = (name: string, kind: Loss['kind']): Reason => ({
 
 describe('The statement of a reason', () => {
   const find = (statements: readonly RehearsedStatement[], locks: readonly HeldLock[], reason: Reason) => {
-    const none = { blocked: [], losses: [], rewritten: [], reasons: [reason], sentences: [] };
+    const none = { blocked: [], losses: [], rewritten: [], reasons: [reason] };
     const tried = { broken: [], tooSlow: [], outside: [] };
     const report = { ...none, verdict: 'dangerous', statements, locks, tried } as unknown as Report;
     return reasonStatement(report, reason)?.text;

@@ -10,7 +10,7 @@ import type { Inventory } from '../../inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { whyActiveSentence } from '../../computes/whyActiveSentence.ts';
-import { ENGLISH } from '../../computes/whyActiveText.ts';
+import { ENGLISH } from '../../../base/translator.ts';
 import { omitUnchanged } from '../../computes/computeActions.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { computeDetails, computeOutput, projectOutput } from './computeOutput.ts';

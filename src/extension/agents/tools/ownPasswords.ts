@@ -2,7 +2,7 @@
  * A new branch has the passwords of its parent, and so may one that was reset. With one of them, an agent could log in to the parent. So
  * roles of an agent's branch get new passwords before the agent gets one.
  */
-import { renewPasswords as renewPasswordsOf } from '../../connection/renewPasswords.ts';
+import { renewBranchPasswords } from '../../connection/renewPasswords.ts';
 import { changeBranch } from './branchChange.ts';
 import type { ToolCall } from './toolCall.ts';
 import type { BranchRef } from '../../account/refs.ts';
@@ -32,10 +32,9 @@ export async function renewPasswords(call: ToolCall<unknown>, ref: BranchRef): P
   const options = { signal: AbortSignal.any([connection.signal, signal]) };
   const listed = (await client.listRoles(projectId, branchId, options)) ?? [];
   const record = deps.inventory.branches.get(projectId, branchId);
-  const roles = await renewPasswordsOf(deps, { projectId, branchId, record, roles: listed }, async (send) =>
-    changeBranch(call, send),
-  );
-  deps.agentBranches.edit(ref, { ownPasswords: { roles, lastReset: lastResetOf(call, ref) } });
+  const branch = { projectId, branchId, record, roles: listed };
+  const { renewed } = await renewBranchPasswords(deps, branch, async (send) => changeBranch(call, send));
+  deps.agentBranches.edit(ref, { ownPasswords: { roles: renewed, lastReset: lastResetOf(call, ref) } });
 }
 
 const lastResetOf = ({ deps }: ToolCall<unknown>, { projectId, branchId }: BranchRef): string | undefined =>

@@ -1,14 +1,8 @@
 /** Why a compute is active, in the user's language. The service is asked when the user looks, never by a timer. */
-import { env, l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Session } from '../../account/session.ts';
 import { whyActiveSentence, type WhyActiveQuestion } from '../whyActiveSentence.ts';
-import type { Translator } from '../whyActiveText.ts';
-
-const translator: Translator = {
-  language: env.language,
-  t: l10n.t.bind(l10n),
-};
+import { windowTranslator } from '../../window/ui/translator.ts';
 
 /** Milliseconds that a tooltip waits for the sentence. */
 const HOVER_LIMIT = 3000;
@@ -43,6 +37,6 @@ export class WhyActiveSentences {
 
   async #ask(compute: Compute, question: WhyActiveQuestion): Promise<string | undefined> {
     const { connection } = this.#session;
-    return connection && (await whyActiveSentence(connection, compute, translator, question));
+    return connection && (await whyActiveSentence(connection, compute, windowTranslator, question));
   }
 }

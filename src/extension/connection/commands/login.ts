@@ -4,11 +4,11 @@
  */
 import { l10n, type Uri } from 'vscode';
 import type { Credentials } from '../../../api/addresses/connectionUri.ts';
+import { canLogIn } from '../../../api/passwords.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import {
   type Login,
   type RoleAndDatabase,
-  canLogIn,
   loginRoles,
   isInCatalog,
   loginChoices,

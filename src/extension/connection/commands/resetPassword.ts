@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
 import { isFinal } from '../../operations/pendingChange.ts';
-import { canLogIn } from '../connectionDefaults.ts';
+import { canLogIn } from '../../../api/passwords.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';

@@ -1,5 +1,6 @@
 /** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
 import { window as editors } from 'vscode';
+import { shortLine } from '../../../base/sanitize.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { parseSchemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
@@ -47,13 +48,8 @@ function editorSource(): EditorSource {
     };
   }
   const sql = languageId === 'sql' ? statement() : undefined;
-  return sql === undefined || sql.trim() === '' ? {} : { source: { sql, name: firstLine(sql) } };
+  return sql === undefined || sql.trim() === '' ? {} : { source: { sql, name: shortLine(sql, MAX_NAME) } };
 }
 
 /** Characters of a query in titles. */
 const MAX_NAME = 30;
-
-const firstLine = (sql: string): string => {
-  const line = sql.trim().replaceAll(/\s+/g, ' ');
-  return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME)}…` : line;
-};

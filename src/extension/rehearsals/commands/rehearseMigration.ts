@@ -1,6 +1,6 @@
 /** Rehearse Migration: runs a SQL file, a folder of migrations or a command on a copy of a branch, and shows what it does to others and to the data. */
 import { commands, l10n, Uri, workspace } from 'vscode';
-import { BILLED_LIFETIME } from '../../../rehearsal/lifetimes.ts';
+import { BILLED_LIFETIME } from '../../../rehearsal/copySettings.ts';
 import type { RehearsedSteps } from '../../../rehearsal/rehearse.ts';
 import type { Report } from '../../../rehearsal/report.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';

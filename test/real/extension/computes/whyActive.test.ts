@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { Client } from '../../../../src/api/client.ts';
 import type { Compute } from '../../../../src/api/records/records.ts';
 import { whyActiveSentence } from '../../../../src/extension/computes/whyActiveSentence.ts';
-import { ENGLISH } from '../../../../src/extension/computes/whyActiveText.ts';
+import { ENGLISH } from '../../../../src/base/translator.ts';
 import { readSessions } from '../../../../src/extension/computes/readSessions.ts';
 import { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
 import { connectionUri } from '../../../helpers/connectionUri.ts';

@@ -121,73 +121,73 @@ const FAILURES: readonly Dangerous[] = [
     title: '20 rows have the email address of another',
     sql: ['create unique index on people (email)'],
     says: [
-      'Fails at "create unique index on people (email)": could not create unique index "people_email_idx". Key (email)=(e20@example.com) is duplicated.',
+      'Fails at “create unique index on people (email)”: could not create unique index "people_email_idx". Key (email)=(e20@example.com) is duplicated.',
     ],
   },
   {
     title: 'rows have no value',
     sql: ['alter table people alter column nick set not null'],
     says: [
-      'Fails at "alter table people alter column nick set not null": column "nick" of relation "people" contains null values',
+      'Fails at “alter table people alter column nick set not null”: column "nick" of relation "people" contains null values',
     ],
   },
   {
     title: 'rows fail a condition',
     sql: ['alter table people add constraint grown check (age >= 18)'],
     says: [
-      'Fails at "alter table people add constraint grown check (age >= 18)": check constraint "grown" of relation "people" is violated by some row',
+      'Fails at “alter table people add constraint grown check (age >= 18)”: check constraint "grown" of relation "people" is violated by some row',
     ],
   },
   {
     title: 'a row refers to nothing',
     sql: ['alter table visits add constraint pets foreign key (pet) references pets'],
     says: [
-      'Fails at "alter table visits add constraint pets foreign key (pet) references pets": insert or update on table "visits" violates foreign key constraint "pets". Key (pet)=(1000) is not present in table "pets".',
+      'Fails at “alter table visits add constraint pets foreign key (pet) references pets”: insert or update on table "visits" violates foreign key constraint "pets". Key (pet)=(1000) is not present in table "pets".',
     ],
   },
   {
     title: 'values are too large for the new type',
     sql: ['alter table people alter column height type smallint'],
-    says: ['Fails at "alter table people alter column height type smallint": smallint out of range'],
+    says: ['Fails at “alter table people alter column height type smallint”: smallint out of range'],
   },
   {
     title: 'values are not numbers',
     sql: ['alter table people alter column code type int using code::int'],
     says: [
-      'Fails at "alter table people alter column code type int using code::int": invalid input syntax for type integer: "x1"',
+      'Fails at “alter table people alter column code type int using code::int”: invalid input syntax for type integer: "x1"',
     ],
   },
   {
     title: 'a new value of an enumeration is used in the transaction that adds it',
     sql: ['begin', `alter type state add value 'back'`, `update pets set kind = 'back'`, 'commit'],
-    says: [`Fails at "update pets set kind = 'back'": unsafe use of new value "back" of enum type state`],
+    says: [`Fails at “update pets set kind = 'back'”: unsafe use of new value "back" of enum type state`],
   },
   {
     title: 'an index is built concurrently in a transaction',
     sql: ['begin', 'create index concurrently on people (born)', 'commit'],
     says: [
-      'Fails at "create index concurrently on people (born)": CREATE INDEX CONCURRENTLY cannot run inside a transaction block',
+      'Fails at “create index concurrently on people (born)”: CREATE INDEX CONCURRENTLY cannot run inside a transaction block',
     ],
   },
   {
     title: 'a view needs the column whose type changes',
     sql: ['alter table people alter column name type varchar(100)'],
     says: [
-      'Fails at "alter table people alter column name type varchar(100)": cannot alter type of a column used by a view or rule. rule _RETURN on view names depends on column "name"',
+      'Fails at “alter table people alter column name type varchar(100)”: cannot alter type of a column used by a view or rule. rule _RETURN on view names depends on column "name"',
     ],
   },
   {
     title: 'a view needs the column that goes',
     sql: ['alter table people drop column name'],
     says: [
-      'Fails at "alter table people drop column name": cannot drop column name of table people because other objects depend on it. view names depends on column name of table people',
+      'Fails at “alter table people drop column name”: cannot drop column name of table people because other objects depend on it. view names depends on column name of table people',
     ],
   },
   {
     title: 'rows have no value for a new column that needs one',
     sql: ['alter table people add column country text not null'],
     says: [
-      'Fails at "alter table people add column country text not null": column "country" of relation "people" contains null values',
+      'Fails at “alter table people add column country text not null”: column "country" of relation "people" contains null values',
     ],
   },
 ];

@@ -139,7 +139,7 @@ export const TOOL_CASES: Readonly<Record<string, readonly ToolCase[]>> = {
     is(
       'requires values that are missing',
       [people('nick: t.text()'), people('nick: t.text().notNull()')],
-      'Fails at "ALTER TABLE "people" ALTER COLUMN "nick" SET NOT NULL;": column "nick" of relation "people" contains null values',
+      'Fails at “ALTER TABLE "people" ALTER COLUMN "nick" SET NOT NULL;”: column "nick" of relation "people" contains null values',
     ),
     is('adds a column', [orders(''), orders('channel: t.text()')]),
     is('adds a column with a constant default', [
@@ -170,7 +170,7 @@ export const TOOL_CASES: Readonly<Record<string, readonly ToolCase[]>> = {
         people('born: t.date()'),
         people('born: t.date()', `, (table) => [t.index('people_born').on(table.born).concurrently()]`),
       ],
-      'Fails at "CREATE INDEX CONCURRENTLY "people_born" ON "people" USING btree ("born");": CREATE INDEX CONCURRENTLY cannot run inside a transaction block',
+      'Fails at “CREATE INDEX CONCURRENTLY "people_born" ON "people" USING btree ("born");”: CREATE INDEX CONCURRENTLY cannot run inside a transaction block',
     ),
   ],
 };

@@ -286,6 +286,6 @@ export const FORGETTING: readonly WayBackCase[] = [
   forgets(
     'all, because it fails',
     [['alter table small add extra int'], ['alter table small drop other']],
-    ['Fails at "alter table small drop other": column "other" of relation "small" does not exist'],
+    ['Fails at “alter table small drop other”: column "other" of relation "small" does not exist'],
   ),
 ];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Compute, Operation, Session } from '../../../../src/api/records/records.ts';
-import { whyActiveText, ENGLISH } from '../../../../src/extension/computes/whyActiveText.ts';
+import { ENGLISH } from '../../../../src/base/translator.ts';
+import { whyActiveText } from '../../../../src/extension/computes/whyActiveText.ts';
 import { whyActive, type ActivityFacts, type Cause } from '../../../../src/extension/computes/whyActive.ts';
 
 const NOW = Date.parse('2026-05-20T12:00:00Z');

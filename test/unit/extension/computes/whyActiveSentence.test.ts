@@ -1,7 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { whyActiveSentence } from '../../../../src/extension/computes/whyActiveSentence.ts';
-import { ENGLISH } from '../../../../src/extension/computes/whyActiveText.ts';
+import { ENGLISH } from '../../../../src/base/translator.ts';
 import { connectModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService } from '../../../helpers/scriptedService.ts';
 

@@ -1,7 +1,8 @@
 /** Rehearses SQL for agents, on a copy of a branch that goes with the call. Needs the local service, which sees every statement. */
 import * as z from 'zod/mini';
 import { sanitize } from '../../../../base/sanitize.ts';
-import { furtherNotes, saferTexts, type Report } from '../../../../rehearsal/report.ts';
+import type { Report } from '../../../../rehearsal/report.ts';
+import { ENGLISH_TEXTS, reportNotes } from '../../../../rehearsal/text/terminalReport.ts';
 import { projectName } from '../../../inventory/names.ts';
 import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
 import { requireLoginRole } from '../../agentLogin.ts';
@@ -111,15 +112,15 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
     verdict,
     sentences: [
       ...(failure === undefined || isKnown ? [] : [failure]),
-      ...report.sentences,
-      ...furtherNotes(report),
+      ...ENGLISH_TEXTS.verdictSentences(report),
+      ...reportNotes(report),
     ],
     blocked: blocked.map(({ table, blocks, milliseconds }) => ({ table, blocks, ms: rounded(milliseconds) })),
     lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),
     rewritten: rewritten.map(({ table }) => table),
   };
   const shown = report.statements.map(({ text, milliseconds, error }, index) => {
-    const safer = saferTexts(report.safer, index);
+    const safer = ENGLISH_TEXTS.saferTexts(report.safer, index);
     return {
       sql: sanitize(text, MAX_TEXT),
       ms: rounded(milliseconds),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Api } from '../../../../../src/npm/api.ts';
 import { branchCalls } from '../../../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../../../helpers/localService.ts';
-import { migrate, rehearsalsOf, withoutDurations } from '../../../rehearsal/rehearsals.ts';
+import { migrate, rehearsalsOf, verdictSentences, withoutDurations } from '../../../rehearsal/rehearsals.ts';
 import { eventually, query, runStatements } from '../clients.ts';
 import { createSlot, receive, replicate } from './replicate.ts';
 
@@ -58,7 +58,7 @@ describe('A branch whose changes a program follows', () => {
     const failing = await rehearsals.rehearse(async ({ url }) =>
       migrate(url, ['alter table words drop constraint words_pkey', "update words set word = 'x'"]),
     );
-    assert.match(failing.sentences.join('\n'), /replica identity/);
+    assert.match(verdictSentences(failing).join('\n'), /replica identity/);
     assert.deepEqual(await query(uri, PUBLISHED), ['others', 'words']);
     assert.deepEqual(await query(uri, SLOTS), ['rehearsed']);
     await query(uri, 'insert into others values (1)');

@@ -1,9 +1,8 @@
-/** The safer forms of statements, in the language of the window. */
-import { l10n } from 'vscode';
-import type { SaferForm } from '../../../rehearsal/saferForms.ts';
+import type { Translator } from '../../base/translator.ts';
+import type { SaferForm } from '../saferForms.ts';
 
-/** The same as `SAFER_FORMS`, which is for programs. */
-export function saferText(form: SaferForm): string {
+/** Says what to do instead of a dangerous statement, and why. */
+export function saferText(form: SaferForm, l10n: Translator): string {
   switch (form) {
     case 'concurrentIndex':
       return l10n.t('Use CREATE INDEX CONCURRENTLY outside of a transaction: others can write.');

@@ -1,0 +1,238 @@
+/** The sentences of a report: which there are, and with which numbers, the same in each language. */
+import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
+import { shortLine } from '../../base/sanitize.ts';
+import type { Translator } from '../../base/translator.ts';
+import type { BlockedTable } from '../blockedTables.ts';
+import type { Loss } from '../losses.ts';
+import { reasonStatement, type FileVerdict } from '../reasonStatement.ts';
+import type { Report } from '../report.ts';
+import type { SaferStatement } from '../saferForms.ts';
+import type { Broken } from '../trials.ts';
+import type { Reason } from '../verdict.ts';
+import { saferText } from './saferText.ts';
+
+/** Characters of a statement, and of a schema, in a sentence. */
+const MAX_STATEMENT = 100;
+const MAX_SCHEMA = 200;
+
+export class ReportTexts {
+  readonly #l10n: Translator;
+
+  constructor(l10n: Translator) {
+    this.#l10n = l10n;
+  }
+
+  /** Returns a sentence for each reason why it isn't safe, or one that says that it is. */
+  verdictSentences(report: Report): readonly string[] {
+    const { reasons } = report;
+    if (reasons.length === 0) return [this.#safeSentence(report)];
+    return reasons.map((reason) => this.#reasonSentence(reason) + placeText(reasonStatement(report, reason)));
+  }
+
+  fileVerdict({ file, verdict }: FileVerdict): string {
+    const l10n = this.#l10n;
+    const text = {
+      safe: l10n.t('safe'),
+      dangerous: l10n.t('dangerous'),
+      failed: l10n.t('failed'),
+      'not run': l10n.t('not run'),
+      unclear: l10n.t('unclear'),
+    }[verdict];
+    return `${file}: ${text}`;
+  }
+
+  /** Returns who waits for the statement with this index, such as `reads and writes of public.orders: up to 4.1 sec`. */
+  waitTexts(blocked: readonly BlockedTable[], index: number): string[] {
+    return blocked.filter(({ statements }) => statements.includes(index)).map((each) => this.#waitText(each));
+  }
+
+  #waitText({ table, blocks, rows, milliseconds }: BlockedTable): string {
+    const l10n = this.#l10n;
+    const time = this.duration(milliseconds);
+    if (rows !== undefined) return l10n.t('writes of the same rows of {0}: up to {1}', table, time);
+    switch (blocks) {
+      case 'reads':
+        return l10n.t('reads and writes of {0}: up to {1}', table, time);
+      case 'writes':
+        return l10n.t('writes of {0}: up to {1}', table, time);
+      case 'changes of its definition':
+        return l10n.t('changes of the definition of {0}: up to {1}', table, time);
+    }
+  }
+
+  /** Returns what to do instead of the statement with this index, if it was dangerous. */
+  saferTexts(safer: readonly SaferStatement[], index: number): string[] {
+    return safer
+      .filter(({ statement }) => statement === index)
+      .map(({ form }) => saferText(form, this.#l10n));
+  }
+
+  /** What a service can't do that isn't on this machine. */
+  copyNotes({ sampled, sharedRoles }: Report): readonly string[] {
+    const l10n = this.#l10n;
+    const roles = sharedRoles.map((name) => l10n.t('The copy had the password of the branch for {0}.', name));
+    if (sampled === undefined) return roles;
+    return [
+      l10n.t(
+        "Statements and locks were read through a second connection, because this service doesn't show them. What is shorter than {0} can be missing, and so can results, and what was done in other databases.",
+        this.duration(sampled),
+      ),
+      ...roles,
+    ];
+  }
+
+  /** What wasn't tried. */
+  trialNotes({ tried: { tooSlow, outside } }: Report): readonly string[] {
+    const l10n = this.#l10n;
+    return [
+      ...tooSlow.map((name) => l10n.t("{0} wasn't tried, because it takes too long.", name)),
+      ...outside.map((name) =>
+        l10n.t(
+          "Triggers and views weren't tried, because they may reach outside of the database with {0}.",
+          name,
+        ),
+      ),
+    ];
+  }
+
+  /** What the way back leaves in tables, or how long Undo is the only one. */
+  wayBackNotes({ wayBack, undoSeconds }: Report): readonly string[] {
+    const l10n = this.#l10n;
+    const added = (wayBack?.added ?? []).map(({ table, count }) =>
+      l10n.t('Rows that the way back leaves in {0}: {1}', table, this.#number(count)),
+    );
+    if (undoSeconds === undefined) return added;
+    const time = this.#inUnit(Math.floor(undoSeconds / 3600), 'hour', 0);
+    return [...added, l10n.t('The only known way back is Undo, for {0}.', time)];
+  }
+
+  duration(milliseconds: number): string {
+    return milliseconds < 1000
+      ? this.#inUnit(Math.max(1, Math.round(milliseconds)), 'millisecond', 0)
+      : this.#inUnit(milliseconds / 1000, 'second', 1);
+  }
+
+  /** Returns the names of tables, each with its size. */
+  rewrittenTables({ rewritten }: Report): readonly string[] {
+    return rewritten.map(({ table, bytes }) => `${table} (${this.#size(bytes)})`);
+  }
+
+  #safeSentence({ statements, blocked: [longest] }: Report): string {
+    const l10n = this.#l10n;
+    const count =
+      statements.length === 1 ? l10n.t('1 statement') : l10n.t('{0} statements', statements.length);
+    const time = this.duration(statements.reduce((sum, { milliseconds }) => sum + milliseconds, 0));
+    if (longest === undefined)
+      return l10n.t('Safe: {0}, {1}, no lock that others would notice.', count, time);
+    return l10n.t(
+      'Safe: {0}, {1}, others wait {2} at most.',
+      count,
+      time,
+      this.duration(longest.milliseconds),
+    );
+  }
+
+  #reasonSentence(reason: Reason): string {
+    const l10n = this.#l10n;
+    switch (reason.kind) {
+      case 'failed':
+        return this.#failureSentence(reason);
+      case 'incomplete':
+        return l10n.t('Incomplete: {0}', reason.problem);
+      case 'unused':
+        return l10n.t(
+          'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.',
+        );
+      case 'uncommitted':
+        return l10n.t(
+          "Isn't committed: a connection ends after “{0}”, so its transaction is rolled back.",
+          shortLine(reason.statement.text, MAX_STATEMENT),
+        );
+      case 'loss':
+        return this.#lossSentence(reason.loss);
+      case 'broken':
+        return this.#brokenSentence(reason.broken);
+      case 'blocked':
+        return this.#blockSentence(reason.blocked);
+      case 'forgotten':
+        return l10n.t('Forgets of the schema: {0}', shortLine(reason.lines.join(' '), MAX_SCHEMA));
+      case 'wayBack':
+        return l10n.t('Way back: {0}', this.#reasonSentence(reason.reason));
+    }
+  }
+
+  #failureSentence({ exitCode, statement, hasGoneOn }: Extract<Reason, { kind: 'failed' }>): string {
+    const l10n = this.#l10n;
+    if (statement?.error === undefined) return l10n.t('Fails: the command ended with code {0}.', exitCode);
+    const { message, detail } = statement.error;
+    const quoted = shortLine(statement.text, MAX_STATEMENT);
+    const text = hasGoneOn
+      ? l10n.t(
+          'Fails: the command ended with code {0}. The last error of Postgres was at “{1}”: {2}',
+          exitCode,
+          quoted,
+          message,
+        )
+      : l10n.t('Fails at “{0}”: {1}', quoted, message);
+    return detail === undefined ? text : `${text}. ${detail}`;
+  }
+
+  #brokenSentence({ does, name, error }: Broken): string {
+    const l10n = this.#l10n;
+    switch (does) {
+      case 'reads':
+        return l10n.t('Breaks reads of {0}: {1}', name, error);
+      case 'refreshes':
+        return l10n.t('Breaks refreshes of {0}: {1}', name, error);
+      case 'updates':
+        return l10n.t('Breaks updates of {0}: {1}', name, error);
+      case 'deletes or inserts':
+        return l10n.t('Breaks deletes or inserts of {0}: {1}', name, error);
+    }
+  }
+
+  #lossSentence({ name, kind, count, types }: Loss): string {
+    const l10n = this.#l10n;
+    const number = this.#number(count);
+    if (kind === 'type')
+      return types === undefined
+        ? l10n.t('Changes values of {0}.', name)
+        : l10n.t('Changes values of {0}: {1}.', name, types);
+    if (kind === 'rows')
+      return count === 1
+        ? l10n.t('Loses 1 row of {0}.', name)
+        : l10n.t('Loses {0} rows of {1}.', number, name);
+    return count === 1
+      ? l10n.t('Loses 1 value of {0}.', name)
+      : l10n.t('Loses {0} values of {1}.', number, name);
+  }
+
+  #blockSentence({ table, blocks, rows, milliseconds }: BlockedTable): string {
+    const l10n = this.#l10n;
+    const time = this.duration(milliseconds);
+    if (rows === 1) return l10n.t('Blocks writes of 1 row of {0} for {1}.', table, time);
+    if (rows !== undefined)
+      return l10n.t('Blocks writes of {0} rows of {1} for {2}.', this.#number(rows), table, time);
+    return blocks === 'reads'
+      ? l10n.t('Blocks all reads and writes of {0} for {1}.', table, time)
+      : l10n.t('Blocks all writes of {0} for {1}.', table, time);
+  }
+
+  #size(bytes: number): string {
+    if (bytes < 1e6) return this.#inUnit(bytes / 1e3, 'kilobyte', 0);
+    return bytes < 1e9 ? this.#inUnit(bytes / 1e6, 'megabyte', 1) : this.#inUnit(bytes / 1e9, 'gigabyte', 1);
+  }
+
+  #number(value: number): string {
+    return value.toLocaleString(this.#l10n.language);
+  }
+
+  #inUnit(value: number, unit: string, digits: number): string {
+    const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits } as const;
+    return new Intl.NumberFormat(this.#l10n.language, options).format(value);
+  }
+}
+
+/** Returns text such as ` (0007_unique.sql:12)`. */
+export const placeText = (statement: RehearsedStatement | undefined): string =>
+  statement?.place === undefined ? '' : ` (${statement.place.file}:${statement.place.line})`;

@@ -1,0 +1,53 @@
+/** A report for programs and terminals: in English, and without colors. */
+import { shortLine } from '../../base/sanitize.ts';
+import { ENGLISH } from '../../base/translator.ts';
+import type { Report } from '../report.ts';
+import { placeText, ReportTexts } from './reportTexts.ts';
+
+export const ENGLISH_TEXTS = new ReportTexts(ENGLISH);
+
+/** Characters of a statement. */
+const MAX_STATEMENT = 100;
+
+/** The verdict first, then each statement. */
+export function terminalText(report: Report): string {
+  const { wayBack } = report;
+  const notes = [
+    ...ENGLISH_TEXTS.rewrittenTables(report).map((table) => `Written again: ${table}`),
+    ...reportNotes(report),
+  ];
+  return [
+    ...ENGLISH_TEXTS.verdictSentences(report),
+    ...report.files.map((file) => `  ${ENGLISH_TEXTS.fileVerdict(file)}`),
+    '',
+    ...statementRows(report),
+    ...(wayBack === undefined ? [] : ['', 'Way back:', ...statementRows(wayBack)]),
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+  ].join('\n');
+}
+
+/** What else is worth knowing. */
+export const reportNotes = (report: Report): readonly string[] => [
+  ...ENGLISH_TEXTS.copyNotes(report),
+  ...ENGLISH_TEXTS.trialNotes(report),
+  ...(report.wayBack?.left ?? []).map((line) => `The way back leaves: ${line}`),
+  ...ENGLISH_TEXTS.wayBackNotes(report),
+];
+
+const statementRows = ({
+  statements,
+  blocked,
+  safer,
+}: Pick<Report, 'statements' | 'blocked' | 'safer'>): string[] =>
+  statements.map((statement, index) => {
+    const { text, milliseconds, tags, error } = statement;
+    const time = ENGLISH_TEXTS.duration(milliseconds).padStart(8);
+    return [
+      `  ${time}  ${shortLine(text, MAX_STATEMENT)}${placeText(statement)}`,
+      error === undefined ? tags.join(', ') : `ERROR: ${error.message}`,
+      ...ENGLISH_TEXTS.waitTexts(blocked, index),
+      ...ENGLISH_TEXTS.saferTexts(safer, index).map((form) => `Safer: ${form}`),
+    ]
+      .filter((part) => part !== '')
+      .join('\n            ');
+  });
