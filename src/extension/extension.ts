@@ -5,7 +5,7 @@
 import { EventEmitter, workspace, type ExtensionContext, type FileChangeEvent } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from '../base/disposable.ts';
-import { hasPending } from './operations/pendingChange.ts';
+import { hasPendingChange } from './operations/pendingChange.ts';
 import { hasKnownHosts } from './gitBranch/hasKnownHosts.ts';
 import { registerCommands } from './registerCommands.ts';
 import { registerDocuments } from './documents.ts';
@@ -65,7 +65,7 @@ export function activate(context: ExtensionContext): void {
   disposables.add(context.secrets.onDidChange(() => void app()));
   // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
   const isPending =
-    hasPending(context.workspaceState, Date.now()) ||
+    hasPendingChange(context.workspaceState, Date.now()) ||
     interruptedRotations.length > 0 ||
     unprotectedRecords(context.globalStorageUri).all().length > 0;
   const showsBranch = hasKnownHosts(context.globalState) && workspace.workspaceFolders !== undefined;

@@ -9,11 +9,11 @@ import type { SnapshotLists } from './inventory/snapshotLists.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
 import {
-  hideNotOffered,
+  hideFeature,
   setBranchesOffered,
   setHasConsole,
   setViewState,
-  showAll,
+  showAllFeatures,
 } from './window/ui/contextKey.ts';
 import type { ViewState } from './commandTable/when.ts';
 
@@ -34,11 +34,11 @@ export function updateContextKeys(
     else setViewState(state.kind);
     setHasConsole(account !== undefined && isPublicService(account.baseUrl));
     setBranchesOffered(inventory.branches.isOffered);
-    if (!inventory.snapshots.isOffered) hideNotOffered('snapshots');
+    if (!inventory.snapshots.isOffered) hideFeature('snapshots');
   };
   update();
   const disposables = new DisposableStore();
-  disposables.add(session.onDidChange(showAll));
+  disposables.add(session.onDidChange(showAllFeatures));
   disposables.add(session.onDidChange(update));
   disposables.add(inventory.onDidChange(update));
   return disposables;

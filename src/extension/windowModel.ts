@@ -103,7 +103,7 @@ function clientOpener(localService: LocalService, log: Log): OpenClient {
     if (isLocal) await localService.ready();
     log.addSecret(key);
     const { Client } = await import('../api/client.ts');
-    const fetch = isLocal ? localService.whileRunning(account, globalThis.fetch) : globalThis.fetch;
+    const fetch = isLocal ? localService.fetchWhileRunning(account, globalThis.fetch) : globalThis.fetch;
     return new Client({ baseUrl: account.baseUrl, key, fetch, retries, projectId: account.projectId });
   };
 }

@@ -147,7 +147,7 @@ function parseList(text: string | undefined): AccountList {
   if (text === undefined) return NO_ACCOUNTS;
   try {
     const { accounts, current } = fieldsOf(JSON.parse(text));
-    const valid = Array.isArray(accounts) ? accounts.flatMap(readAccount) : [];
+    const valid = Array.isArray(accounts) ? accounts.flatMap(parseAccount) : [];
     return { accounts: valid, current: valid.find((account) => accountId(account) === current) };
   } catch {
     // Damaged. Connecting again replaces it.
@@ -155,7 +155,7 @@ function parseList(text: string | undefined): AccountList {
   }
 }
 
-function readAccount(value: unknown): Account[] {
+function parseAccount(value: unknown): Account[] {
   const { baseUrl, name, local, keyId, organizationId, organizationName, projectId } = fieldsOf(value);
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || typeof name !== 'string') return [];

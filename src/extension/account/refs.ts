@@ -23,7 +23,7 @@ export interface ComputeIds {
 export interface ResourceRef {
   readonly projectId: string;
   readonly branchId?: string | undefined;
-  /** May be on another branch than `branchId` by now. */
+  /** The id of the compute, which may be on another branch than `branchId` by now. */
   readonly computeId?: string | undefined;
   /** Undefined if the resource has none. */
   readonly name?: string | null | undefined;
@@ -47,8 +47,8 @@ export interface RestoreSource {
   readonly snapshotId?: string;
 }
 
-/** What creates a branch with that data. */
-export function parentOf({ branchId: parent_id, at }: RestoreSource) {
+/** Returns the fields of a request that creates a branch with the data of the source. */
+export function parentFields({ branchId: parent_id, at }: RestoreSource) {
   if (at === undefined) return { parent_id };
   return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
 }

@@ -26,7 +26,7 @@ interface BridgeOptions {
   readonly onPresence: (isPresent: boolean) => void;
 }
 
-/** Characters. */
+/** Characters of a request. */
 const MAX_REQUEST = 1024 * 1024;
 /** Bytes. Longer paths of sockets are cut off on macOS, and rejected on Linux. */
 const MAX_SOCKET_PATH = 100;

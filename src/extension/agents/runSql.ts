@@ -23,7 +23,7 @@ export async function runSql(
   request: SqlRequest,
   signal: AbortSignal,
 ): Promise<SqlResult> {
-  // It would end the text in the protocol.
+  // NUL would end the text in the protocol.
   if (request.sql.includes('\0')) throw new Error('The statement contains a NUL character.');
   const options = {
     application: 'Hosted Postgres agent',

@@ -62,7 +62,7 @@ export async function removeStaleRecords(folder: string): Promise<void> {
     if (isAlive(pid)) continue;
     await rm(recordFile(folder, pid), { force: true });
     if (process.platform === 'win32') continue;
-    // It may be in a temporary folder, which another user has by now.
+    // The socket may be in a temporary folder, which another user has by now.
     await rm(socket, { force: true }).catch(() => undefined);
     if (path.dirname(socket) !== folder) await rmdir(path.dirname(socket)).catch(() => undefined);
   }

@@ -124,7 +124,7 @@ export class BranchActions {
       feature: 'restoring',
       targetStillExists: () => exists(ids.branchId) && exists(source.source_branch_id),
       send: ({ branches }, call) => branches.restore(ids.projectId, ids.branchId, source, call),
-      wasMade: (list) => list.named(source.preserve_under_name) !== undefined,
+      wasMade: (list) => list.findByName(source.preserve_under_name) !== undefined,
     });
   }
 
@@ -145,7 +145,7 @@ export class BranchActions {
   }
 
   /**
-   * Permanent.
+   * Deletes the branch and its data for good.
    * @param unprotect whether to remove the protection if the service rejects the deletion because of it. The user has seen
    * the protection and agreed. If the deletion fails, the branch is protected again.
    * @throws {ApiError}
@@ -265,7 +265,11 @@ export class BranchActions {
     );
   }
 
-  /** Deletes its branches and their data, for good unless the service lets it be recovered. @throws {ApiError} @throws {NotOfferedError} */
+  /**
+   * Deletes its branches and their data, for good unless the service lets it be recovered.
+   * @throws {ApiError}
+   * @throws {NotOfferedError}
+   */
   deleteProject(id: string, options: SendOptions): Promise<SendResult> {
     return this.#sender.send(
       {

@@ -24,7 +24,7 @@ export interface ComputesView {
 
 export interface CommandContext extends WindowModel {
   readonly workFolders: WorkFolders;
-  /** `enable` returns what agents start. */
+  /** Lets agents call the tools. `enable` returns the program that their configuration starts. */
   readonly agentBridge: () => Promise<{ enable(): Promise<Launch> }>;
   readonly computesView: ComputesView;
   /** Fired with the URI of a document that is to be read again. */

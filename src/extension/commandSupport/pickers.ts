@@ -152,7 +152,7 @@ export async function askForCompute(
 export function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
-  const rank = ({ value }: RowItem<ComputeNode>) => {
+  const itemRank = ({ value }: RowItem<ComputeNode>) => {
     if (isComputeWithin(value, selected)) return 0;
     return value.computeId === lastCompute.node?.computeId ? 1 : 2;
   };
@@ -173,7 +173,7 @@ export function computeItems(context: PickerContext, canPick: CanPick): RowItem<
         value: { kind: 'compute', projectId, branchId, computeId },
       };
     })
-    .sort((a, b) => rank(a) - rank(b));
+    .sort((a, b) => itemRank(a) - itemRank(b));
 }
 
 /** What a list has in addition to computes. */
@@ -276,8 +276,8 @@ async function loadItems<T>(
 ): Promise<readonly T[]> {
   let shown = 0;
   const update = () => {
-    if (knownCount(inventory) < 2 * shown) return;
-    shown = knownCount(inventory);
+    if (countKnownRows(inventory) < 2 * shown) return;
+    shown = countKnownRows(inventory);
     show(known());
   };
   update();
@@ -291,7 +291,7 @@ async function loadItems<T>(
 }
 
 /** Counts projects only in a large account, where they are listed. */
-function knownCount(inventory: Inventory): number {
+function countKnownRows(inventory: Inventory): number {
   const ids = [...(inventory.projects?.entries.keys() ?? [])];
   const listed = ids.length > MAX_LOADED ? ids.length : 0;
   return ids.reduce((sum, id) => sum + (inventory.computesOf(id)?.computes.size ?? 0), listed);

@@ -62,7 +62,7 @@ const hexPort = (address: string): number => Number.parseInt(address.split(':')[
 
 async function hasOpen(pid: string, file: string): Promise<boolean> {
   const folder = `/proc/${pid}/fd`;
-  // It has ended, or is of another user.
+  // The process has ended, or belongs to another user.
   const names = await readdir(folder).catch(() => []);
   const files = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => '')));
   return files.includes(file);

@@ -9,7 +9,7 @@ import type { ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
-import { computeStatus, settingsOn } from '../inventory/computeStatus.ts';
+import { computeStatus, postgresSettings } from '../inventory/computeStatus.ts';
 import type { ChangeSender, ServiceChange, SendOptions, SendResult } from '../operations/changeSender.ts';
 
 interface ComputeRequest extends Pick<ServiceChange, 'verb' | 'send'> {
@@ -141,7 +141,7 @@ function attributesOf(compute: Compute): Readonly<Record<string, unknown>> {
     pooler_enabled: compute.pooler_enabled ?? false,
     disabled: compute.disabled ?? false,
     name: compute.name ?? '',
-    settings: { pg_settings: settingsOn(compute) },
+    settings: { pg_settings: postgresSettings(compute) },
     autoscaling_limit_min_cu: compute.autoscaling_limit_min_cu,
     autoscaling_limit_max_cu: compute.autoscaling_limit_max_cu,
   };

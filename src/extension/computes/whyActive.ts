@@ -6,10 +6,10 @@
 import type { Compute, Operation, Session } from '../../api/records/records.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspendDelay.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
-import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
+import { computeStatus, computeSizeRange } from '../inventory/computeStatus.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import {
-  lastDayOf,
+  lastDayActivity,
   totalTime,
   type KnownOperations,
   type ComputeStart,
@@ -72,7 +72,7 @@ export interface WhyActive {
   readonly clients: number;
   readonly activeFor?: number | undefined;
   readonly lastUsed?: number | undefined;
-  /** How long after the end of the cause the compute suspends. */
+  /** Seconds from the end of the cause until the compute suspends. */
   readonly suspendsAfter?: number | undefined;
   readonly suspendsIn?: number | undefined;
   /** Whether the public service would suspend it in spite of the cause. */
@@ -126,11 +126,11 @@ export function whyActive(facts: ActivityFacts): WhyActive {
 
 function activityStatistics(facts: ActivityFacts) {
   const { compute, now } = facts;
-  const { spans, starts } = lastDayOf(compute, facts);
+  const { spans, starts } = lastDayActivity(compute, facts);
   const last = spans.findLast(({ phase }) => phase === 'active');
   const since = Date.parse(compute.started_at ?? '') || last?.from;
   const isActive = compute.current_state === 'active';
-  const size = sizeOf(compute)?.min;
+  const size = computeSizeRange(compute)?.min;
   const first = starts.filter(({ isRestart }) => !isRestart);
   return {
     // The clock of this machine may be behind.
@@ -250,7 +250,7 @@ function passingCause(
   if (isUnusedSinceStart) return { cause: lastStart.isRestart ? 'restarted' : 'started' };
   const autovacuum = sessionOf('autovacuum worker');
   if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
-  // Between two connections of a program that polls, for example.
+  // No client is connected, for example between two connections of a program that polls.
   const hasNoClients = sessions !== undefined && sessionOf('client backend') === undefined;
   if (hasNoClients && activeFor > 2 * delay && sinceUse < delay) return { cause: 'repeatedUse' };
   return { cause: sessions === undefined && sinceUse * 1000 < RECENT_USE ? 'inUse' : 'unused' };

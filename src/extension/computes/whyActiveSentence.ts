@@ -31,7 +31,7 @@ export async function whyActiveSentence(
     const client = await findClient(compute, why.session, question.signal ?? connection.signal);
     return whyActiveText({ ...why, client }, l10n);
   } catch {
-    // The rest of what is shown doesn't depend on it.
+    // A tooltip or page is shown without this sentence.
     return undefined;
   }
 }

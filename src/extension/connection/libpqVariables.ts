@@ -65,7 +65,7 @@ export function libpqEnvironment(
 
 const REMOVED: ReadonlySet<string> = new Set(LIBPQ_VARIABLES);
 
-/** The variables by libpq's keywords. */
+/** The variable for each keyword of libpq. */
 const VARIABLES: Readonly<Record<string, (typeof LIBPQ_VARIABLES)[number]>> = {
   host: 'PGHOST',
   port: 'PGPORT',

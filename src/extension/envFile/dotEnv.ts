@@ -83,7 +83,7 @@ export function keepFormerValue(file: string, former: string, name: string): str
   return `${file.slice(0, start)}${comment}${file.slice(start)}`;
 }
 
-/** After the byte order mark in the first line. */
+/** Returns where the line of a value begins: in the first line, after the byte order mark. */
 const lineStart = (file: string, { start }: Pick<Replacement, 'start'>): number =>
   file.lastIndexOf('\n', start - 1) + 1 || (file.startsWith('\ufeff') ? 1 : 0);
 
@@ -102,7 +102,7 @@ export function appendLine(file: string, line: string): Replacement {
   return { start: file.length, end: file.length, text: `${before}${line}${eol}` };
 }
 
-/** Spaces in a line. */
+/** Matches a space that doesn't end a line. */
 const BLANK = '[^\\S\\r\\n\\u2028\\u2029]';
 /** Only the library `dotenv` reads the form `NAME: value`. */
 const ASSIGNMENT = new RegExp(
@@ -168,7 +168,7 @@ function canHold(quote: ValueRange['quote'], old: string, value: string): boolea
   return quote === '"' ? !/["\\$`]/.test(value) : !value.includes(quote);
 }
 
-/** A shell ends an unquoted value there. */
+/** Whether a shell would end the text early, at `&` or `;`, and wouldn't have done so with the old one. */
 const endsInShell = (old: string, text: string): boolean => /[&;]/.test(text) && !/[&;]/.test(old);
 
 function quoteValue(value: string): string {

@@ -12,12 +12,15 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../window/memory.ts';
 
 const ENTRY = 'hostedPostgres.formerTls';
-/** The oldest are dropped. */
+/** URLs whose parameters are remembered. The oldest are dropped. */
 const MAX_URLS = 100;
 /** A password is a secret, which isn't stored. */
 const SECRET = /^sslpassword=/i;
 
-/** Remembers the parameters that a change removes. @returns the new URL, with the former ones if it points away from this machine */
+/**
+ * Remembers the parameters that a change removes.
+ * @returns the new URL, with the former ones if it points away from this machine
+ */
 export async function withFormerTls(memory: Memory, before: string, after: string): Promise<string> {
   const [old, url] = [parseDatabaseUrl(before), parseDatabaseUrl(after)];
   if (old === undefined || url === undefined || isPrivateHost(old.host) === isPrivateHost(url.host))

@@ -34,7 +34,7 @@ export function knownProblem(known: KnownBranch | undefined): 'deleted' | 'expir
   return isExpired(known) ? 'expired' : undefined;
 }
 
-/** The least recently used hosts are dropped. */
+/** Hosts that are remembered. The least recently used ones are dropped. */
 const MAX_HOSTS = 200;
 
 type KnownInventory = Pick<Inventory, 'allComputes' | 'project'> & {

@@ -20,7 +20,7 @@ export interface AppliedMigration {
   readonly name: string;
   /** The transaction that has written the row. */
   readonly transaction: number;
-  /** Otherwise, it has failed. */
+  /** Whether it was applied. If not, it has failed. */
   readonly isApplied: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface AppliedMigrations {
   readonly table: readonly number[];
   /** Empty if a row of the table isn't one migration. */
   readonly rows: readonly AppliedMigration[];
-  /** Each was noted before it was applied. */
+  /** Whether each migration was noted before it was applied. */
   readonly areNotedFirst: boolean;
 }
 

@@ -44,7 +44,7 @@ export async function readCommitsSince(
     const [, before = '', commit = '', seconds] = LINE.exec(line) ?? [];
     if (seconds === undefined) continue;
     commits.add(commit);
-    // It may have happened at the end of its second.
+    // The event may have happened at the end of its second.
     if ((Number(seconds) + 1) * 1000 <= time) return commits;
     isFirst = /^0+$/.test(before);
     if (!isFirst) commits.add(before);

@@ -3,7 +3,7 @@ import type { BranchRef } from '../account/refs.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { ownerOf } from '../inventory/snapshotLists.ts';
+import { owningBranchId } from '../inventory/snapshotLists.ts';
 import type { Markers } from './markers.ts';
 import type { BranchHistory } from './moments.ts';
 
@@ -13,7 +13,7 @@ interface HistorySources {
 }
 
 interface KnownFacts extends Pick<BranchHistory, 'gitEvents' | 'snapshots'> {
-  /** A fresh one. */
+  /** The branches of the project, which were just loaded. */
   readonly list: BranchList;
   readonly isLocal?: boolean;
 }
@@ -39,7 +39,7 @@ export async function branchHistory(
     createdAt: Date.parse(branch?.created_at ?? '') || undefined,
     // The history of a copy without the rows begins later.
     hasFirstMoment: isLocal === true && branch?.init_source !== 'schema-only',
-    ownerOf: (snapshot) => ownerOf(snapshot, list.branches),
+    ownerOf: (snapshot) => owningBranchId(snapshot, list.branches),
     ...known,
   };
 }

@@ -22,10 +22,10 @@ export interface Marker extends BranchRef {
   readonly kind: MarkerKind;
   /** Contains no secret. */
   readonly text: string;
-  /** The agent. */
+  /** The name of the agent. */
   readonly by?: string | undefined;
   readonly preserved?: string | undefined;
-  /** Of a turn: what is the same each time that it is marked. Only the first time counts. */
+  /** The id of an agent's turn, which is marked several times. Only the first time counts. */
   readonly turn?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export class Markers {
     });
   }
 
-  /** The newest first. */
+  /** Returns the markers of a branch, the newest first. */
   of(ref: BranchRef): readonly Marker[] {
     return markersOf(this.#memory.values())
       .filter((marker) => isSameBranch(marker, ref))

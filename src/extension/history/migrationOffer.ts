@@ -29,7 +29,7 @@ export function removedMigrations(
       later.add(row);
     } else {
       const own = filesOf(row.name, trackedNames ?? [], hashes);
-      // Git doesn't have it, so that its text may have been another one.
+      // Git doesn't have the file, so its text may have been another one.
       if (own.length === 0) return undefined;
       for (const name of own) files.add(name);
     }

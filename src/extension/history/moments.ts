@@ -62,7 +62,7 @@ interface Segment {
 /** A chain of undos is followed this far. */
 const MAX_SEGMENTS = 20;
 
-/** The newest first. They begin where the retention does. */
+/** Returns the periods in the past of a branch, the newest first, as far as the retention goes back. */
 function segmentsOf({
   ref,
   now,
@@ -110,10 +110,10 @@ export function sourceAt(history: BranchHistory, at: PointInTime): RestoreSource
 /** Seconds before now. */
 const PRESETS = [60, 5 * 60, 60 * 60];
 
-/** More of them would be hard to read. */
+/** Moments in a list. More would be hard to read. */
 const MAX_MOMENTS = 50;
 
-/** The newest first, but before all others the one that undoes the last undo. */
+/** Returns the moments of a branch, the newest first, but before all others the one that undoes the last undo. */
 export function momentsOf(history: BranchHistory): readonly Moment[] {
   const { now, gitEvents, createdAt, hasFirstMoment } = history;
   const segments = segmentsOf(history);
@@ -143,7 +143,7 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
 
 interface ArrangedMoments {
   readonly useful: readonly Moment[];
-  /** Those from which nothing has changed. */
+  /** The moments since which nothing has changed. */
   readonly unchanged: readonly Moment[];
   /** The one to offer first: just before the last change that is known by name, or else the newest useful one. */
   readonly first: Moment | undefined;

@@ -16,7 +16,7 @@ interface SnapshotDependencies {
   readonly tracker: OperationTracker;
 }
 
-/** Its end is reported like that of other changes. @throws {ApiError} @throws {NotOfferedError} */
+/** Creates a snapshot. The end of this change is reported like that of others. @throws {ApiError} @throws {NotOfferedError} */
 export async function createSnapshot(
   { sender, tracker, inventory }: SnapshotDependencies,
   { projectId, branchId }: BranchRef,
@@ -80,7 +80,7 @@ async function thenRefresh<T>(inventory: Inventory, projectId: string, change: P
   }
 }
 
-/** A new branch with the data of a snapshot. Roles have the passwords of the other branch. @throws {ApiError} */
+/** Creates a branch with the data of a snapshot. Roles have the passwords of the other branch. @throws {ApiError} */
 export async function branchOfSnapshot(
   deps: SnapshotDependencies,
   ref: BranchRef,

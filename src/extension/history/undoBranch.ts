@@ -10,9 +10,9 @@ import type { OperationTracker } from '../operations/operationTracker.ts';
 import type { Markers } from './markers.ts';
 import type { RestoreSource } from '../account/refs.ts';
 
-type Names = Pick<BranchList, 'named'> | undefined;
+type Names = Pick<BranchList, 'findByName'> | undefined;
 
-/** Such as `before-undo-14-32`. */
+/** Returns a free name such as `before-undo-14-32` for the branch that keeps the data from before an undo. */
 export const preservedName = (list: Names, now?: Date): string => nameWithTime('before-undo', list, now);
 
 /** Adds the local time to the prefix, and a number if there already is such a branch. */
@@ -21,7 +21,7 @@ export function nameWithTime(prefix: string, list: Names, now = new Date()): str
   const name = `${prefix}-${parts.join('-')}`;
   for (let number = 1; ; number += 1) {
     const unique = number === 1 ? name : `${name}-${number}`;
-    if (list?.named(unique) === undefined) return unique;
+    if (list?.findByName(unique) === undefined) return unique;
   }
 }
 
@@ -58,12 +58,12 @@ export async function undoBranch(
   const retention = inventory.project(projectId)?.history_retention_seconds;
   const send = async () => {
     const result = await branchActions.restore(ref, restoreBody(source, name), options);
-    const preserved = inventory.branches.forProject(projectId)?.named(name);
+    const preserved = inventory.branches.forProject(projectId)?.findByName(name);
     if (preserved !== undefined) markers.addUndo(ref, preserved, time);
     return result;
   };
   const result = await finishChange(tracker, options.initialConnection, send, stop);
-  const preserved = inventory.branches.forProject(projectId)?.named(name);
+  const preserved = inventory.branches.forProject(projectId)?.findByName(name);
   // The service may not allow that for the parent of a branch.
   if (preserved !== undefined && !preserved.expires_at && !result.isPending) {
     const expires_at =

@@ -45,9 +45,9 @@ export interface AgentCall {
   readonly time: string;
   readonly agent: string;
   readonly tool: string;
-  /** What was done. */
+  /** What the call has done. */
   readonly text: string;
-  /** Why it was refused or has failed. */
+  /** Why the call was refused or has failed. */
   readonly failure?: string | undefined;
   /** The branch that the call was about. */
   readonly branchId?: string | undefined;
@@ -92,13 +92,13 @@ export class AgentBranches {
     this.#now = now;
   }
 
-  /** The branches that haven't expired, the newest last. */
+  /** The branches of agents that haven't expired, the newest last. */
   get all(): readonly AgentBranch[] {
     return this.#allOf(this.#memory.values());
   }
 
   #allOf(values: SharedValues): readonly AgentBranch[] {
-    return entriesOf(values).filter(
+    return storedEntries(values).filter(
       (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
     );
   }
@@ -118,7 +118,9 @@ export class AgentBranches {
     let count = 0;
     let branches: readonly AgentBranch[] = [];
     this.#memory.change((values) => {
-      const others = creationsOf(values).filter(({ startedAt }) => this.#now() - startedAt < MAX_CREATION);
+      const others = storedCreations(values).filter(
+        ({ startedAt }) => this.#now() - startedAt < MAX_CREATION,
+      );
       branches = this.#allOf(values).filter((branch) => isIn(branch) && branch.keptFor === undefined);
       count = branches.length + others.filter(isIn).length;
       return { ...values, [CREATIONS]: [...others, creation] };
@@ -127,22 +129,25 @@ export class AgentBranches {
     const end = (branch?: AgentBranch) => {
       if (hasEnded) return;
       hasEnded = true;
-      this.#change((entries) => (branch === undefined ? entries : withBranch(entries, branch)), creation.id);
+      this.#change(
+        (entries) => (branch === undefined ? entries : addOrReplace(entries, branch)),
+        creation.id,
+      );
     };
     return { count, branches, end };
   }
 
   /** Returns the branches of the connected account. */
-  of(connection: AccountConnection | undefined): readonly AgentBranch[] {
+  ofAccount(connection: AccountConnection | undefined): readonly AgentBranch[] {
     return this.all.filter(({ account }) => account === connection?.accountId);
   }
 
   /** The last calls, the newest last. */
   get calls(): readonly AgentCall[] {
-    return callsOf(this.#memory.values());
+    return storedCalls(this.#memory.values());
   }
 
-  /** What undos of the branch, and of what they have kept, have kept. */
+  /** Returns the branches that keep data from before an undo of this branch, or of one of those branches. */
   keptFor(ref: BranchRef): readonly AgentBranch[] {
     const kept = this.all.filter(
       (branch) =>
@@ -165,12 +170,12 @@ export class AgentBranches {
   }
 
   /** Whether any agent has created the branch, which may be gone. */
-  wasMade(ref: BranchRef): boolean {
-    return entriesOf(this.#memory.values()).some((entry) => isSameBranch(ref, entry));
+  wasMadeByAgent(ref: BranchRef): boolean {
+    return storedEntries(this.#memory.values()).some((entry) => isSameBranch(ref, entry));
   }
 
   add(branch: AgentBranch): void {
-    this.#change((entries) => withBranch(entries, branch));
+    this.#change((entries) => addOrReplace(entries, branch));
   }
 
   /** Adds to what is known of a branch, unless it is gone. */
@@ -183,7 +188,7 @@ export class AgentBranches {
   }
 
   remove(ref: BranchRef): void {
-    this.#change((entries) => entries.map((entry) => (isSameBranch(ref, entry) ? refOf(entry) : entry)));
+    this.#change((entries) => entries.map((entry) => (isSameBranch(ref, entry) ? onlyIds(entry) : entry)));
   }
 
   /**
@@ -198,7 +203,7 @@ export class AgentBranches {
         const { name, expires_at: expiresAt } = branches.get(entry.branchId) ?? {};
         // Another process may have created it since the list was requested.
         if (name === undefined && requestedAt <= Date.parse(entry.createdAt)) return entry;
-        return name === undefined || !expiresAt ? refOf(entry) : { ...entry, name, expiresAt };
+        return name === undefined || !expiresAt ? onlyIds(entry) : { ...entry, name, expiresAt };
       }),
     );
   }
@@ -208,20 +213,20 @@ export class AgentBranches {
     const time = new Date(this.#now()).toISOString();
     this.#memory.change((values) => ({
       ...values,
-      [CALLS_KEY]: [...callsOf(values), { time, ...call }].slice(-MAX_CALLS),
+      [CALLS_KEY]: [...storedCalls(values), { time, ...call }].slice(-MAX_CALLS),
     }));
   }
 
   /** @param endedCreation its id */
   #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreation?: string): void {
     const isSame = (values: SharedValues) =>
-      endedCreation === undefined && isDeepStrictEqual(next(entriesOf(values)), entriesOf(values));
+      endedCreation === undefined && isDeepStrictEqual(next(storedEntries(values)), storedEntries(values));
     if (isSame(this.#memory.values())) return;
     this.#memory.change((values) => {
-      const current = next(entriesOf(values)).map((entry) =>
-        isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? refOf(entry) : entry,
+      const current = next(storedEntries(values)).map((entry) =>
+        isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? onlyIds(entry) : entry,
       );
-      const creations = creationsOf(values).filter(({ id }) => id !== endedCreation);
+      const creations = storedCreations(values).filter(({ id }) => id !== endedCreation);
       return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES), [CREATIONS]: creations };
     });
     this.#changed.fire();
@@ -231,25 +236,31 @@ export class AgentBranches {
 /** Only the id of a branch that is gone is kept, because its host may still be in env files. */
 type Entry = AgentBranch | BranchRef;
 
-const listOf = (values: SharedValues, name: string): readonly unknown[] => {
+const storedList = (values: SharedValues, name: string): readonly unknown[] => {
   const stored = values[name];
   return Array.isArray(stored) ? stored : [];
 };
-const entriesOf = (values: SharedValues): readonly Entry[] => listOf(values, BRANCHES).filter(isRef);
-const callsOf = (values: SharedValues): readonly AgentCall[] => listOf(values, CALLS_KEY).filter(isCall);
-const creationsOf = (values: SharedValues): readonly Creation[] =>
-  listOf(values, CREATIONS).filter(isCreation);
+const storedEntries = (values: SharedValues): readonly Entry[] =>
+  storedList(values, BRANCHES).filter(isBranchRef);
+const storedCalls = (values: SharedValues): readonly AgentCall[] =>
+  storedList(values, CALLS_KEY).filter(isAgentCall);
+const storedCreations = (values: SharedValues): readonly Creation[] =>
+  storedList(values, CREATIONS).filter(isCreation);
 
-const withBranch = (entries: readonly Entry[], branch: AgentBranch): readonly Entry[] => [
+const addOrReplace = (entries: readonly Entry[], branch: AgentBranch): readonly Entry[] => [
   ...entries.filter((entry) => !isSameBranch(branch, entry)),
   branch,
 ];
 
-const refOf = ({ account, projectId, branchId }: BranchRef): BranchRef => ({ account, projectId, branchId });
+const onlyIds = ({ account, projectId, branchId }: BranchRef): BranchRef => ({
+  account,
+  projectId,
+  branchId,
+});
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-function isRef(value: unknown): value is BranchRef {
+function isBranchRef(value: unknown): value is BranchRef {
   const { account, projectId, branchId } = fieldsOf(value);
   return typeof account === 'string' && isId(projectId) && isBranchId(branchId);
 }
@@ -259,7 +270,7 @@ function isAgentBranch(ref: BranchRef): ref is AgentBranch {
   return [name, agent, createdAt, expiresAt].every(isText);
 }
 
-function isCall(value: unknown): value is AgentCall {
+function isAgentCall(value: unknown): value is AgentCall {
   const { time, agent, tool, text, failure = '' } = fieldsOf(value);
   return [time, agent, tool, text, failure].every(isText);
 }

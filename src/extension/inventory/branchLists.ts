@@ -20,7 +20,7 @@ export class BranchList extends RecordList<Branch> {
     return [...this.items.values()].find((branch) => branch.default === true);
   }
 
-  named(name: string): Branch | undefined {
+  findByName(name: string): Branch | undefined {
     return [...this.items.values()].find((branch) => branch.name === name);
   }
 

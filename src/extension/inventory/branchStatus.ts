@@ -24,7 +24,7 @@ export const primaryOf = (
   { projectId, branchId }: BranchIds,
 ): Compute | undefined => inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
 
-/** The compute to connect to. Its list may be older than the branch. */
+/** Finds the compute to connect to, also if the loaded list is older than the branch. */
 export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise<Compute | undefined> {
   const { projectId } = ids;
   await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensureLoaded(projectId)]);
@@ -33,22 +33,22 @@ export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise
 }
 
 /** Whether the branch's data is available at once. Archived branches respond slowly at first. */
-export const isReady = ({ current_state: state }: Branch): boolean =>
+export const isBranchReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 
-/** @property of the branch with the earlier data @property time when that was, in milliseconds since 1970 */
+/** @property of the branch that was undone. @property time when it was, in milliseconds since 1970 */
 export interface KeptForUndo {
   readonly of: Branch | undefined;
   readonly time: number;
 }
 
-/** Returns what was undone if the branch has the data from before; undefined for other branches. */
+/** Returns which undo the branch keeps data from before of; undefined if it was made for something else. */
 export function keptForUndo(
   { branches }: Pick<Inventory, 'branches'>,
   { projectId, branchId }: BranchIds,
 ): KeptForUndo | undefined {
   const branch = branches.get(projectId, branchId);
-  // One that was made from a snapshot has a status.
+  // A branch that was made from a snapshot has a status.
   if (!branch?.restored_as || branch.restore_status) return undefined;
   const of = branches.get(projectId, branch.restored_as);
   const times = [branch, of].map((each) => Date.parse(each?.created_at ?? '') || 0);

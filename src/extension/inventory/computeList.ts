@@ -1,7 +1,7 @@
 /** The computes of one project. */
 import type { Compute } from '../../api/records/records.ts';
 import type { ListDiff } from '../window/remoteList.ts';
-import { byTypeAndLabel } from './computeStatus.ts';
+import { compareComputes } from './computeStatus.ts';
 import type { InventoryEvent } from './nodes.ts';
 import { RecordList } from './recordList.ts';
 
@@ -22,7 +22,7 @@ export class ComputeList extends RecordList<Compute> {
     // Called for each row, so the result is cached. Each change replaces the items.
     if (this.#grouped?.items === this.items) return this.#grouped.branches;
     const branches = Map.groupBy(this.items.values(), (compute) => compute.branch_id);
-    for (const members of branches.values()) members.sort(byTypeAndLabel);
+    for (const members of branches.values()) members.sort(compareComputes);
     this.#grouped = { items: this.items, branches };
     return branches;
   }

@@ -25,12 +25,12 @@ export const isSettled = (compute: ComputeStateFields): boolean =>
 export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.type === 'read_write';
 
 /** The compute's name, or else its id. */
-export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
+export const computeLabel = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
 
 export type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
 
 /** Returns compute units, or undefined if the record has no size. */
-export function sizeOf(compute: SizeFields): SizeRange | undefined {
+export function computeSizeRange(compute: SizeFields): SizeRange | undefined {
   const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = compute;
   const smallest = min ?? max ?? undefined;
   return smallest === undefined ? undefined : { min: smallest, max: max ?? smallest };
@@ -42,22 +42,22 @@ const collator = new Intl.Collator(undefined, { numeric: true });
 export const compareNames = (a: string, b: string): number => collator.compare(a, b);
 
 /** The branch's primary first, then by label, then by id: the order of sidebar and pickers. */
-export function byTypeAndLabel(a: Compute, b: Compute): number {
+export function compareComputes(a: Compute, b: Compute): number {
   if (isPrimary(a) !== isPrimary(b)) return isPrimary(a) ? -1 : 1;
-  return compareNames(labelOf(a), labelOf(b)) || (a.id < b.id ? -1 : 1);
+  return compareNames(computeLabel(a), computeLabel(b)) || (a.id < b.id ? -1 : 1);
 }
 
 export type SettingsText = Readonly<Record<string, string>>;
 
 /** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
-export function settingText(value: unknown): string | undefined {
+export function settingValueText(value: unknown): string | undefined {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : undefined;
 }
 
 /** The settings in the compute's record. */
-export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {
+export function postgresSettings({ settings }: Pick<Compute, 'settings'>): SettingsText {
   const entries = Object.entries(settings?.pg_settings ?? {});
-  return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingText(value) ?? '']]));
+  return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingValueText(value) ?? '']]));
 }

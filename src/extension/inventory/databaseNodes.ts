@@ -15,7 +15,7 @@ interface DatabaseNode extends BranchIds {
   readonly database: string;
 }
 
-/** What rows are read from. */
+/** A table or view. */
 export interface TableName {
   readonly schema: string;
   readonly name: string;
@@ -60,7 +60,12 @@ export interface FunctionNode extends BranchIds, FunctionName {
 export interface DatabaseHint extends BranchIds {
   readonly kind: 'databaseHint';
   readonly parent: DatabaseParent;
-  readonly hint: 'empty' | 'notRead' | 'notOffered' | { readonly error: unknown } | { readonly more: number };
+  readonly hintRow:
+    | 'empty'
+    | 'notRead'
+    | 'notOffered'
+    | { readonly error: unknown }
+    | { readonly more: number };
 }
 
 /** Rows that load the rows below them. */
@@ -70,7 +75,7 @@ export type DatabaseTreeNode = DatabaseParent | ColumnNode | FunctionNode | Data
 /** Reads a command's argument, which may be anything. */
 export function asDatabaseRow(value: unknown): DatabaseParent | undefined {
   const { kind, database, schema, name, isView } = fieldsOf(value);
-  const branch = branchOf(value);
+  const branch = branchOfRow(value);
   if (branch === undefined) return undefined;
   if (kind === 'databases') return { kind, ...branch };
   if (typeof database !== 'string') return undefined;
@@ -79,8 +84,8 @@ export function asDatabaseRow(value: unknown): DatabaseParent | undefined {
   return { kind, ...branch, database, schema, name, isView: isView === true };
 }
 
-/** The database of a row, except that of all databases. */
-export function databaseOf(value: unknown): string | undefined {
+/** Returns the database that a row is in or stands for; undefined for the row of all databases. */
+export function databaseOfRow(value: unknown): string | undefined {
   const row = asDatabaseRow(value);
   return row === undefined || row.kind === 'databases' ? undefined : row.database;
 }
@@ -95,7 +100,7 @@ export function databaseRowName(value: unknown): string | undefined {
   return typeof schema !== 'string' || schema === 'public' ? name : `${schema}.${name}`;
 }
 
-function branchOf(value: unknown): BranchIds | undefined {
+function branchOfRow(value: unknown): BranchIds | undefined {
   const { projectId, branchId } = fieldsOf(value);
   const branch = asBranchNode({ kind: 'branch', projectId, branchId });
   return branch && { projectId: branch.projectId, branchId: branch.branchId };

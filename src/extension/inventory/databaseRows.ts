@@ -14,10 +14,13 @@ import type {
   TableName,
 } from './databaseNodes.ts';
 
-/** More rows would be hard to read. */
+/** Rows that a parent shows. More would be hard to read. */
 const MAX_ROWS = 300;
 
-/** What a database has, and how to read it. All return undefined if the user canceled, such as because a compute has to be woken. */
+/**
+ * What a database has, and how to read it. All return undefined if the user canceled, such as because a compute has to be
+ * woken.
+ */
 export interface DatabaseReader {
   objects(branch: BranchIds, database: string): Promise<DatabaseObjects | undefined>;
   columns(branch: BranchIds, database: string, table: TableName): Promise<readonly Column[] | undefined>;
@@ -39,7 +42,7 @@ export class DatabaseRows {
   }
 
   /** Never rejects. @param id of the row, unique in the tree */
-  async below(id: string, parent: DatabaseParent): Promise<readonly DatabaseTreeNode[]> {
+  async loadRows(id: string, parent: DatabaseParent): Promise<readonly DatabaseTreeNode[]> {
     const loaded =
       this.#loaded.get(id) ?? this.#load(parent).catch((error: unknown) => [hint(parent, { error })]);
     this.#loaded.set(id, loaded);
@@ -60,7 +63,7 @@ export class DatabaseRows {
     if (parent.kind === 'database') {
       const { database } = parent;
       const found = await this.#reader.objects(branch, database);
-      return shownRows(
+      return rowsOrHint(
         parent,
         found && [
           ...found.tables.map((table) => ({ kind: 'table', ...branch, database, ...table }) as const),
@@ -72,7 +75,7 @@ export class DatabaseRows {
       const { database, schema, name, isView } = parent;
       const columns = await this.#reader.columns(branch, database, { schema, name, isView });
       const table = { schema, name };
-      return shownRows(
+      return rowsOrHint(
         parent,
         columns?.map((column) => ({ kind: 'column', ...branch, database, table, ...column }) as const),
       );
@@ -82,7 +85,7 @@ export class DatabaseRows {
     const options = { signal: connection?.signal };
     const databases = await client?.listDatabases(branch.projectId, branch.branchId, options);
     if (databases === undefined) return [hint(parent, 'notOffered')];
-    return shownRows(
+    return rowsOrHint(
       parent,
       databases.map(({ name }) => ({ kind: 'database', ...branch, database: name }) as const),
     );
@@ -90,7 +93,7 @@ export class DatabaseRows {
 }
 
 /** @param rows undefined if the user canceled */
-function shownRows(
+function rowsOrHint(
   parent: DatabaseParent,
   rows: readonly DatabaseTreeNode[] | undefined,
 ): readonly DatabaseTreeNode[] {
@@ -100,10 +103,10 @@ function shownRows(
   return more > 0 ? [...rows.slice(0, MAX_ROWS), hint(parent, { more })] : rows;
 }
 
-const hint = (parent: DatabaseParent, text: DatabaseHint['hint']): DatabaseHint => ({
+const hint = (parent: DatabaseParent, text: DatabaseHint['hintRow']): DatabaseHint => ({
   kind: 'databaseHint',
   projectId: parent.projectId,
   branchId: parent.branchId,
   parent,
-  hint: text,
+  hintRow: text,
 });

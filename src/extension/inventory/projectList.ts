@@ -35,7 +35,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     return this.items;
   }
 
-  /** Whether the service has returned no project at all, readable or not. */
+  /** Whether the service has returned no project at all, not even one that couldn't be parsed. */
   get isEmpty(): boolean {
     return this.items.size + this.unreadable.length === 0;
   }

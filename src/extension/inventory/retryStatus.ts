@@ -24,7 +24,7 @@ export class RetryStatus implements Disposable {
     this.#clock = clock;
   }
 
-  /** Why the oldest call that waits does so; undefined if there is none. */
+  /** Why the oldest of the calls that wait does so; undefined if no call waits. */
   get current(): Wait | undefined {
     return [...this.#calls.values()].find((wait) => wait !== undefined);
   }

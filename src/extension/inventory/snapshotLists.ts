@@ -38,7 +38,7 @@ class SnapshotList extends RemoteList<string, Snapshot> {
     // Called for each row, so the result is cached. Each change replaces the items.
     if (this.#grouped?.items !== items || this.#grouped.branches !== branches) {
       const newestFirst = [...items.values()].toSorted((a, b) => snapshotTime(b) - snapshotTime(a));
-      const byOwner = Map.groupBy(newestFirst, (snapshot) => ownerOf(snapshot, branches));
+      const byOwner = Map.groupBy(newestFirst, (snapshot) => owningBranchId(snapshot, branches));
       this.#grouped = { items, branches, byOwner };
     }
     return this.#grouped.byOwner;
@@ -92,7 +92,7 @@ export class SnapshotLists {
   }
 
   /** The loaded snapshots of a branch, the newest first. */
-  of({ projectId, branchId }: BranchIds): readonly Snapshot[] {
+  ofBranch({ projectId, branchId }: BranchIds): readonly Snapshot[] {
     const branches = this.#branches.forProject(projectId)?.branches;
     if (branches === undefined) return [];
     return this.#lists.get(projectId)?.byOwner(branches).get(branchId) ?? [];
@@ -108,7 +108,7 @@ export class SnapshotLists {
       await this.#listFor(projectId).ensureLoaded();
   }
 
-  /** @returns all of the project, or none if they aren't offered. @throws {ApiError} */
+  /** @returns all snapshots of the project, or none if the service doesn't offer them. @throws {ApiError} */
   async refresh(projectId: string): Promise<readonly Snapshot[]> {
     if (!this.isOffered) return [];
     const list = this.#listFor(projectId);
@@ -143,7 +143,7 @@ export class SnapshotLists {
 
   #report(projectId: string, changed: readonly Snapshot[]): void {
     const branches = this.#branches.forProject(projectId)?.branches ?? new Map();
-    const owners = new Set(changed.flatMap((snapshot) => ownerOf(snapshot, branches) ?? []));
+    const owners = new Set(changed.flatMap((snapshot) => owningBranchId(snapshot, branches) ?? []));
     this.#listeners.onChange([...owners].map((branchId) => ({ kind: 'branch', projectId, branchId })));
   }
 
@@ -151,22 +151,26 @@ export class SnapshotLists {
     const connection = this.#session.requireConnection();
     const client = await connection.client();
     const list = await client.snapshots.list(projectId, { signal: connection.signal });
-    await this.#learn(projectId, connection, list !== undefined);
+    await this.#noteWhetherOffered(projectId, connection, list !== undefined);
     const { items, unreadable } = list ?? { items: [], unreadable: [] };
     return { items: new Map(items.map((item) => [item.id, item])), unreadable };
   }
 
   /** A rejection may also mean that the project was deleted, or that the key has no access to it. */
-  async #learn(projectId: string, connection: AccountConnection, isOffered: boolean): Promise<void> {
+  async #noteWhetherOffered(
+    projectId: string,
+    connection: AccountConnection,
+    isOffered: boolean,
+  ): Promise<void> {
     if (this.#isOffered === true || (!isOffered && !(await this.#listeners.isReadable(projectId)))) return;
     if (connection !== this.#session.connection) return;
     this.#isOffered = isOffered;
-    // What is offered has changed, and no row.
+    // Menus depend on what is offered. No row has changed.
     if (!isOffered) this.#listeners.onChange([]);
   }
 }
 
-/** The moment whose data it has, in milliseconds since 1970; 0 if it isn't known. */
+/** Returns the time whose data a snapshot has, in milliseconds since 1970; 0 if it isn't known. */
 export const snapshotTime = ({ timestamp, created_at }: Snapshot): number =>
   Date.parse(timestamp ?? created_at ?? '') || 0;
 
@@ -174,24 +178,30 @@ export const snapshotTime = ({ timestamp, created_at }: Snapshot): number =>
  * The listed branch that a snapshot belongs to: the one that it was made of, or the one that has replaced it since. A branch that goes
  * back to a snapshot gets another id, and the snapshots of the past stay its own.
  */
-export function ownerOf({ source_branch_id: source }: Snapshot, branches: Branches): string | undefined {
+export function owningBranchId(
+  { source_branch_id: source }: Snapshot,
+  branches: Branches,
+): string | undefined {
   let id = source ?? undefined;
   let next = id;
   while (next !== undefined) {
     id = next;
-    next = successorOf(next, branches);
+    next = succeedingBranchId(next, branches);
   }
   return id !== undefined && branches.has(id) ? id : undefined;
 }
 
-/** Each is later than the one before it, so that the search ends. A service may keep the new id with the branch that was replaced. */
-function successorOf(id: string, branches: Branches): string | undefined {
+/**
+ * Finds the branch that has replaced another one. It was created later, so that the search ends. Some services note its id in
+ * the replaced branch.
+ */
+function succeedingBranchId(id: string, branches: Branches): string | undefined {
   const replaced = branches.get(id);
   const isSuccessor = (branch: Branch) =>
     branch.restore_status === 'finalized' &&
-    createdAt(branch) > createdAt(replaced) &&
+    creationTime(branch) > creationTime(replaced) &&
     (branch.restored_as === id || branch.id === replaced?.restored_as);
   return [...branches.values()].find(isSuccessor)?.id;
 }
 
-const createdAt = (branch: Branch | undefined): number => Date.parse(branch?.created_at ?? '') || 0;
+const creationTime = (branch: Branch | undefined): number => Date.parse(branch?.created_at ?? '') || 0;

@@ -15,16 +15,16 @@ export interface Usage {
   readonly activeHours?: number | undefined;
 }
 
-const hours = (seconds: number | null | undefined): number | undefined =>
+const toHours = (seconds: number | null | undefined): number | undefined =>
   typeof seconds === 'number' ? seconds / 3600 : undefined;
 
-export const usageOf = (record: Counters): Usage => ({
-  cuHours: hours(record.compute_time_seconds ?? record.cpu_used_sec),
-  activeHours: hours(record.active_time_seconds ?? record.active_time),
+export const recordedUsage = (record: Counters): Usage => ({
+  cuHours: toHours(record.compute_time_seconds ?? record.cpu_used_sec),
+  activeHours: toHours(record.active_time_seconds ?? record.active_time),
 });
 
-/** Changes with each tenth of an hour, so that the usage in a tooltip doesn't redraw the row at each refresh. */
+/** Returns a number that changes with each tenth of an hour of use, so that a refresh doesn't always redraw the row. */
 export const usageStep = (record: Counters): number => {
-  const { cuHours = 0, activeHours = 0 } = usageOf(record);
+  const { cuHours = 0, activeHours = 0 } = recordedUsage(record);
   return Math.floor(Math.max(cuHours, activeHours) * 10);
 };

@@ -29,6 +29,7 @@ export interface ComputeStart {
   readonly isRestart: boolean;
 }
 
+/** Milliseconds. */
 export const DAY = 24 * 60 * 60_000;
 
 /** Returns the time since which all operations are known, if the service has older ones. */
@@ -37,33 +38,33 @@ export function knownSince(found: {
   readonly isComplete: boolean;
 }): number | undefined {
   const oldest = found.isComplete ? undefined : found.operations.at(-1);
-  return oldest && (timeOf(oldest) || undefined);
+  return oldest && (startTimeOf(oldest) || undefined);
 }
 
-/** Milliseconds since 1970, or NaN. */
-const timeOf = ({ created_at }: Pick<Operation, 'created_at'>): number => Date.parse(created_at ?? '');
+/** Returns milliseconds since 1970, or NaN. */
+const startTimeOf = ({ created_at }: Pick<Operation, 'created_at'>): number => Date.parse(created_at ?? '');
 
-/** Oldest first. The list of a service has the newest first, and operations of one call may have the same time. */
+/** Sorts operations, the oldest first. Those of one call may have the same time, and the list of a service has the newest first. */
 const oldestFirst = (operations: readonly Operation[]): readonly Operation[] =>
   operations
-    .filter((each) => !Number.isNaN(timeOf(each)))
+    .filter((each) => !Number.isNaN(startTimeOf(each)))
     .toReversed()
-    .sort((a, b) => timeOf(a) - timeOf(b));
+    .sort((a, b) => startTimeOf(a) - startTimeOf(b));
 
-/** The last day of a compute: spans without gaps and starts, both oldest first. */
-export function lastDayOf(
+/** Returns what a compute did on the last day: its phases, without gaps, and its starts, both the oldest first. */
+export function lastDayActivity(
   compute: Compute,
   { operations, now, knownSince: known = 0 }: KnownOperations,
 ): { readonly spans: readonly Span[]; readonly starts: readonly ComputeStart[] } {
   const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
   const begin = Math.max(known, Date.parse(compute.created_at ?? '') || 0);
   return {
-    spans: spansOf(compute, oldestFirst(own), { now, knownSince: begin }),
-    starts: startsOf(own, now),
+    spans: activitySpans(compute, oldestFirst(own), { now, knownSince: begin }),
+    starts: startsOnLastDay(own, now),
   };
 }
 
-function spansOf(
+function activitySpans(
   { current_state, last_active }: Compute,
   operations: readonly Operation[],
   { now, knownSince: known }: { readonly now: number; readonly knownSince: number },
@@ -72,32 +73,33 @@ function spansOf(
   const begin = now - DAY;
   const spans: Span[] = [];
   let cursor = begin;
-  const until = (phase: Phase, end: number) => {
+  const addSpanUntil = (phase: Phase, end: number) => {
     const to = Math.min(Math.max(end, cursor), now);
     const last = spans.at(-1);
     if (to > cursor && last?.phase === phase) spans.splice(-1, 1, { ...last, to });
     else if (to > cursor) spans.push({ phase, from: cursor, to });
     cursor = to;
   };
-  until('unknown', known);
+  addSpanUntil('unknown', known);
   const changes = operations.filter(({ action }) => action in PHASES_AFTER);
   let phase: Phase = firstPhase(changes[0], isActive);
   for (const change of changes) {
     if (change.status === 'scheduling' || change.status === 'skipped') continue;
-    until(phase, timeOf(change));
+    addSpanUntil(phase, startTimeOf(change));
     if (change.action !== 'start_compute') phase = PHASES_AFTER[change.action] ?? phase;
     else {
-      until('starting', isFinal(change) ? timeOf(change) + (change.total_duration_ms ?? 0) : now);
+      addSpanUntil('starting', isFinal(change) ? startTimeOf(change) + (change.total_duration_ms ?? 0) : now);
       phase = hasFailed(change) ? 'idle' : 'active';
     }
   }
   // A service that ends suspends its computes without an operation.
-  if (phase === 'active' && !isActive) until('active', Math.min(Date.parse(last_active ?? '') || now, now));
-  until(isActive ? 'active' : 'idle', now);
+  if (phase === 'active' && !isActive)
+    addSpanUntil('active', Math.min(Date.parse(last_active ?? '') || now, now));
+  addSpanUntil(isActive ? 'active' : 'idle', now);
   return spans;
 }
 
-/** A failed check is a crash. */
+/** The phase of a compute after an operation. A service notes a crash as a check of the availability. */
 const PHASES_AFTER: Readonly<Record<string, Phase>> = {
   start_compute: 'active',
   suspend_compute: 'idle',
@@ -109,20 +111,20 @@ function firstPhase(first: Operation | undefined, isActive: boolean): Phase {
   return first.action === 'start_compute' ? 'idle' : 'active';
 }
 
-/** Milliseconds. */
+/** Returns the milliseconds in a phase. */
 export const totalTime = (spans: readonly Span[], phase: Phase): number =>
   spans.reduce((sum, span) => sum + (span.phase === phase ? span.to - span.from : 0), 0);
 
 /** Milliseconds between the operations of a restart. */
 const RESTART_GAP = 2000;
 
-function startsOf(operations: readonly Operation[], now: number): readonly ComputeStart[] {
+function startsOnLastDay(operations: readonly Operation[], now: number): readonly ComputeStart[] {
   const ordered = oldestFirst(operations);
   return ordered.flatMap((operation, index) => {
-    const at = timeOf(operation);
+    const at = startTimeOf(operation);
     if (operation.action !== 'start_compute' || hasFailed(operation) || at < now - DAY) return [];
     const before = ordered[index - 1];
-    const gap = before === undefined ? Infinity : at - timeOf(before) - (before.total_duration_ms ?? 0);
+    const gap = before === undefined ? Infinity : at - startTimeOf(before) - (before.total_duration_ms ?? 0);
     const isRestart = before?.action === 'suspend_compute' && gap < RESTART_GAP;
     return [{ at, ready: at + (operation.total_duration_ms ?? 0), isRestart }];
   });

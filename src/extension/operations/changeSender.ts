@@ -125,7 +125,7 @@ export class ChangeSender {
         this.#inventory.branches.put(request.projectId, branch);
       for (const changed of compute === undefined ? computes : [compute]) this.#inventory.put(changed);
     }
-    const target = targetOf(request, { project, branch, compute });
+    const target = targetResource(request, { project, branch, compute });
     const isPending = target !== undefined && this.#tracker.follow(verb, target, operations);
     // The tracker refreshes the computes, but not other branches and projects.
     if (!isPending || compute === undefined) await this.#refresh(request);
@@ -143,16 +143,16 @@ export class ChangeSender {
 
   /** @returns false if a list couldn't be loaded, which then has a failure. */
   async #refresh({ projectId, withBranches = false }: ServiceChange): Promise<boolean> {
-    if (projectId === undefined) return await succeeds(this.#inventory.refreshProjects());
+    if (projectId === undefined) return await resolvesWithoutError(this.#inventory.refreshProjects());
     const [isUpToDate, branches] = await Promise.all([
-      succeeds(this.#inventory.refreshComputes(projectId)),
+      resolvesWithoutError(this.#inventory.refreshComputes(projectId)),
       withBranches ? this.#inventory.branches.refresh(projectId) : undefined,
     ]);
     return isUpToDate && branches?.failure === undefined;
   }
 }
 
-function targetOf(
+function targetResource(
   { projectId }: ServiceChange,
   { project, branch, compute }: UpdatedRecords,
 ): ResourceRef | undefined {
@@ -163,7 +163,7 @@ function targetOf(
   return project && { projectId: project.id, name: project.name };
 }
 
-const succeeds = (promise: Promise<void>): Promise<boolean> =>
+const resolvesWithoutError = (promise: Promise<void>): Promise<boolean> =>
   promise.then(
     () => true,
     () => false,

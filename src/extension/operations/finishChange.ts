@@ -20,7 +20,7 @@ export async function finishChange(
   const { promise, resolve } = Promise.withResolvers<EndReport | undefined>();
   const stopped = AbortSignal.any([connection?.signal, stop].filter((signal) => signal !== undefined));
   let result: SendResult | undefined;
-  const check = () => {
+  const resolveIfEnded = () => {
     if (result === undefined) return;
     const id = (result.compute ?? result.branch)?.id;
     const end = ends.find(({ change }) => (change.computeId ?? change.branchId) === id);
@@ -29,13 +29,13 @@ export async function finishChange(
   // Before the change is sent, because its operations may end before the lists are reloaded.
   const listener = tracker.onDidEnd((end) => {
     ends.push(end);
-    check();
+    resolveIfEnded();
   });
-  stopped.addEventListener('abort', check);
+  stopped.addEventListener('abort', resolveIfEnded);
   try {
     result = await send();
     if (!result.isPending) return result;
-    check();
+    resolveIfEnded();
     const end = await promise;
     if (end === undefined && connection?.isClosed === true) throw new ConnectionClosedError(true);
     if (end !== undefined && end.outcome !== 'finished') {
@@ -46,6 +46,6 @@ export async function finishChange(
     return { ...result, isPending: end === undefined };
   } finally {
     listener.dispose();
-    stopped.removeEventListener('abort', check);
+    stopped.removeEventListener('abort', resolveIfEnded);
   }
 }

@@ -19,7 +19,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { Poller } from '../../base/poller.ts';
-import { isReady } from '../inventory/branchStatus.ts';
+import { isBranchReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import { namesOf } from '../inventory/names.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
@@ -230,7 +230,7 @@ export class OperationTracker implements Disposable {
     // A new or reset branch is ready before its computes have started.
     const computes =
       compute === undefined ? inventory.computesOf(projectId)?.branches().get(branchId) : [compute];
-    return (branch === undefined || isReady(branch)) && (computes ?? []).every(isSettled);
+    return (branch === undefined || isBranchReady(branch)) && (computes ?? []).every(isSettled);
   }
 
   /**

@@ -23,10 +23,10 @@ export interface PendingChange extends ResourceRef {
   /** See `accountId`. Only pending changes of the current account are polled. */
   readonly account: string;
   readonly verb: Verb;
-  /** When the change was sent. Undefined if an earlier version has stored the change. */
+  /** The names of the resource when the change was sent. Undefined if an earlier version has stored the change. */
   readonly names?: ResourceNames | undefined;
   readonly operations: readonly TrackedOperation[];
-  /** Milliseconds since 1970. */
+  /** When the change was sent, in milliseconds since 1970. */
   readonly since: number;
 }
 
@@ -50,7 +50,7 @@ export const hasFailed = ({ status }: Pick<TrackedOperation, 'status'>): boolean
 /** The entry of the pending changes in the workspace state, for the next window. */
 export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 
-export const hasPending = (memory: Pick<Memory, 'get'>, now: number): boolean =>
+export const hasPendingChange = (memory: Pick<Memory, 'get'>, now: number): boolean =>
   parsePending(memory.get(PENDING_ENTRY), now).length > 0;
 
 /** Milliseconds. Older changes are dropped, because those of a removed account would be kept forever. */

@@ -17,7 +17,7 @@ import { finishChange } from '../operations/finishChange.ts';
 import { NotOfferedError } from '../window/changeErrors.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
 
-/** The owner's login is a secret. */
+/** A copy with the login of its owner, which is a secret. */
 export interface RehearsedCopy extends BranchCopy, BranchIds {
   readonly login: BranchLogin;
 }
@@ -32,7 +32,7 @@ interface RehearsalRequest extends RehearsedSteps<RehearsedCopy> {
   /** The branch to copy. It doesn't expire, because then it can't have children. */
   readonly parent: BranchIds;
   readonly database: string;
-  /** Milliseconds. */
+  /** Milliseconds that others may wait for a table. */
   readonly longestLock?: number | undefined;
   /** How long the history of the branch reaches back. */
   readonly historySeconds: number | undefined;

@@ -20,7 +20,7 @@ export async function runCommand(
   write: (text: string) => void,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  // A listener isn't called for what came before it.
+  // A listener isn't called if the signal was aborted before.
   if (signal.aborted) return undefined;
   const env = { ...process.env, ...databaseVariables(url) };
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
@@ -31,7 +31,7 @@ export async function runCommand(
   signal.addEventListener('abort', kill);
   try {
     const [code]: unknown[] = await once(child, 'exit');
-    // The database of what it has left running goes. It would also keep the output open.
+    // Programs that the command has left running lose their database, and would keep the output open.
     kill();
     await closed;
     return typeof code === 'number' ? code : undefined;

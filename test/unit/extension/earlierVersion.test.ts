@@ -96,7 +96,7 @@ describe('The state of a window of version 0.3.0', () => {
     const caller = { agent: 'claude', worktree: '/projects/shop' };
     assert.equal(agents.isMadeBy(own, caller), true);
     assert.deepEqual(agents.find(own)?.ownPasswords, true);
-    assert.equal(agents.wasMade({ ...own, branchId: 'br-gone-000001' }), true);
+    assert.equal(agents.wasMadeByAgent({ ...own, branchId: 'br-gone-000001' }), true);
     agents.addCall({ agent: 'claude', tool: 'undo', text: 'Undid', failure: 'It was refused' });
     assert.deepEqual(
       agents.calls.map(({ tool }) => tool),

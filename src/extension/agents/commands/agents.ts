@@ -12,7 +12,7 @@ import {
   lastCallText,
 } from '../../inventory/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { ago } from '../../window/ui/timeText.ts';
+import { timeAgo } from '../../window/ui/timeText.ts';
 import { window } from '../../window/ui/window.ts';
 import {
   deleteBranches,
@@ -39,7 +39,7 @@ const MAX_CALLS = 20;
 
 /** Returns the branches of agents in the connected account, the newest first. */
 const branchesHere = ({ agentBranches, session }: CommandContext): readonly AgentBranch[] =>
-  agentBranches.of(session.connection).toReversed();
+  agentBranches.ofAccount(session.connection).toReversed();
 
 /** Lists the branches and the last calls. A branch that is picked is shown in the Computes view. */
 export async function showAgents(context: CommandContext): Promise<void> {
@@ -87,7 +87,7 @@ function branchItem(context: CommandContext, branch: AgentBranch, calls: readonl
 function callItem(call: AgentCall, branches: readonly AgentBranch[]): Item {
   const branch = branches.find(({ branchId }) => branchId === call.branchId);
   const name = branch === undefined ? [] : [agentBranchName(branch)];
-  const description = [agentName(call.agent), ...name, ago(call.time)].join(' · ');
+  const description = [agentName(call.agent), ...name, timeAgo(call.time)].join(' · ');
   return {
     label: callText(call),
     iconPath: new ThemeIcon(call.failure === undefined ? 'check' : 'circle-slash'),

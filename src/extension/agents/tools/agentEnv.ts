@@ -25,7 +25,7 @@ export async function prepareNamedEnv(
     }
     await knownHosts.refresh(inventory, account, [host]);
     const known = knownHosts.get(host);
-    return known !== undefined && agentBranches.wasMade(known);
+    return known !== undefined && agentBranches.wasMadeByAgent(known);
   };
   return await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
 }

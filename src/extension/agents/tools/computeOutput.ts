@@ -2,7 +2,7 @@
 import { autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
-import { isPrimary, sizeOf, computeStatus } from '../../inventory/computeStatus.ts';
+import { isPrimary, computeSizeRange, computeStatus } from '../../inventory/computeStatus.ts';
 import { pooledHost } from '../../../api/addresses/host.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -19,7 +19,7 @@ export function projectOutput(inventory: Inventory, id: string) {
 
 /** The fields of a compute in a list. Sizes are in compute units. */
 export function computeOutput(compute: Compute) {
-  const size = sizeOf(compute);
+  const size = computeSizeRange(compute);
   return {
     computeId: compute.id,
     name: line(compute.name),
@@ -37,7 +37,7 @@ export function computeOutput(compute: Compute) {
 
 /** The fields of a single compute. */
 export function computeDetails(inventory: Inventory, compute: Compute) {
-  const size = sizeOf(compute);
+  const size = computeSizeRange(compute);
   const settings = Object.entries(compute.settings?.pg_settings ?? {}).slice(0, MAX_SETTINGS);
   return {
     ...computeOutput(compute),

@@ -4,7 +4,7 @@ import { hasNoConnections, changeEffect } from '../../../api/records/effects.ts'
 import { isComputeId } from '../../../api/records/ids.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { sizeProblem } from '../../../api/rules/sizes.ts';
-import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
+import { compareComputes } from '../../inventory/computeStatus.ts';
 import type { ComputeIds } from '../../account/refs.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
@@ -185,7 +185,7 @@ function describeProjects(deps: ToolDependencies, ids: readonly string[], skip =
   let position = 0;
   let remaining = MAX_COMPUTES;
   const projects = described.map((each) => {
-    const all = [...(inventory.computesOf(each.projectId)?.computes.values() ?? [])].sort(byTypeAndLabel);
+    const all = [...(inventory.computesOf(each.projectId)?.computes.values() ?? [])].sort(compareComputes);
     const start = Math.min(Math.max(0, skip - position), all.length);
     const listed = all.slice(start, start + remaining).map(computeOutput);
     const computes = [...fittingItems(listed, left)];

@@ -202,7 +202,7 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
   const stop = AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]);
   const options = { signal, initialConnection: connection };
   const { isPending } = await undoBranch(deps, found, { source, name: preserved }, options, stop);
-  const kept = deps.inventory.branches.forProject(projectId)?.named(preserved);
+  const kept = deps.inventory.branches.forProject(projectId)?.findByName(preserved);
   // What it keeps of the agent's own branch is the agent's as well.
   if (kept !== undefined && made !== undefined && found.isOwn) {
     const { expiresAt } = made;

@@ -11,13 +11,13 @@ import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import {
   approve,
-  consequences,
+  consequencesText,
   requireWritable,
   type ApprovalRequest,
 } from '../../operations/ui/approval.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { agentName } from '../../inventory/ui/agentText.ts';
-import { branchLabel, deletionText, keptText } from '../../inventory/ui/branchText.ts';
+import { branchLabel, deletionText, undoConsequencesText } from '../../inventory/ui/branchText.ts';
 import { effectText, suspendText } from '../../operations/ui/changeText.ts';
 import { idWithName } from '../../window/ui/idAndName.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
@@ -84,7 +84,7 @@ export async function approveForAgent(
 /** @returns whether the user chose the button of the change, and not another one or none */
 async function askInNotification(change: ApprovalRequest): Promise<boolean> {
   const { question, button } = change;
-  const text = `${question} ${consequences(change)}`.trim();
+  const text = `${question} ${consequencesText(change)}`.trim();
   return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;
 }
 
@@ -126,7 +126,7 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
           project,
           change.to,
         ),
-        detail: withSlots(keptText(change.preserved), change.slots),
+        detail: withSlots(undoConsequencesText(change.preserved), change.slots),
         button: l10n.t('Undo'),
       };
     case 'delete':

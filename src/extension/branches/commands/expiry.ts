@@ -5,7 +5,7 @@ import type { Branch } from '../../../api/records/records.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
 import { expiryAfter } from '../expiryTime.ts';
 import { branchTitle } from '../../inventory/names.ts';
-import { formatDate, duration } from '../../window/ui/timeText.ts';
+import { formatDate, durationText } from '../../window/ui/timeText.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
@@ -34,7 +34,7 @@ export function lifetimeQuestion(): Question<number> {
   });
 }
 
-const lifetimeText = (lifetime: number): string => l10n.t('In {0}', duration(lifetime));
+const lifetimeText = (lifetime: number): string => l10n.t('In {0}', durationText(lifetime));
 
 export const typedLifetime = (text: string): Choice<number> | undefined =>
   delayItem(text, LIFETIME_LIMITS, lifetimeText);

@@ -8,7 +8,7 @@ import { asProjectNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
-import { ago, formatDate } from '../../window/ui/timeText.ts';
+import { timeAgo, formatDate } from '../../window/ui/timeText.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { window } from '../../window/ui/window.ts';
 
@@ -25,7 +25,7 @@ export const recoverProject: Command = async (context, argument, run) => {
   const given = asProjectNode(argument)?.projectId;
   const items = deleted.map((project) => ({
     label: nameOf(project),
-    description: l10n.t('deleted {0}', ago(project.deleted_at ?? '')),
+    description: l10n.t('deleted {0}', timeAgo(project.deleted_at ?? '')),
     detail: l10n.t('Can be recovered until {0}', formatDate(project.recoverable_until ?? '')),
     value: project,
   }));

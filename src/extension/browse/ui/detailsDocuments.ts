@@ -12,11 +12,11 @@ import {
 import { DETAILS_SCHEME } from '../detailsScheme.ts';
 import { projectsOf } from '../../inventory/nodes.ts';
 import { bytesText } from '../../inventory/ui/branchText.ts';
-import { tooltip } from '../../inventory/ui/treeItems.ts';
+import { nodeTooltip } from '../../inventory/ui/treeItems.ts';
 import { keyTable } from '../../signIn/ui/apiKeysTree.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
-import { markdown, markdownTable, type Row } from '../../window/ui/markdown.ts';
-import { duration } from '../../window/ui/timeText.ts';
+import { markdown, markdownTable, type MarkdownRow } from '../../window/ui/markdown.ts';
+import { durationText } from '../../window/ui/timeText.ts';
 
 /** @param changed fired when the resource of an open document may have changed */
 export const followDetails = (
@@ -56,9 +56,9 @@ function pageText(
   { inventory, apiKeys }: DetailsDependencies,
   { node, activity, operations }: Details,
 ): string {
-  const table = node.kind === 'apiKey' ? keyTable(apiKeys, node) : tooltip(inventory, node, { activity });
+  const table = node.kind === 'apiKey' ? keyTable(apiKeys, node) : nodeTooltip(inventory, node, { activity });
   const stored = storageRows(inventory, node).filter(([, value]) => value);
-  const pending = operations.map(({ action, status }): Row => [action, status]);
+  const pending = operations.map(({ action, status }): MarkdownRow => [action, status]);
   return [
     markdown`# ${kindText(node.kind)}`,
     ...(table === undefined ? [] : [table]),
@@ -70,7 +70,10 @@ function pageText(
     .join('\n');
 }
 
-function storageRows(inventory: DetailsDependencies['inventory'], node: Details['node']): readonly Row[] {
+function storageRows(
+  inventory: DetailsDependencies['inventory'],
+  node: Details['node'],
+): readonly MarkdownRow[] {
   if (node.kind === 'branch') {
     const { logical_size: data, history_size: history } =
       inventory.branches.get(node.projectId, node.branchId) ?? {};
@@ -80,7 +83,7 @@ function storageRows(inventory: DetailsDependencies['inventory'], node: Details[
     ];
   }
   const seconds = node.kind === 'project' && inventory.project(node.projectId)?.history_retention_seconds;
-  return [[l10n.t('History is kept for'), seconds ? duration(seconds) : undefined]];
+  return [[l10n.t('History is kept for'), seconds ? durationText(seconds) : undefined]];
 }
 
 function kindText(kind: Details['node']['kind']): string {

@@ -5,11 +5,11 @@ import type { Disposable } from '../../../base/disposable.ts';
 import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
 import { AccountSwitchedError } from '../../window/changeErrors.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
-import { ago, duration, formatDate } from '../../window/ui/timeText.ts';
+import { timeAgo, durationText, formatDate } from '../../window/ui/timeText.ts';
 import { nameUnlessId } from '../../inventory/names.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
-import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
-import { knownSince, lastDayOf } from '../../operations/activitySpans.ts';
+import { compareComputes } from '../../inventory/computeStatus.ts';
+import { knownSince, lastDayActivity } from '../../operations/activitySpans.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
 import { hasFailed, isFinal } from '../../operations/pendingChange.ts';
 import { activityPicture, activitySummary } from '../../operations/ui/activityPicture.ts';
@@ -56,7 +56,7 @@ async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<stri
     inventory.branches.ensureLoaded(projectId),
   ]);
   if (found === undefined) return `${l10n.t('The service keeps no history of operations.')}\n`;
-  const computes = [...(inventory.computesOf(projectId)?.computes.values() ?? [])].sort(byTypeAndLabel);
+  const computes = [...(inventory.computesOf(projectId)?.computes.values() ?? [])].sort(compareComputes);
   const shown = node.kind === 'compute' ? computes.filter(({ id }) => id === node.computeId) : computes;
   const history = { ...found, now: Date.now() };
   const ofNode = history.operations.filter(
@@ -83,7 +83,7 @@ function countText({ isComplete, now }: History, count: number): string {
 
 /** Returns the last day of a compute as a picture, and then as text for readers who can't see it. */
 function daySection(compute: Compute, history: History): string {
-  const { spans, starts } = lastDayOf(compute, { ...history, knownSince: knownSince(history) });
+  const { spans, starts } = lastDayActivity(compute, { ...history, knownSince: knownSince(history) });
   const name = displayName(compute);
   const summary = activitySummary(spans, starts.filter(({ isRestart }) => !isRestart).length);
   const label = l10n.t('{0} in the last day: {1}', name, summary);
@@ -96,7 +96,7 @@ function table(deps: DetailsDependencies, operations: readonly Operation[], with
     [l10n.t('When'), ({ created_at }) => whenText(created_at)],
     [l10n.t('Operation'), ({ action }) => actionText(action)],
     ...(withTarget ? [[l10n.t('Target'), (each: Operation) => targetText(deps, each)] as const] : []),
-    [l10n.t('Duration'), durationText],
+    [l10n.t('Duration'), operationDuration],
     ...(hasOrigin
       ? [[l10n.t('Started by'), ({ triggered_by }: Operation) => originText(triggered_by)] as const]
       : []),
@@ -111,7 +111,7 @@ function table(deps: DetailsDependencies, operations: readonly Operation[], with
 }
 
 const whenText = (time: string | null | undefined): string =>
-  time ? `${ago(time)} (${formatDate(time)})` : '';
+  time ? `${timeAgo(time)} (${formatDate(time)})` : '';
 
 /** Returns the name of the compute or branch that an operation was about, or else the id. */
 function targetText({ inventory }: DetailsDependencies, operation: Operation): string {
@@ -136,11 +136,11 @@ function actionText(action: string): string {
   return Object.hasOwn(texts, action) ? (texts[action] ?? '') : action;
 }
 
-const durationText = ({ status, total_duration_ms: ms }: Operation): string => {
+const operationDuration = ({ status, total_duration_ms: ms }: Operation): string => {
   if (!isFinal({ status }) || typeof ms !== 'number') return '';
   return ms < 10_000
     ? new Intl.NumberFormat(env.language, { ...SECONDS, maximumFractionDigits: 1 }).format(ms / 1000)
-    : duration(ms / 1000);
+    : durationText(ms / 1000);
 };
 
 const SECONDS = { style: 'unit', unit: 'second', unitDisplay: 'short' } as const;

@@ -16,7 +16,7 @@ import {
   type ComputeSize,
   type SizeRange,
 } from '../../../api/rules/sizes.ts';
-import { autosuspendText, duration } from '../../window/ui/timeText.ts';
+import { autosuspendText, durationText } from '../../window/ui/timeText.ts';
 import { numberText } from '../../inventory/ui/sizeText.ts';
 import { delayItem } from '../../window/ui/input/delayItem.ts';
 import type { Ask, Following, Question } from '../../window/ui/input/multiStepInput.ts';
@@ -117,7 +117,7 @@ export function autosuspendQuestion(current: number | undefined): Question<numbe
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
     typed: (text) =>
-      delayItem(text, DELAY_LIMITS, (seconds) => capital(l10n.t('after {0}', duration(seconds)))),
+      delayItem(text, DELAY_LIMITS, (seconds) => capital(l10n.t('after {0}', durationText(seconds)))),
   });
 }
 

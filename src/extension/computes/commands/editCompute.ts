@@ -11,11 +11,11 @@ import {
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
-import { isPrimary, sizeOf } from '../../inventory/computeStatus.ts';
+import { isPrimary, computeSizeRange } from '../../inventory/computeStatus.ts';
 import { asComputeNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { omitUnchanged } from '../computeActions.ts';
 import { settingsUri } from '../settings/pgSettings.ts';
-import { settingsOn } from '../../inventory/computeStatus.ts';
+import { postgresSettings } from '../../inventory/computeStatus.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { branchLabel } from '../../inventory/ui/branchText.ts';
@@ -134,7 +134,7 @@ async function askForChange(
 ): Promise<ComputePatch | undefined> {
   switch (edited) {
     case 'size': {
-      const { min, max } = await askSize(ask, sizeOf(compute));
+      const { min, max } = await askSize(ask, computeSizeRange(compute));
       return { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max };
     }
     case 'autosuspend': {
@@ -167,7 +167,7 @@ function editQuestion({ inventory }: CommandContext, compute: Compute): Question
 function editItems(compute: Compute, branch: string): Choice<Edited>[] {
   const isPooled = compute.pooler_enabled === true;
   const isDisabled = compute.disabled === true;
-  const settings = Object.entries(settingsOn(compute)).map(([name, value]) => `${name} = ${value}`);
+  const settings = Object.entries(postgresSettings(compute)).map(([name, value]) => `${name} = ${value}`);
   return [
     item('size', 'dashboard', l10n.t('Size…'), sizeText(compute)),
     item('autosuspend', 'clock', l10n.t('Autosuspend…'), autosuspendText(compute.suspend_timeout_seconds)),

@@ -2,7 +2,7 @@
  * Converts the Postgres settings of a compute to a JSON document with a URI, and back. Every value is sent as text, as in
  * `postgresql.conf`: the public service requires it, and `8` and `"8"` are the same setting.
  */
-import { settingText, type SettingsText } from '../../inventory/computeStatus.ts';
+import { settingValueText, type SettingsText } from '../../inventory/computeStatus.ts';
 import { isComputeId, isId } from '../../../api/records/ids.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import type { ComputeIds } from '../../account/refs.ts';
@@ -38,7 +38,7 @@ export function parseSettings(text: string): ParsedSettings {
   const problems: SettingsProblem[] = [];
   const settings: [name: string, value: string][] = [];
   for (const [key, value] of Object.entries(json)) {
-    const setting = settingText(value);
+    const setting = settingValueText(value);
     if (MANAGED_SETTINGS.has(key.toLowerCase())) problems.push({ kind: 'fixed', key });
     else if (setting === undefined) problems.push({ kind: 'value', key });
     else settings.push([key, setting]);

@@ -27,7 +27,7 @@ import type { AccountConnection } from '../../account/accountConnection.ts';
 import { computeNodeOf, projectsOf, type InventoryEvent } from '../../inventory/nodes.ts';
 import type { EndReport } from '../../operations/pendingChange.ts';
 import { belongsToAccount, formatSettings, parseSettings, parseSettingsUri } from '../settings/pgSettings.ts';
-import { computeStatus, settingsOn, type SettingsText } from '../../inventory/computeStatus.ts';
+import { computeStatus, postgresSettings, type SettingsText } from '../../inventory/computeStatus.ts';
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { approve, requireWritable } from '../../operations/ui/approval.ts';
@@ -99,10 +99,10 @@ export class SettingsDocuments implements Disposable {
   }
 
   async read(uri: Uri): Promise<Uint8Array> {
-    // It checks and completes the document, but VS Code starts it only for its own languages.
+    // VS Code's JSON extension checks and completes the document, but VS Code starts it only for its own languages.
     void extensions.getExtension('vscode.json-language-features')?.activate();
     const { compute } = await this.#load(uri).catch(rethrow);
-    return new TextEncoder().encode(formatSettings(settingsOn(compute)));
+    return new TextEncoder().encode(formatSettings(postgresSettings(compute)));
   }
 
   /** @throws {FileSystemError} why the settings were not applied */
@@ -136,7 +136,7 @@ export class SettingsDocuments implements Disposable {
     const node = computeNodeOf(compute);
     const name = displayName(compute);
     const fullName = resourceText(this.#deps.inventory, node);
-    if (isDeepStrictEqual(settings, settingsOn(compute)))
+    if (isDeepStrictEqual(settings, postgresSettings(compute)))
       return announce(l10n.t('Nothing to change on {0}', fullName));
     const question = l10n.t('Apply the Postgres settings to {0}?', fullName);
     // A change takes effect at once and drops the connections of an active compute.
@@ -222,7 +222,7 @@ export class SettingsDocuments implements Disposable {
       if (!projects.has(owner.projectId) || list?.isLoaded !== true || list.failure !== undefined) continue;
       const compute = list.computes.get(owner.computeId);
       if (compute === undefined) this.#changed.fire([{ type: FileChangeType.Deleted, uri }]);
-      else if (!document.isDirty && !shows(document, settingsOn(compute)))
+      else if (!document.isDirty && !shows(document, postgresSettings(compute)))
         this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
     }
   }

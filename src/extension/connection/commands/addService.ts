@@ -10,7 +10,7 @@ import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../connectionDefaults.ts';
 import { changeText } from '../../envFile/dotEnv.ts';
 import { findServiceLines, isServiceName, serviceLines, serviceName, setService } from '../serviceFile.ts';
-import { labelOf } from '../../inventory/computeStatus.ts';
+import { computeLabel } from '../../inventory/computeStatus.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { askAboutLoss } from '../../window/ui/input/dialogs.ts';
@@ -51,7 +51,7 @@ export const defaultServiceName = (
   compute: Compute,
 ): string =>
   // Empty if the names have no Latin letter or digit.
-  serviceName(inventory.project(compute.project_id)?.name ?? compute.project_id, labelOf(compute)) ||
+  serviceName(inventory.project(compute.project_id)?.name ?? compute.project_id, computeLabel(compute)) ||
   compute.id;
 
 /** Asks before it replaces a service. @returns false if the user canceled */

@@ -4,7 +4,7 @@ import { CONNECTION_FORMATS, formatConnection, type ConnectionFormat } from '../
 import { connectionString } from '../connectionStrings.ts';
 import { pooledHost } from '../../../api/addresses/host.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
-import { databaseOf } from '../../inventory/databaseNodes.ts';
+import { databaseOfRow } from '../../inventory/databaseNodes.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
@@ -17,7 +17,7 @@ export const copyConnectionString: Command = async (context, argument, run) => {
   const title = l10n.t('Copy Connection String');
   const compute = await pickComputeRecord(context, title, argument);
   const scope = window.activeTextEditor?.document.uri;
-  const database = databaseOf(argument);
+  const database = databaseOfRow(argument);
   const result = compute && (await askForUri(context, { title, compute, scope, database }));
   if (result === undefined) return;
   const announcement = result.hasPassword

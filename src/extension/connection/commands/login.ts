@@ -82,7 +82,7 @@ export async function knownLogin(context: LoginContext, request: LoginRequest): 
 }
 
 const proposeLogin = ({ connectionDefaults, config }: LoginContext, request: LoginRequest): RoleAndDatabase =>
-  connectionDefaults.propose(request.compute.project_id, config.connectionString(request.scope));
+  connectionDefaults.propose(request.compute.project_id, config.configuredLogin(request.scope));
 
 const canBePooled = ({ allowsPooled, compute }: LoginRequest): boolean =>
   allowsPooled && pooledHost(compute) !== undefined;

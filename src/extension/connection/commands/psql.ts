@@ -6,7 +6,7 @@ import { connectionString } from '../connectionStrings.ts';
 import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
-import { databaseOf } from '../../inventory/databaseNodes.ts';
+import { databaseOfRow } from '../../inventory/databaseNodes.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { connectionName } from '../../inventory/names.ts';
 import type { Login } from '../connectionDefaults.ts';
@@ -28,7 +28,7 @@ export const openPsql: Command = async (context, argument, run) => {
   const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined) return;
   const name = connectionName(context.inventory, compute);
-  await openTerminal(context, { title, program, compute, name, database: databaseOf(argument) });
+  await openTerminal(context, { title, program, compute, name, database: databaseOfRow(argument) });
 };
 
 /** @param argument for the commands that are offered if psql isn't installed @returns undefined if it isn't installed */

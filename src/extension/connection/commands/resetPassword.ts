@@ -8,7 +8,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
-import { loadIfOffered, showOnce } from '../../window/ui/input/dialogs.ts';
+import { loadIfOffered, showSecret } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne } from '../../window/ui/input/quickInput.ts';
 
@@ -64,5 +64,5 @@ async function showPassword(role: string, { password, operations }: ResetPasswor
       );
   const done = l10n.t('Copied the password of {0}', role);
   const copy = { button: l10n.t('Copy Password'), secret: password, done };
-  await showOnce(l10n.t('Reset the password of {0}', role), detail, copy);
+  await showSecret(l10n.t('Reset the password of {0}', role), detail, copy);
 }

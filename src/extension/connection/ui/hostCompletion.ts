@@ -17,7 +17,7 @@ import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';
 import type { RoleAndDatabase } from '../connectionDefaults.ts';
 import { computeNodeOf } from '../../inventory/nodes.ts';
-import { computeTable, statusText } from '../../inventory/ui/computeText.ts';
+import { computeTooltip, statusText } from '../../inventory/ui/computeText.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { idAndName } from '../../window/ui/idAndName.ts';
@@ -56,7 +56,7 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     const { label, description } = idAndName(host, names);
     const pooled = isPooled ? l10n.t('pooled') : '';
     const status = joinParts(pooled, statusText(compute), description);
-    const item = new HostItem({ label, description: status }, () => computeTable(compute, branchName));
+    const item = new HostItem({ label, description: status }, () => computeTooltip(compute, branchName));
     item.detail = sanitize(joinParts(displayName(compute), compute.branch_id, sizeText(compute)));
     if (context.place.kind === 'uri') insertUri(item, computeHost, context);
     else insertHost(item, host, context.portPlace);

@@ -27,7 +27,7 @@ import type { Session } from '../../account/session.ts';
 import type { Log } from '../../window/ui/log.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
-import { computeTable } from '../../inventory/ui/computeText.ts';
+import { computeTooltip } from '../../inventory/ui/computeText.ts';
 import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 import { HostItem, hostItems, loadComputesItem } from './hostCompletion.ts';
@@ -62,7 +62,7 @@ export class HostProvider implements Disposable {
     if (place === undefined) return undefined;
     const { hosts, hasMore } = this.#index.search(place.typed, MAX_COMPLETIONS);
     const { config, inventory, connectionDefaults } = this.#deps;
-    const settings = config.connectionString(document.uri);
+    const settings = config.configuredLogin(document.uri);
     const context = {
       place,
       line: position.line,
@@ -128,7 +128,7 @@ function hostHover(
 ): Hover {
   const note = isPooled ? l10n.t('This is its host for pooled connections.') : '';
   const content = withCommandLinks(
-    markdown`${computeTable(compute, branchName)}\n\n${note}`,
+    markdown`${computeTooltip(compute, branchName)}\n\n${note}`,
     linksFor(compute),
     computeNodeOf(compute),
   );

@@ -96,7 +96,7 @@ export async function runFile(
   stop: StopSignals,
 ): Promise<number | undefined> {
   const program = psqlProgram(config);
-  // They load the driver.
+  // Loads the driver of Postgres, which most windows never need.
   const [{ runByDriver, runByPsql }, { resultText }] = await Promise.all([
     import('../sql/runFile.ts'),
     import('../ui/fileOutput.ts'),

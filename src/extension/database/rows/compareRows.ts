@@ -114,9 +114,9 @@ export async function compareRows(
 /** What is compared on one side. */
 interface Shape {
   readonly fields: readonly FieldDef[];
-  /** Names. */
+  /** The names of the columns of the primary key. */
   readonly key: readonly string[];
-  /** Undefined if it isn't known. */
+  /** The size of the table; undefined if it isn't known. */
   readonly bytes: number | undefined;
 }
 
@@ -195,7 +195,7 @@ const onBoth = async <T>(
   task: (client: Client, side: number) => Promise<T>,
 ): Promise<Both<T>> => await Promise.all([task(before, 0), task(after, 1)]);
 
-/** A smaller table is sent as a whole. */
+/** The size from which ranges are hashed first. A smaller table is sent as a whole. */
 const MIN_BYTES = 4 * 1024 * 1024;
 /** The size of a view or query isn't known, so this one is assumed. */
 const UNKNOWN_BYTES = 64 * 1024 * 1024;

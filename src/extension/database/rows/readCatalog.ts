@@ -6,7 +6,7 @@ import { readSession } from './readRows.ts';
 
 const MAX_OBJECTS = 5000;
 
-/** Names that Postgres itself uses for its schemas. */
+/** Excludes the schemas of Postgres itself. */
 const USERS_SCHEMA = "nspname !~ '^pg_' AND nspname <> 'information_schema'";
 
 const TABLES = `SELECT nspname AS schema, relname AS name, relkind IN ('v', 'm') AS "isView"
@@ -14,7 +14,7 @@ const TABLES = `SELECT nspname AS schema, relname AS name, relkind IN ('v', 'm')
   WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND ${USERS_SCHEMA}
   ORDER BY nspname <> 'public', nspname, relname LIMIT ${MAX_OBJECTS}`;
 
-/** Without those of extensions, such as the hundreds of PostGIS. */
+/** Lists functions and procedures, without those of extensions: PostGIS alone has hundreds. */
 const FUNCTIONS = `SELECT nspname AS schema, proname AS name,
     pg_catalog.pg_get_function_identity_arguments(p.oid) AS parameters,
     pg_catalog.pg_get_function_result(p.oid) AS result
@@ -44,7 +44,7 @@ export const readObjects = (login: BranchLogin, signal: AbortSignal): Promise<Da
     functions: (await client.query<FunctionName>(FUNCTIONS)).rows,
   }));
 
-/** Empty if the table is gone. @throws {SqlError} */
+/** Returns the columns of a table; none if the table is gone. @throws {SqlError} */
 export const readColumns = (
   login: BranchLogin,
   { schema, name }: TableName,

@@ -11,7 +11,7 @@ import { MAX_VALUE, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, onlyStatement } from './statements.ts';
 
 export const MAX_ROWS = 200;
-/** A row has up to 1,664 columns. */
+/** The columns that are read of a row, which has up to 1,664. */
 const MAX_COLUMNS = 100;
 /** Characters of all values. */
 const MAX_TEXT = 1_000_000;
@@ -91,7 +91,10 @@ const VOID = 2278;
 /** The ids of int8, int2, int4, oid, float4, float8, money and numeric. */
 export const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
 
-/** The server returns one character more than is shown, from which the client knows that a value is longer. The names can't be those of a user's function. */
+/**
+ * The server returns one character more than is shown, from which the client knows that a value is longer. The names can't be
+ * those of a user's function.
+ */
 function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): string {
   const names = Array.from({ length: count }, (_, index) => `"peeked ${index + 1}"`);
   const values = shown.map(({ dataTypeID }, index) =>

@@ -24,7 +24,7 @@ export interface RowRequest {
   readonly past?: RestoreSource | undefined;
 }
 
-/** Two for each comparison. */
+/** The documents that are kept. A comparison has two. */
 const MAX_DOCUMENTS = 40;
 
 interface DocumentUri {

@@ -8,7 +8,7 @@ interface FileStatement {
   /** The text without the semicolon. */
   readonly text: string;
   readonly start: number;
-  /** After the semicolon. */
+  /** The offset after the semicolon. */
   readonly end: number;
 }
 
@@ -22,7 +22,7 @@ export class NotOneQueryError extends Error {
   override readonly name = 'NotOneQueryError';
 }
 
-/** Without its semicolon. @throws {NotOneQueryError} @throws {PsqlCommandError} */
+/** Returns the only statement of a text, without its semicolon. @throws {NotOneQueryError} @throws {PsqlCommandError} */
 export function onlyStatement(sql: string): string {
   for (const { kind, text } of readStatements(sql))
     if (kind === 'command') throw new PsqlCommandError(1, text);

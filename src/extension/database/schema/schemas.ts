@@ -19,7 +19,7 @@ interface SchemaUri {
 
 interface SchemaOrigin extends BranchIds {
   readonly database: string;
-  /** Now if undefined. */
+  /** The time of the schema; undefined for now. */
   readonly at?: PointInTime | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** Runs a SQL file on a branch: by psql, or by the driver if psql isn't installed. Stops at the first error, as ON_ERROR_STOP does. */
+/**
+ * Runs a SQL file on a branch: by psql, or by the driver if psql isn't installed. Stops at the first error, as ON_ERROR_STOP
+ * does.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -20,7 +23,7 @@ interface PsqlRun {
 export interface StopSignals {
   /** Cancels the statement that runs. */
   readonly signal: AbortSignal;
-  /** Ends a psql that doesn't react to that. */
+  /** Ends a psql that doesn't react to `signal`. */
   readonly kill: AbortSignal;
 }
 
@@ -33,7 +36,7 @@ export async function runByPsql(
   write: (text: string) => void,
   { signal, kill }: StopSignals,
 ): Promise<number | undefined> {
-  // A listener isn't called for what came before it.
+  // A listener isn't called if the signal was aborted before.
   if (signal.aborted || kill.aborted) return undefined;
   // The terminal passes no input on, so a question about the password would have no answer.
   const args = ['--no-psqlrc', '--no-password', '--set=ON_ERROR_STOP=1', `--file=${file}`];
@@ -54,7 +57,7 @@ export async function runByPsql(
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Characters. */
+/** Characters of an error that are shown. */
 const MAX_ERROR = 4000;
 
 /** The limit is what people read. Longer results are for a file or another program. */

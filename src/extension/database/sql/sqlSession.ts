@@ -34,14 +34,14 @@ export interface SessionOptions {
   readonly begin: string | undefined;
   /** The limit for each statement; undefined for no limit, and the settings that Postgres has. */
   readonly timeoutSeconds: number | undefined;
-  /** More of Postgres, by name. */
+  /** Further settings of Postgres, by name. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Includes the start of a suspended compute. */
 const CONNECT_SECONDS = 30;
 const MAX_ERROR_TEXT = 2000;
-/** Milliseconds. */
+/** Milliseconds between two attempts to cancel a statement. */
 const CANCEL_INTERVAL = 200;
 const MAX_CANCELS = 20;
 

@@ -60,7 +60,7 @@ export async function undoChanges(changes: readonly FileChange[]): Promise<void>
   }
 }
 
-/** Open documents with unsaved changes. */
+/** Returns the open documents of these files that have unsaved changes. */
 export const unsaved = (uris: readonly Uri[]) => {
   const texts = new Set(uris.map(String));
   return workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && texts.has(uri.toString()));

@@ -9,20 +9,20 @@ import { changeTextFile, undoChanges, unsaved } from './fileChange.ts';
 import { workspacePaths } from './realFile.ts';
 
 export class FolderEnv implements EnvVariable {
-  readonly #config: Pick<Config, 'env'>;
+  readonly #config: Pick<Config, 'envFileSettings'>;
   readonly #folder: Uri;
 
-  constructor(config: Pick<Config, 'env'>, { uri }: Pick<WorkspaceFolder, 'uri'>) {
+  constructor(config: Pick<Config, 'envFileSettings'>, { uri }: Pick<WorkspaceFolder, 'uri'>) {
     this.#config = config;
     this.#folder = uri;
   }
 
   get file(): string {
-    return this.#config.env(this.#folder).file;
+    return this.#config.envFileSettings(this.#folder).file;
   }
 
   get name(): string {
-    return this.#config.env(this.#folder).variable;
+    return this.#config.envFileSettings(this.#folder).variable;
   }
 
   get uri(): Uri {

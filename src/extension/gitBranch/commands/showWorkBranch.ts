@@ -42,7 +42,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const first = await branchActions(context, folder, open);
   const second = [...defaultActions(context, folder), ...gitActions(context, folder)];
   const last = otherActions(context, folder);
-  const hasAgents = context.agentBranches.of(context.session.connection).length > 0;
+  const hasAgents = context.agentBranches.ofAccount(context.session.connection).length > 0;
   // Throws the reason.
   if (first.length + second.length + last.length === 0 && !hasAgents)
     await pickGitFolder(context, title, { rootUri: folder.uri });

@@ -19,7 +19,7 @@ import { bytesText } from '../../inventory/ui/branchText.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';
-import { ago } from '../../window/ui/timeText.ts';
+import { timeAgo } from '../../window/ui/timeText.ts';
 import { window } from '../../window/ui/window.ts';
 import {
   deleteBranches,
@@ -69,7 +69,7 @@ function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
   const { created, branch } = value;
   const { created_at: time, logical_size: size } = branch;
   const parts = [
-    ...(time ? [l10n.t('created {0}', ago(time))] : []),
+    ...(time ? [l10n.t('created {0}', timeAgo(time))] : []),
     ...(typeof size === 'number' ? [bytesText(size)] : []),
     l10n.t('Git branch {0}', sanitize(created.gitBranch)),
   ];

@@ -6,7 +6,7 @@ import type { Session } from '../../account/session.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { isQuiet } from '../../inventory/ui/isQuiet.ts';
+import { canAnswerOffer } from '../../inventory/ui/canAnswerOffer.ts';
 import type { Memory } from '../../window/memory.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
@@ -28,7 +28,7 @@ interface OfferDependencies {
 /** The repositories for which it was offered, by the folder that their worktrees share. */
 const ENTRY = 'hostedPostgres.offeredRepositories';
 
-/** The oldest ones are dropped. */
+/** Repositories that are remembered. The oldest ones are dropped. */
 const MAX_REPOSITORIES = 200;
 
 /** Paths of folders for which the user has run a command about the database branch. */
@@ -67,7 +67,7 @@ export class FirstOffer implements Disposable {
   }
 
   get #mayAsk(): boolean {
-    return !this.#isDisposed && isQuiet(this.#deps);
+    return !this.#isDisposed && canAnswerOffer(this.#deps);
   }
 
   readonly #update = (): void => {

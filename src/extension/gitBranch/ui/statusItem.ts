@@ -3,7 +3,7 @@ import path from 'node:path';
 import { l10n, workspace, type WorkspaceFolder } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
-import { isPrimary, labelOf } from '../../inventory/computeStatus.ts';
+import { isPrimary, computeLabel } from '../../inventory/computeStatus.ts';
 import type { AgentBranch, AgentBranches } from '../../inventory/agentBranches.ts';
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -75,14 +75,14 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
     const folder = await folderWithoutBranch(session);
     if (update !== updates) return;
     if (folder === undefined) item.hide();
-    else item.show(noBranchText(deps.config.env(folder.uri).file));
+    else item.show(noBranchText(deps.config.envFileSettings(folder.uri).file));
   };
   const update = () => {
     updates++;
     timer?.dispose();
     const { shown } = workFolders;
     setFollowsGit(shown?.work.state.map.isFollowed === true);
-    const agents = agentBranches.of(session.connection);
+    const agents = agentBranches.ofAccount(session.connection);
     if (shown !== undefined) {
       void count(shown);
       item.show(branchText(deps, shown, { agents, unusedCount }));
@@ -154,7 +154,7 @@ function branchText(
           sharedWith: sharedWith && path.basename(sharedWith),
         });
   const reason = decisionText(decision, sanitize(git.branch ?? ''));
-  const { file, variable } = deps.config.env(folder.uri);
+  const { file, variable } = deps.config.envFileSettings(folder.uri);
   const other = unreadOther && path.join(path.basename(unreadOther.folder), file);
   const notes = [
     ...warnings,
@@ -169,7 +169,7 @@ function branchText(
   const table = markdownTable(name, [
     [l10n.t('Project'), current?.projectName],
     [l10n.t('Id'), current?.branchId],
-    [l10n.t('Compute'), compute && `${labelOf(compute)} (${statusText(compute)})`],
+    [l10n.t('Compute'), compute && `${computeLabel(compute)} (${statusText(compute)})`],
     [l10n.t('Host'), host],
     [l10n.t('Expires'), current?.expiresAt && formatDate(current.expiresAt)],
     [l10n.t('File'), `${folder.name}/${file} (${variable})`],

@@ -51,7 +51,7 @@ export const refOf = ({ session }: CommandContext, { projectId, branchId }: Bran
 
 /** Whether only this user works on the branch, so that a change needs no confirmation if nothing is lost. */
 export function isOwn({ session, agentBranches, workFolders }: CommandContext, ref: BranchRef): boolean {
-  if (session.connection?.isLocal === true || agentBranches.wasMade(ref)) return true;
+  if (session.connection?.isLocal === true || agentBranches.wasMadeByAgent(ref)) return true;
   return workFolders.states.some(({ map }) => map.created.some((created) => isSameBranch(ref, created)));
 }
 

@@ -10,7 +10,7 @@ import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { schemaChanges } from '../momentChanges.ts';
 import { momentsOf } from '../moments.ts';
-import { parentOf } from '../../account/refs.ts';
+import { parentFields } from '../../account/refs.ts';
 import { withoutExpiry } from '../undoBranch.ts';
 import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './askForMoment.ts';
 import { createFromSnapshot } from './changeSnapshot.ts';
@@ -42,7 +42,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
     return await createFromSnapshot(context, run, picked, { snapshotId, name, lifetime });
   const expiry = lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) };
   const creation = {
-    branch: { name, ...parentOf(source), ...expiry },
+    branch: { name, ...parentFields(source), ...expiry },
     endpoints: [{ type: 'read_write' as const }],
   };
   // It may be what an undo has kept.

@@ -6,7 +6,7 @@ import { pointInTime } from '../../../api/records/pointInTime.ts';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { displayName } from '../../../base/sanitize.ts';
-import { droppedText } from '../../operations/ui/changeText.ts';
+import { droppedConnectionsText } from '../../operations/ui/changeText.ts';
 import { dayText } from '../../window/ui/timeText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
@@ -71,7 +71,7 @@ export const undo: Command = async (context, argument, run) => {
     },
   });
   if (result === undefined) return;
-  const kept = context.inventory.branches.forProject(projectId)?.named(preserved);
+  const kept = context.inventory.branches.forProject(projectId)?.findByName(preserved);
   const expiry = kept?.expires_at ?? undefined;
   void showUndone(
     context,
@@ -90,7 +90,7 @@ async function effectOf(context: CommandContext, ref: BranchRef, preserved: stri
     detail: (connections: OpenConnections) => {
       if (!isAsked && hasNoConnections(connections) && slots === undefined && isOwn(context, ref))
         return undefined;
-      const dropped = droppedText(hasNoConnections(connections) ? 0 : connections);
+      const dropped = droppedConnectionsText(hasNoConnections(connections) ? 0 : connections);
       const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
       return [kept, dropped, ...(slots === undefined ? [] : [slots])].join(' ');
     },
@@ -119,11 +119,14 @@ function givenTime(source: unknown): ChosenMoment | undefined {
 
 interface SnapshotToRestore extends ChosenMoment {
   readonly snapshotId: string;
-  /** Asked in any case; by default, what an undo asks, and in any case only for data of another branch. */
+  /**
+   * A question that is always asked. Without one, an undo asks its own, if other users may notice it or the data are those of
+   * another branch.
+   */
   readonly ask?: { readonly question: string; readonly button: string };
 }
 
-/** Its data from before is kept, too, but the branch gets another id. */
+/** Gives a branch the data of a snapshot. Its data from before are kept, too, but the branch gets another id. */
 export async function restoreSnapshot(
   context: CommandContext,
   run: Run,
@@ -223,7 +226,7 @@ async function chooseMoment(
   return chosen;
 }
 
-/** See `timeProblem`. */
+/** Says why a branch can't go back to a time: see `timeProblem`. */
 export const problemText = (problem: 'noHistory' | 'notRoot', name: string): string =>
   problem === 'noHistory'
     ? l10n.t("{0} can't go back in time, because its project keeps no history.", name)

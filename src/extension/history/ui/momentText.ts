@@ -1,5 +1,5 @@
 /** Texts for moments and times. */
-import { clockText, agoText, pointText } from '../../window/ui/timeText.ts';
+import { clockText, timeAgoFrom, pointText } from '../../window/ui/timeText.ts';
 import { l10n, ThemeIcon } from 'vscode';
 import { agentName } from '../../inventory/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -37,7 +37,7 @@ export function momentText(moment: Moment, now: number): string {
     case 'merge':
       return l10n.t('Before git merge {0}', sanitize(moment.text, 80)).trim();
     case 'ago':
-      return agoText(moment.time, now);
+      return timeAgoFrom(moment.time, now);
     case 'created':
       return l10n.t('As it was created');
     default:
@@ -93,7 +93,7 @@ export function momentItem<T>(moment: Moment, now: number, value: T, changes?: s
       ? [sanitize(moment.name)]
       : moment.kind === 'ago'
         ? [time]
-        : [time, agoText(moment.time, now)];
+        : [time, timeAgoFrom(moment.time, now)];
   return {
     label: momentText(moment, now),
     description: [...parts, ...(changes === undefined ? [] : [changes])].join(' · '),

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { l10n } from 'vscode';
 import { UNNAMED_AGENT, type AgentBranch, type AgentCall } from '../agentBranches.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
-import { ago, ahead } from '../../window/ui/timeText.ts';
+import { timeAgo, timeAhead } from '../../window/ui/timeText.ts';
 
 /** The name of an agent as the user sees it. Agents choose it themselves. */
 export const agentName = (agent: string): string =>
@@ -17,7 +17,7 @@ export function agentBranchText({ agent, worktree, expiresAt }: AgentBranch): st
     worktree === undefined
       ? l10n.t('by {0}', agentName(agent))
       : l10n.t('by {0} in {1}', agentName(agent), sanitize(path.basename(worktree)));
-  return `${by} · ${l10n.t('expires {0}', ahead(expiresAt))}`;
+  return `${by} · ${l10n.t('expires {0}', timeAhead(expiresAt))}`;
 }
 
 /** Returns text such as `runSql: SELECT 1`. */
@@ -25,4 +25,4 @@ export const callText = ({ tool, text }: AgentCall): string =>
   sanitize(text === '' ? tool : `${tool}: ${text}`, 120);
 
 /** Returns text such as `runSql: SELECT 1 · 3 minutes ago`. */
-export const lastCallText = (call: AgentCall): string => `${callText(call)} · ${ago(call.time)}`;
+export const lastCallText = (call: AgentCall): string => `${callText(call)} · ${timeAgo(call.time)}`;

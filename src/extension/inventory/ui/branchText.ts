@@ -5,16 +5,16 @@ import type { Inventory } from '../inventory.ts';
 import type { BranchIds } from '../../account/refs.ts';
 import type { KeptForUndo } from '../branchStatus.ts';
 import type { AgentBranch } from '../agentBranches.ts';
-import { usageOf } from '../usage.ts';
-import { ahead, clockText, timeAndDate, timeLeft } from '../../window/ui/timeText.ts';
+import { recordedUsage } from '../usage.ts';
+import { timeAhead, clockText, timeAndDate, timeLeft } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
 import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
-import { markdownTable, type Row } from '../../window/ui/markdown.ts';
+import { markdownTable, type MarkdownRow } from '../../window/ui/markdown.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
 interface BranchRow {
   readonly label: string;
-  /** What follows, such as `main`, `default`, `protected` and `expires in 6 d`. The id comes last. */
+  /** The texts after the label, such as `default`, `protected` and `expires in 6 d`. The id comes last. */
   readonly parts: readonly string[];
   /** The same for screen readers. */
   readonly spoken: readonly string[];
@@ -47,13 +47,13 @@ export function branchRow(
   const marks = [
     branch?.default === true ? l10n.t('default') : '',
     branch?.protected === true ? l10n.t('protected') : '',
-    kept === undefined ? '' : keptByText(kept),
+    kept === undefined ? '' : keptByUndoText(kept),
     state === 'ready' ? '' : sanitize(state),
   ];
   const short = agentName === undefined ? [left && l10n.t('expires in {0}', left)] : [agentName, left];
   const long = [
     agentName === undefined ? '' : l10n.t('created by {0}', agentName),
-    expiry && l10n.t('expires {0}', ahead(expiry)),
+    expiry && l10n.t('expires {0}', timeAhead(expiry)),
   ];
   const empty = hasNoComputes ? l10n.t('no computes') : '';
   const isIdFirst = label === sanitize(id);
@@ -80,12 +80,12 @@ export function branchIcon(branch: Branch | undefined, { agent, isInUse }: Branc
 export const branchLabel = (id: string, branch: Branch | undefined): string => idWithName(id, branch?.name);
 
 /** Such as `kept by Undo of main at 14:03:07`. */
-const keptByText = ({ of, time }: KeptForUndo): string =>
+const keptByUndoText = ({ of, time }: KeptForUndo): string =>
   of === undefined
     ? l10n.t('kept by Undo at {0}', clockText(time))
     : l10n.t('kept by Undo of {0} at {1}', sanitize(of.name || of.id), clockText(time));
 
-/** What is lost with a branch. */
+/** Says what is lost if a branch is deleted. */
 export function deletionText(
   inventory: Pick<Inventory, 'computesOf' | 'snapshots'>,
   { projectId, branchId }: BranchIds,
@@ -95,34 +95,34 @@ export function deletionText(
     computes === 0
       ? l10n.t('Its data is deleted.')
       : l10n.t('Its data and computes ({0}) are deleted, and connections are dropped.', computes);
-  const snapshots = inventory.snapshots.of({ projectId, branchId }).length;
+  const snapshots = inventory.snapshots.ofBranch({ projectId, branchId }).length;
   if (snapshots === 0) return lost;
   return `${lost} ${l10n.t('Its snapshots ({0}) stay: Undo… on another branch of the project lists them.', snapshots)}`;
 }
 
-/** What an undo does. @param name of the branch that keeps the data */
-export const keptText = (name: string): string =>
+/** Says what an undo does. @param name of the branch that keeps the current data */
+export const undoConsequencesText = (name: string): string =>
   l10n.t(
     'Its current data is kept as the branch {0}. Its active computes are restarted, and their connections are dropped.',
     name,
   );
 
 /** The tooltip of a branch. */
-export function branchTable(
+export function branchTooltip(
   branch: Branch,
   parent: Branch | undefined,
   { agent, isInUse = false, kept }: BranchRowOptions,
 ): MarkdownString {
   const parentId = branch.parent_id ?? undefined;
-  const rows: Row[] = [
+  const rows: MarkdownRow[] = [
     [l10n.t('Id'), branch.id],
     [l10n.t('State'), branch.current_state],
     [l10n.t('Parent'), parentId && branchLabel(parentId, parent)],
     [l10n.t('Default'), branch.default === true ? l10n.t('yes') : undefined],
     [l10n.t('Protected'), branch.protected === true ? l10n.t('yes') : undefined],
     [l10n.t('In use here'), isInUse ? l10n.t('yes, an env file points to it') : undefined],
-    [l10n.t('Origin'), kept && keptByText(kept)],
-    [l10n.t('Used this period'), usageText(usageOf(branch))],
+    [l10n.t('Origin'), kept && keptByUndoText(kept)],
+    [l10n.t('Used this period'), usageText(recordedUsage(branch))],
     [l10n.t('Expires'), branch.expires_at && timeAndDate(branch.expires_at)],
     [l10n.t('Created by'), agent?.agent],
     [l10n.t('Created'), branch.created_at && timeAndDate(branch.created_at)],

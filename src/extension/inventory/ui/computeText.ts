@@ -5,8 +5,8 @@ import {
   isPrimary,
   isSettled,
   computeStatus,
-  labelOf,
-  sizeOf,
+  computeLabel,
+  computeSizeRange,
   type ComputeStatus,
 } from '../computeStatus.ts';
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
@@ -15,7 +15,7 @@ import { sizeText } from './sizeText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
 import type { Usage } from '../usage.ts';
-import { settingsOn } from '../computeStatus.ts';
+import { postgresSettings } from '../computeStatus.ts';
 import { autosuspendText, timeAndDate } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
@@ -32,12 +32,12 @@ const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: strin
 const FAILED = ['error', 'list.errorForeground'] as const;
 
 export function computeIcon(compute: Compute): ThemeIcon {
-  const [icon, color] = failureOf(compute) === undefined ? ICONS[computeStatus(compute)] : FAILED;
+  const [icon, color] = computeFailure(compute) === undefined ? ICONS[computeStatus(compute)] : FAILED;
   return new ThemeIcon(icon, new ThemeColor(color));
 }
 
 /** Why the compute isn't active, if its last start failed or its Postgres ended by itself. */
-export const failureOf = (compute: Compute): string | undefined =>
+export const computeFailure = (compute: Compute): string | undefined =>
   isSettled(compute) && computeStatus(compute) !== 'disabled' ? compute.last_error || undefined : undefined;
 
 /** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
@@ -46,7 +46,7 @@ export function statusText(compute: Compute): string {
   const status = computeStatus(compute);
   if (status === 'init') return l10n.t('init');
   if (status === 'disabled') return l10n.t('disabled');
-  if (failureOf(compute) !== undefined) return l10n.t('{0}, failed', stateName(state));
+  if (computeFailure(compute) !== undefined) return l10n.t('{0}, failed', stateName(state));
   if (status !== 'pending') return stateName(state);
   return pendingState === state
     ? l10n.t('{0}, changing', stateName(state))
@@ -87,7 +87,7 @@ export function computeRow(compute: Compute): RowText {
   const isTypeShown = label === type || isPrimary(compute);
   const shortType = compute.type === 'read_only' ? l10n.t('replica') : type;
   const state = computeStatus(compute) === 'unknown' ? statusText(compute) : '';
-  return { label, description: joined(isTypeShown ? '' : shortType, sizeText(compute), state, idOrName) };
+  return { label, description: joinParts(isTypeShown ? '' : shortType, sizeText(compute), state, idOrName) };
 }
 
 /** The row of a compute in pickers, which are wide enough for the type and the state. */
@@ -96,28 +96,28 @@ export function computeChoice(compute: Compute): RowText {
   const { label, description: idOrName } = idAndName(compute.id, compute.name, type);
   const facts = [label === type ? '' : type, sizeText(compute), statusText(compute)];
   const isIdFirst = label === sanitize(compute.id);
-  return { label, description: joined(...(isIdFirst ? [idOrName, ...facts] : [...facts, idOrName])) };
+  return { label, description: joinParts(...(isIdFirst ? [idOrName, ...facts] : [...facts, idOrName])) };
 }
 
-const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
+const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
 
 /**
  * @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one
  * @param activity why it is active
  */
-export function computeTable(
+export function computeTooltip(
   compute: Compute,
   branchName?: string,
   branchUsage: Usage = {},
   activity?: string,
 ): MarkdownString {
-  const size = sizeOf(compute);
-  const settings = Object.entries(settingsOn(compute));
-  return markdownTable(labelOf(compute), [
+  const size = computeSizeRange(compute);
+  const settings = Object.entries(postgresSettings(compute));
+  return markdownTable(computeLabel(compute), [
     [l10n.t('Id'), compute.id],
     [l10n.t('Host'), compute.host],
     [l10n.t('State'), statusText(compute)],
-    [l10n.t('Failure'), failureOf(compute)],
+    [l10n.t('Failure'), computeFailure(compute)],
     [l10n.t('Activity'), activity],
     [l10n.t('Type'), typeText(compute)],
     [l10n.t('Branch'), idWithName(compute.branch_id, branchName)],

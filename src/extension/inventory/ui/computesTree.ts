@@ -8,11 +8,26 @@ import type { DatabaseParent } from '../databaseNodes.ts';
 import { DatabaseRows, type DatabaseReader } from '../databaseRows.ts';
 import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
-import { isGuarded, markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
+import {
+  showsMark,
+  markDecorations,
+  markItem,
+  nodeTooltip,
+  treeItem,
+  visibleProjectFields,
+} from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
-import { childrenOf, findNode, hostsOf, nodeId, parentOf, roots, type TreeNode } from './treeNodes.ts';
-import { showMessage, type MessageDependencies } from './viewMessage.ts';
+import {
+  childNodes,
+  findNode,
+  hostsOfComputes,
+  nodeId,
+  parentNode,
+  rootNodes,
+  type TreeNode,
+} from './treeNodes.ts';
+import { updateViewMessage, type MessageDependencies } from './viewMessage.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Event } from '../../../base/event.ts';
@@ -105,39 +120,39 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       void this.#inventory.branches.ensureLoaded(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
-    // Nor are these, of which most branches have none.
+    // Snapshots aren't awaited either: most branches have none.
     if (node.kind === 'branch') void this.#inventory.snapshots.ensureLoaded(node.projectId);
     const rows =
       node.kind === 'databases' || node.kind === 'database' || node.kind === 'table'
-        ? await this.#databaseRows.below(nodeId(node), node)
-        : childrenOf(this.#inventory, node);
+        ? await this.#databaseRows.loadRows(nodeId(node), node)
+        : childNodes(this.#inventory, node);
     return this.#nodes.setChildren(node, rows);
   }
 
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === 'project')
-      this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
+      this.#drawn.set(node.projectId, visibleProjectFields(this.#inventory, node.projectId));
     const item = treeItem(this.#inventory, node, this.#factsOf(node));
     if (this.#expires(node)) this.#drawnTimes.set(node, item.description);
-    const mark = isGuarded(node) ? this.#deps.guards.cachedMark(node) : undefined;
+    const mark = showsMark(node) ? this.#deps.guards.cachedMark(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
   }
 
   async resolveTreeItem(item: TreeItem, node: TreeNode): Promise<TreeItem> {
     const compute = node.kind === 'compute' && this.#inventory.compute(node.projectId, node.computeId);
     const activity = compute ? await this.#deps.whyActiveSentences.forTooltip(compute) : undefined;
-    const text = tooltip(this.#inventory, node, { ...this.#factsOf(node), activity });
+    const text = nodeTooltip(this.#inventory, node, { ...this.#factsOf(node), activity });
     return text === undefined ? item : Object.assign(item, { tooltip: text });
   }
 
   getParent(node: TreeNode): TreeNode | undefined {
-    const parent = parentOf(node);
+    const parent = parentNode(node);
     return parent && this.#nodes.get(parent);
   }
 
   /** Dropping computes into an editor inserts their hosts. */
   dragText(nodes: readonly TreeNode[]): string | undefined {
-    return hostsOf(this.#inventory, nodes);
+    return hostsOfComputes(this.#inventory, nodes);
   }
 
   /** Selects a row; loads and expands its parents first. Does nothing if the resource was deleted. */
@@ -211,7 +226,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return { agent: this.#agentOf(node), isInUse: this.#inUse.has(node), isFirst, isExpanded };
   }
 
-  /** What is known of a branch that an agent has created, which always expires. */
+  /** Returns what is known of a branch that an agent has created. Such a branch always expires. */
   #agentOf(node: TreeNode): AgentBranch | undefined {
     const account = this.#deps.session.connection?.accountId;
     if (account === undefined || !this.#expires(node)) return undefined;
@@ -220,7 +235,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #roots(): readonly TreeNode[] {
-    const nodes = roots(this.#inventory, this.#shownRoots);
+    const nodes = rootNodes(this.#inventory, this.#shownRoots);
     return this.#postgresProblem === undefined ? nodes : [{ kind: 'setUpPostgres' }, ...nodes];
   }
 
@@ -289,12 +304,13 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** Whether a project needs no redraw. VS Code removes the children of a redrawn node for a moment, which closes an open menu. */
   #isUpToDate(change: InventoryEvent): boolean {
     if (change.kind !== 'project') return false;
-    if (this.#drawn.get(change.projectId) !== visibleFields(this.#inventory, change.projectId)) return false;
-    const children = childrenOf(this.#inventory, change);
+    if (this.#drawn.get(change.projectId) !== visibleProjectFields(this.#inventory, change.projectId))
+      return false;
+    const children = childNodes(this.#inventory, change);
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
   }
 
   #updateMessage(): void {
-    showMessage(this.view, this.#deps, this.#expanded.ids, this.#postgresProblem);
+    updateViewMessage(this.view, this.#deps, this.#expanded.ids, this.#postgresProblem);
   }
 }

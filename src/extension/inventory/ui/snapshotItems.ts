@@ -36,7 +36,7 @@ export function snapshotItem({ snapshotId }: SnapshotNode, snapshot: Snapshot | 
   return item;
 }
 
-export function snapshotTable(snapshot: Snapshot): MarkdownString {
+export function snapshotTooltip(snapshot: Snapshot): MarkdownString {
   const { id, name, timestamp, created_at, expires_at, full_size: size } = snapshot;
   const dataOf = timestamp ?? created_at;
   return markdownTable(name || id, [

@@ -18,9 +18,16 @@ import { isPrimary, computeStatus } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchIds } from '../../account/refs.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
-import { usageOf, usageStep } from '../usage.ts';
-import { branchIcon, branchRow, branchTable, bytesText } from './branchText.ts';
-import { computeIcon, computeTable, computeRow, failureOf, statusText, typeText } from './computeText.ts';
+import { recordedUsage, usageStep } from '../usage.ts';
+import { branchIcon, branchRow, branchTooltip, bytesText } from './branchText.ts';
+import {
+  computeIcon,
+  computeTooltip,
+  computeRow,
+  computeFailure,
+  statusText,
+  typeText,
+} from './computeText.ts';
 import { sizeText } from './sizeText.ts';
 import { timeAndDate } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
@@ -29,8 +36,8 @@ import { markdownTable } from '../../window/ui/markdown.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { databaseItem } from './databaseItems.ts';
-import { snapshotItem, snapshotsItem, snapshotTable } from './snapshotItems.ts';
-import { childrenOf, nodeId, type HintNode, type TreeNode } from './treeNodes.ts';
+import { snapshotItem, snapshotsItem, snapshotTooltip } from './snapshotItems.ts';
+import { childNodes, nodeId, type HintNode, type TreeNode } from './treeNodes.ts';
 import { MARKS, type Mark } from '../../window/marks.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';
@@ -48,12 +55,12 @@ interface RowFacts {
 }
 
 export function treeItem(inventory: Inventory, node: TreeNode, facts: RowFacts = {}): TreeItem {
-  const item = itemOf(inventory, node, facts);
+  const item = createTreeItem(inventory, node, facts);
   item.id ??= nodeId(node);
   return item;
 }
 
-function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem {
+function createTreeItem(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem {
   switch (node.kind) {
     case 'project':
       return projectItem(inventory, node, facts);
@@ -69,7 +76,7 @@ function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem
     case 'databaseHint':
       return databaseItem(node, branchName(inventory, node));
     case 'snapshots':
-      return snapshotsItem(inventory.snapshots.of(node).length, branchName(inventory, node));
+      return snapshotsItem(inventory.snapshots.ofBranch(node).length, branchName(inventory, node));
     case 'snapshot':
       return snapshotItem(node, inventory.snapshots.get(node.projectId, node.snapshotId));
     case 'unreadable':
@@ -117,7 +124,7 @@ function projectItem(inventory: Inventory, node: ProjectNode, facts: RowFacts): 
 }
 
 /** The fields that a project's row, tooltip and menu depend on. */
-export function visibleFields(inventory: Inventory, projectId: string): string {
+export function visibleProjectFields(inventory: Inventory, projectId: string): string {
   const { isOffered } = inventory.branches;
   const project = inventory.project(projectId);
   if (project === undefined) return '';
@@ -128,7 +135,7 @@ export function visibleFields(inventory: Inventory, projectId: string): string {
 
 function branchItem(inventory: Inventory, node: BranchNode, facts: RowFacts): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  const children = childrenOf(inventory, node);
+  const children = childNodes(inventory, node);
   const isEmpty = children.length === 0;
   const hasNoComputes = !children.some(({ kind }) => kind === 'compute');
   const kept = keptForUndo(inventory, node);
@@ -166,7 +173,7 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   if (description !== '') item.description = description;
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
-  if (failureOf(compute) !== undefined) flags.push('failed');
+  if (computeFailure(compute) !== undefined) flags.push('failed');
   if (isLocalCompute(compute)) flags.push('local');
   item.contextValue = ['compute', ...flags].join(' ');
   // The name always comes first, because an id takes long to listen to.
@@ -219,7 +226,7 @@ function warningItem(label: string, contextValue: string): TreeItem {
 }
 
 /** Returns undefined for nodes whose label says everything. @param activity why a compute is active */
-export function tooltip(
+export function nodeTooltip(
   inventory: Inventory,
   node: TreeNode,
   { activity, ...facts }: RowFacts & { readonly activity?: string | undefined } = {},
@@ -234,23 +241,23 @@ export function tooltip(
       ['Postgres', project.pg_version],
       [l10n.t('Locked'), project.locked === true ? l10n.t('yes, the service starts no computes') : undefined],
       [l10n.t('Branches up to'), limit && bytesText(limit * 1024 * 1024)],
-      [l10n.t('Used this period'), usageText(usageOf(project))],
+      [l10n.t('Used this period'), usageText(recordedUsage(project))],
       [l10n.t('Created'), project.created_at && timeAndDate(project.created_at)],
     ]);
   }
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
     const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
-    return branch && branchTable(branch, parent, { ...facts, kept: keptForUndo(inventory, node) });
+    return branch && branchTooltip(branch, parent, { ...facts, kept: keptForUndo(inventory, node) });
   }
   if (node.kind === 'snapshot') {
     const snapshot = inventory.snapshots.get(node.projectId, node.snapshotId);
-    return snapshot && snapshotTable(snapshot);
+    return snapshot && snapshotTooltip(snapshot);
   }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  return compute && computeTable(compute, nameUnlessId(branch), branch && usageOf(branch), activity);
+  return compute && computeTooltip(compute, nameUnlessId(branch), branch && recordedUsage(branch), activity);
 }
 
 /** The scheme for the URI of a marked row, which contains the mark. There is no such file. */
@@ -274,11 +281,11 @@ export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
 export const markDecorations: FileDecorationProvider = {
   provideFileDecoration: ({ scheme, path }) => {
     const mark = scheme === SCHEME ? MARKS.find((name) => path.startsWith(`/${name}/`)) : undefined;
-    return mark && decorationOf(mark);
+    return mark && markDecoration(mark);
   },
 };
 
-const decorationOf = (mark: Mark): FileDecoration =>
+const markDecoration = (mark: Mark): FileDecoration =>
   mark === 'production'
     ? new FileDecoration(
         'P',
@@ -291,6 +298,6 @@ const decorationOf = (mark: Mark): FileDecoration =>
         new ThemeColor('hostedPostgres.readOnlyForeground'),
       );
 
-/** Whether a row shows the mark of the user. */
-export const isGuarded = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
+/** Whether a row shows if the user has marked its account or project. */
+export const showsMark = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
   node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';

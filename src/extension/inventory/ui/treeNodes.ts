@@ -43,7 +43,7 @@ export type TreeNode =
   | { readonly kind: 'more'; readonly shown: number }
   | { readonly kind: 'setUpPostgres' };
 
-/** Stable, and unique in the whole tree. */
+/** Returns an id that is stable, and unique in the whole tree. */
 export function nodeId(node: TreeNode): string {
   switch (node.kind) {
     case 'project':
@@ -62,14 +62,14 @@ export function nodeId(node: TreeNode): string {
     case 'table':
       return JSON.stringify([node.projectId, node.branchId, node.database, node.schema, node.name]);
     case 'column':
-      return JSON.stringify([nodeId(tableOf(node)), node.name]);
+      return JSON.stringify([nodeId(tableOfColumn(node)), node.name]);
     case 'function': {
       const { projectId, branchId, database, schema, name, parameters } = node;
       return JSON.stringify([projectId, branchId, database, schema, name, '()', parameters]);
     }
     case 'databaseHint':
       // Another hint is another row.
-      return `${nodeId(node.parent)}!${typeof node.hint === 'string' ? node.hint : hintKey(node.hint)}`;
+      return `${nodeId(node.parent)}!${typeof node.hintRow === 'string' ? node.hintRow : hintKey(node.hintRow)}`;
     case 'unreadable':
       return [node.projectId, 'unreadable', node.index, node.recordId, node.field].join('?');
     case 'failure':
@@ -85,7 +85,7 @@ export function nodeId(node: TreeNode): string {
 }
 
 /** The id of a table doesn't depend on whether it is a view. */
-const tableOf = ({ projectId, branchId, database, table }: ColumnNode): TableNode => ({
+const tableOfColumn = ({ projectId, branchId, database, table }: ColumnNode): TableNode => ({
   kind: 'table',
   projectId,
   branchId,
@@ -97,7 +97,7 @@ const tableOf = ({ projectId, branchId, database, table }: ColumnNode): TableNod
 const hintKey = (hint: { readonly error: unknown } | { readonly more: number }): string =>
   'more' in hint ? `${hint.more} more` : String(hint.error);
 
-export function parentOf(node: TreeNode): TreeNode | undefined {
+export function parentNode(node: TreeNode): TreeNode | undefined {
   if (!('projectId' in node) || node.projectId === undefined || node.kind === 'project') return undefined;
   const { projectId } = node;
   switch (node.kind) {
@@ -110,7 +110,7 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
     case 'database':
       return { kind: 'databases', projectId, branchId: node.branchId };
     case 'column':
-      return tableOf(node);
+      return tableOfColumn(node);
     case 'table':
     case 'function':
       return { kind: 'database', projectId, branchId: node.branchId, database: node.database };
@@ -137,7 +137,7 @@ export function findNode(
 }
 
 /** The hosts of the computes among the nodes, one a line; undefined if there are none. */
-export function hostsOf(inventory: Inventory, nodes: readonly TreeNode[]): string | undefined {
+export function hostsOfComputes(inventory: Inventory, nodes: readonly TreeNode[]): string | undefined {
   const hosts = nodes.flatMap((node) => {
     if (node.kind !== 'compute') return [];
     return inventory.compute(node.projectId, node.computeId)?.host ?? [];
@@ -146,20 +146,20 @@ export function hostsOf(inventory: Inventory, nodes: readonly TreeNode[]): strin
 }
 
 /** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */
-export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
+export function rootNodes(inventory: Inventory, shown: number): readonly TreeNode[] {
   const list = inventory.projects;
   if (list === undefined) return [];
   const ids = [...list.entries.keys()].slice(0, shown);
   const isAll = ids.length === list.entries.size;
   return [
     ...ids.map((projectId): TreeNode => ({ kind: 'project', projectId })),
-    ...(isAll ? unreadable(undefined, list.unreadable) : [{ kind: 'more', shown } as const]),
+    ...(isAll ? unreadableNodes(undefined, list.unreadable) : [{ kind: 'more', shown } as const]),
   ];
 }
 
-export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeNode[] {
-  if (node.kind === 'project') return childrenOfProject(inventory, node.projectId);
-  if (node.kind === 'snapshots') return snapshotsOf(inventory, node);
+export function childNodes(inventory: Inventory, node: TreeNode): readonly TreeNode[] {
+  if (node.kind === 'project') return childNodesOfProject(inventory, node.projectId);
+  if (node.kind === 'snapshots') return snapshotNodes(inventory, node);
   if (node.kind !== 'branch') return [];
   const { projectId, branchId } = node;
   const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
@@ -167,26 +167,26 @@ export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeN
   // A compute reads the databases, and only branches that the service lists have these rows.
   const hasDatabases = rows.length > 0 && inventory.branches.get(projectId, branchId) !== undefined;
   if (hasDatabases) rows.push({ kind: 'databases', projectId, branchId });
-  if (inventory.snapshots.of(node).length > 0) rows.push({ kind: 'snapshots', projectId, branchId });
+  if (inventory.snapshots.ofBranch(node).length > 0) rows.push({ kind: 'snapshots', projectId, branchId });
   return rows;
 }
 
-const snapshotsOf = (inventory: Inventory, { projectId, branchId }: SnapshotsNode): readonly TreeNode[] =>
+const snapshotNodes = (inventory: Inventory, { projectId, branchId }: SnapshotsNode): readonly TreeNode[] =>
   inventory.snapshots
-    .of({ projectId, branchId })
+    .ofBranch({ projectId, branchId })
     .map(({ id }) => ({ kind: 'snapshot', projectId, branchId, snapshotId: id }));
 
-function childrenOfProject(inventory: Inventory, projectId: string): readonly TreeNode[] {
+function childNodesOfProject(inventory: Inventory, projectId: string): readonly TreeNode[] {
   const list = inventory.computesOf(projectId);
   if (list === undefined) return [];
   if (!list.isLoaded) return list.failure === undefined ? [] : [{ kind: 'failure', projectId }];
   const branches = branchIdsOf(inventory, projectId);
   const nodes: TreeNode[] = branches.map((branchId) => ({ kind: 'branch', projectId, branchId }));
-  nodes.push(...unreadable(projectId, list.unreadable));
+  nodes.push(...unreadableNodes(projectId, list.unreadable));
   return nodes.length === 0 ? [{ kind: 'noComputes', projectId }] : nodes;
 }
 
-const unreadable = (projectId: string | undefined, records: readonly UnreadableRecord[]): TreeNode[] =>
+const unreadableNodes = (projectId: string | undefined, records: readonly UnreadableRecord[]): TreeNode[] =>
   records.map(({ id, field }, index) => ({ kind: 'unreadable', projectId, recordId: id, field, index }));
 
 /** The failure to show above the tree, if visible data couldn't be refreshed. */

@@ -16,7 +16,7 @@ export interface MessageDependencies {
 }
 
 /** @param expanded ids of projects. @param postgresProblem why local computes can't start */
-export function showMessage(
+export function updateViewMessage(
   view: TreeView<TreeNode>,
   { session, inventory, guards }: MessageDependencies,
   expanded: ReadonlySet<string>,

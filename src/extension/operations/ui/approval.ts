@@ -51,29 +51,29 @@ export async function approve(
   change: ApprovalRequest,
   initialConnection: AccountConnection | undefined,
 ): Promise<boolean> {
-  const check = () => {
+  const requireUnchanged = () => {
     guards.requireSameAccount(initialConnection);
     requireWritable(guards, change);
   };
-  check();
+  requireUnchanged();
   const location = { viewId: 'hostedPostgres.computes' };
   const refreshed = window.withProgress({ location }, () => guards.refreshProtection(change));
   if (!guards.isProtectionCached(change)) await refreshed;
-  const request = nameRequest(guards, change);
-  let isApproved = await ask(change, request);
+  const request = nameRequestText(guards, change);
+  let isApproved = await askForApproval(change, request);
   if (isApproved && request === undefined) {
     // Another client may have protected the branch, or moved the compute, since the lists were loaded.
     await refreshed;
-    check();
-    const later = nameRequest(guards, change);
+    requireUnchanged();
+    const later = nameRequestText(guards, change);
     isApproved = later === undefined || (await confirmByName(change, later));
   }
-  if (isApproved) check();
+  if (isApproved) requireUnchanged();
   return isApproved;
 }
 
 /** Why the user has to enter the name, if so. */
-function nameRequest(guards: Guards, change: ApprovalRequest): string | undefined {
+function nameRequestText(guards: Guards, change: ApprovalRequest): string | undefined {
   const { byName = false } = change;
   const name = sanitize(change.name);
   if (guards.cachedMark(change) === 'production')
@@ -84,10 +84,10 @@ function nameRequest(guards: Guards, change: ApprovalRequest): string | undefine
 }
 
 /** Why the user may not want the change; empty if there is no reason. */
-export const consequences = ({ detail = '', isLoss = false }: ApprovalRequest): string =>
+export const consequencesText = ({ detail = '', isLoss = false }: ApprovalRequest): string =>
   isLoss ? lossText(detail) : detail;
 
-async function ask(change: ApprovalRequest, request: string | undefined): Promise<boolean> {
+async function askForApproval(change: ApprovalRequest, request: string | undefined): Promise<boolean> {
   if (request !== undefined) return await confirmByName(change, request);
   const { question, detail, button, isLoss = false, isConfirmed = false } = change;
   if (detail === undefined || isConfirmed) return true;
@@ -98,7 +98,7 @@ async function ask(change: ApprovalRequest, request: string | undefined): Promis
 /** Asks again until the name is complete, or the user cancels. */
 async function confirmByName(change: ApprovalRequest, request: string): Promise<boolean> {
   const { question } = change;
-  const detail = consequences(change);
+  const detail = consequencesText(change);
   // The name as it is shown, because the user can't enter what sanitizing removes.
   const name = sanitize(change.name);
   for (;;) {

@@ -5,11 +5,11 @@ import { namesText } from '../../inventory/ui/resourceText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import type { ComputeChangeEffect } from '../../../api/records/effects.ts';
 
-const nameOf = ({ names, projectId, branchId, computeId, name }: PendingChange): string =>
+const changedResourceName = ({ names, projectId, branchId, computeId, name }: PendingChange): string =>
   names === undefined ? nameOrId(name, computeId ?? branchId ?? projectId) : namesText(names);
 
 export const pendingText = (change: PendingChange): string =>
-  changeTexts(change.verb, nameOf(change)).progress;
+  changeTexts(change.verb, changedResourceName(change)).progress;
 
 /** The texts for a change while it is pending and after it has finished. */
 export function changeTexts(
@@ -40,12 +40,12 @@ export const operationsText = (change: PendingChange): string =>
 export function endText({ change, outcome, reason }: EndReport): string {
   switch (outcome) {
     case 'finished':
-      return changeTexts(change.verb, nameOf(change)).done;
+      return changeTexts(change.verb, changedResourceName(change)).done;
     case 'failed':
-      return failed(change, reason);
+      return failureText(change, reason);
     case 'lost':
       // A service removes a project that it couldn't create.
-      if (isCreationOfProject(change)) return failed(change);
+      if (isCreationOfProject(change)) return failureText(change);
       return l10n.t('{0}: the project no longer exists.', pendingText(change));
     case 'stuck':
       return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', pendingText(change));
@@ -57,7 +57,7 @@ export function endText({ change, outcome, reason }: EndReport): string {
 const isCreationOfProject = ({ verb, branchId, computeId }: PendingChange): boolean =>
   verb === 'create' && branchId === undefined && computeId === undefined;
 
-const failed = (change: PendingChange, reason?: string): string =>
+const failureText = (change: PendingChange, reason?: string): string =>
   l10n.t('{0} failed: {1}', pendingText(change), sanitize(reason ?? l10n.t('the service gave no reason')));
 
 interface EffectDetails {
@@ -79,17 +79,17 @@ export function effectText(
     move: [suspended, l10n.t('Its host stays the same and then serves the data of {0}.', toBranch)],
     disable: [suspended, l10n.t('It accepts no connections until you enable it again.')],
   }[effect];
-  return `${first} ${droppedText(connections)} ${last}`;
+  return `${first} ${droppedConnectionsText(connections)} ${last}`;
 }
 
 /** @param connections open ones; undefined if the service doesn't report them */
 export function suspendText(connections: number | undefined): string {
   const again = l10n.t('The compute starts again when a client connects.');
-  return `${droppedText(connections)} ${again}`;
+  return `${droppedConnectionsText(connections)} ${again}`;
 }
 
 /** @param connections see `suspendText` */
-export function droppedText(connections: number | undefined): string {
+export function droppedConnectionsText(connections: number | undefined): string {
   if (connections === undefined) return l10n.t('Its connections are dropped.');
   if (connections === 0) return l10n.t('No connections are dropped.');
   return connections === 1

@@ -26,20 +26,20 @@ export function showPendingChanges(
   const update = () => {
     const { pending } = tracker;
     if (pending.length === 0) return item?.hide();
-    item ??= disposables.add(createItem());
+    item ??= disposables.add(createStatusBarItem());
     item.show(statusBarText(pending));
   };
   disposables.add(tracker.onDidChange(update));
   disposables.add(
     tracker.onDidEnd((end) => {
-      if (!isShown(end)) void showEnd(end, reveal);
+      if (!isShown(end)) void showEndOfChange(end, reveal);
     }),
   );
   update();
   return disposables;
 }
 
-function createItem(): StatusBarItem {
+function createStatusBarItem(): StatusBarItem {
   const name = l10n.t('Hosted Postgres Operations');
   return window.createStatusBarItem('hostedPostgres.operations', name, 0, 'hostedPostgres.operations.show');
 }
@@ -70,7 +70,7 @@ export const announceStarts = (inventory: Inventory, tracker: OperationTracker):
     },
   );
 
-async function showEnd(end: EndReport, reveal: (change: PendingChange) => void): Promise<void> {
+async function showEndOfChange(end: EndReport, reveal: (change: PendingChange) => void): Promise<void> {
   const message = endText(end);
   if (end.outcome === 'finished') return announce(message);
   const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');

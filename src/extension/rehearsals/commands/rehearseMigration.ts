@@ -1,4 +1,7 @@
-/** Rehearse Migration: runs a SQL file, a folder of migrations or a command on a copy of a branch, and shows what it does to others and to the data. */
+/**
+ * Rehearse Migration: runs a SQL file, a folder of migrations or a command on a copy of a branch, and shows what it does to
+ * others and to the data.
+ */
 import { commands, l10n, Uri, workspace } from 'vscode';
 import { BILLED_LIFETIME } from '../../../rehearsal/copySettings.ts';
 import type { RehearsedSteps } from '../../../rehearsal/rehearse.ts';
@@ -16,7 +19,7 @@ import { asBranchNode } from '../../inventory/nodes.ts';
 import { approve } from '../../operations/ui/approval.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { withCancel } from '../../window/ui/input/dialogs.ts';
-import { duration } from '../../window/ui/timeText.ts';
+import { durationText } from '../../window/ui/timeText.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { RehearsedCopy } from '../rehearseOnCopy.ts';
 import { runCommand } from '../runCommand.ts';
@@ -73,7 +76,7 @@ interface AskedRehearsal extends Pick<PickedBranch, 'projectId' | 'name' | 'full
   readonly migration: Migration;
 }
 
-/** The windows whose users know it. */
+/** The windows that have said what happens outside of the copy. */
 const told = new WeakSet<CommandContext['session']>();
 
 /** Says once in a window what the copy doesn't keep inside, and each time what it costs. */
@@ -88,7 +91,7 @@ async function approveRehearsal(
   );
   const cost = l10n.t(
     'The copy is a branch with a compute, and so is a second one if something may be lost. They cost what others cost until they are deleted at the end, or else expire after {0}.',
-    duration(BILLED_LIFETIME / 1000),
+    durationText(BILLED_LIFETIME / 1000),
   );
   const change = {
     projectId,
@@ -118,7 +121,7 @@ async function rehearseOn(
   { migration, parent, database, seen }: RehearsedMigration,
   signal: AbortSignal,
 ): Promise<Report | undefined> {
-  // It loads the driver.
+  // Loads the driver of Postgres, which most windows never need.
   const { rehearseOnCopy } = await import('../rehearseOnCopy.ts');
   const output: Output = {
     write: (text) => void (seen.text = (seen.text + text).slice(-MAX_OUTPUT)),
@@ -135,7 +138,7 @@ async function rehearseOn(
   }
 }
 
-/** Of what runs, until the signal ends it. */
+/** What receives the output of a run, and the signal that ends the run. */
 interface Output {
   write(this: void, text: string): void;
   readonly signal: AbortSignal;

@@ -10,7 +10,7 @@ export async function findProblems(
   saved: SavedFile,
   signal: AbortSignal,
 ): Promise<Diagnostic[]> {
-  // It loads the driver.
+  // Loads the driver of Postgres, which most windows never need.
   const { rehearseSaved } = await import('../rehearseSaved.ts');
   const found = await rehearseSaved(deps, saved, signal);
   return found === undefined ? [] : problemsOf(found);

@@ -60,7 +60,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     if (this.#connection !== undefined) await super.refresh();
   }
 
-  /** The value is in the result and nowhere else. @throws {ApiError} */
+  /** Creates a key. Its value is in the result and nowhere else. @throws {ApiError} */
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
     const connection = this.#session.requireConnection();
     try {
@@ -75,7 +75,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     }
   }
 
-  /** Immediate and irreversible. @throws {ApiError} */
+  /** Revokes a key, at once and for good. @throws {ApiError} */
   async revoke(id: number, options?: CallOptions): Promise<void> {
     const connection = this.#session.requireConnection();
     try {

@@ -9,7 +9,7 @@ import { requireWritable, type ApprovalRequest } from '../../operations/ui/appro
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
-import { showOnce } from '../../window/ui/input/dialogs.ts';
+import { showSecret } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
 
@@ -51,7 +51,7 @@ export const createApiKey: Command = async (context, _argument, run) => {
   );
   const done = l10n.t('Copied API key “{0}”', sanitize(name));
   const copy = { button: l10n.t('Copy Key'), secret: key, done };
-  await showOnce(l10n.t('Created API key “{0}”', sanitize(name)), detail, copy);
+  await showSecret(l10n.t('Created API key “{0}”', sanitize(name)), detail, copy);
 };
 
 export const revokeApiKey: Command = async (context, argument, run) => {

@@ -5,7 +5,7 @@ import { findCreatedExtensions } from '../../../base/sql/createdExtensions.ts';
 import { extensionAdvice, installCommand } from '../../../base/sql/missingExtension.ts';
 import type { AvailableExtensions } from '../../../localService/leaseProof.ts';
 import { LocalServiceError } from '../../../localService/lease.ts';
-import { namesInBranches } from './hostedExtensions.ts';
+import { findHostedExtensions } from './hostedExtensions.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { workspacePaths } from '../../envFile/ui/realFile.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
@@ -18,8 +18,8 @@ const MAX_FILES = 500;
 export async function showExtensions(context: CommandContext): Promise<void> {
   const load = async () => {
     const [created, hosted, check] = await Promise.all([
-      createdInFiles(),
-      namesInBranches(context, [...context.computesView.expandedProjects]),
+      findExtensionsInFiles(),
+      findHostedExtensions(context, [...context.computesView.expandedProjects]),
       context.localService.checkPostgres(context.config.postgresPath),
     ]);
     if (check.problem !== undefined) throw new LocalServiceError('noPostgres', check.problem);
@@ -30,7 +30,7 @@ export async function showExtensions(context: CommandContext): Promise<void> {
         ? []
         : [{ label: folder, description: l10n.t('not used'), detail: problem, value: undefined }],
     );
-    return [...names.map((name) => toChoice(name, check.extensions)), ...unused];
+    return [...names.map((name) => extensionChoice(name, check.extensions)), ...unused];
   };
   const command = await singleStep(
     l10n.t('Set Up Postgres'),
@@ -45,7 +45,7 @@ export async function showExtensions(context: CommandContext): Promise<void> {
   if (command !== undefined) await copyText(command, l10n.t('Copied the command'));
 }
 
-function toChoice(name: string, { included, found }: AvailableExtensions): Choice<string> {
+function extensionChoice(name: string, { included, found }: AvailableExtensions): Choice<string> {
   if (included.includes(name)) return { label: name, description: l10n.t('included'), value: undefined };
   const other = found.find(({ names }) => names.includes(name));
   if (other !== undefined)
@@ -58,7 +58,7 @@ function toChoice(name: string, { included, found }: AvailableExtensions): Choic
   };
 }
 
-async function createdInFiles(): Promise<string[]> {
+async function findExtensionsInFiles(): Promise<string[]> {
   const files = await workspace.findFiles('**/*.sql', '**/{node_modules,vendor,.git}/**', MAX_FILES);
   const names: string[] = [];
   for (const file of files) {

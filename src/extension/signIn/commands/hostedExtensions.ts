@@ -17,14 +17,17 @@ const MAX_PROJECTS = 5;
  * Reads the extensions in the default branches of projects, except on the local service. Branches that can't be read are left out,
  * and so are those whose primary isn't active: no message has said that this could start it.
  */
-export async function namesInBranches(model: Model, projectIds: readonly string[]): Promise<string[]> {
+export async function findHostedExtensions(model: Model, projectIds: readonly string[]): Promise<string[]> {
   if (model.session.connection?.isLocal !== false) return [];
-  const found = projectIds.slice(0, MAX_PROJECTS).map(async (id) => namesInDefault(model, id));
+  const found = projectIds.slice(0, MAX_PROJECTS).map(async (id) => findExtensionsInDefaultBranch(model, id));
   const settled = await Promise.allSettled(found);
   return settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
 }
 
-async function namesInDefault({ inventory, schemas }: Model, projectId: string): Promise<string[]> {
+async function findExtensionsInDefaultBranch(
+  { inventory, schemas }: Model,
+  projectId: string,
+): Promise<string[]> {
   const branch = (await inventory.branches.ensureLoaded(projectId))?.default;
   const primary = branch && primaryOf(inventory, { projectId, branchId: branch.id });
   if (branch === undefined || primary === undefined || computeStatus(primary) !== 'active') return [];

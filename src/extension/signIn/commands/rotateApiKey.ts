@@ -8,7 +8,7 @@ import { announce } from '../../window/ui/announce.ts';
 import { requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { showRotationNotice } from '../ui/rotationNotice.ts';
 import { accountLabel } from '../../account/ui/accountLabel.ts';
-import { ago } from '../../window/ui/timeText.ts';
+import { timeAgo } from '../../window/ui/timeText.ts';
 import { asSentence, explainError } from '../../window/ui/errorMessage.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
@@ -28,7 +28,7 @@ export const rotateApiKey: Command = async (context, _argument, run) => {
   if (answers === undefined) return;
   const { old, name } = answers;
   const outcome = await makeChange(context, run, {
-    ...approvalOf(old, name),
+    ...rotationApproval(old, name),
     button: l10n.t('Rotate'),
     progress: l10n.t('Rotating the API key'),
     send: async (options) => {
@@ -75,7 +75,10 @@ function rotationDependencies(context: CommandContext, account: Account): Rotati
   };
 }
 
-/** If no key was created, the user can do what helps against the error itself. The others are about the new key. */
+/**
+ * Returns the error of a rotation that has changed nothing. If no key was created, it is the service's own; otherwise, it is
+ * about the new key.
+ */
 export function unchangedKeyError({
   step,
   error,
@@ -107,14 +110,14 @@ async function askForRotation({ apiKeys }: CommandContext): Promise<RotationAnsw
 
 /** The most recently used key comes first: it is probably this window's, which has just listed the keys. */
 function oldKeyQuestion(keys: readonly ApiKey[]): Question<ApiKey | null> {
-  const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
+  const lastUseTime = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
   const items: Choice<ApiKey | null>[] = keys
-    .toSorted((a, b) => lastUse(b) - lastUse(a))
+    .toSorted((a, b) => lastUseTime(b) - lastUseTime(a))
     .map((key) => ({
       label: displayName(key),
       iconPath: new ThemeIcon('key'),
       description: [
-        key.last_used_at ? l10n.t('used {0}', ago(key.last_used_at)) : l10n.t('never used'),
+        key.last_used_at ? l10n.t('used {0}', timeAgo(key.last_used_at)) : l10n.t('never used'),
         `#${key.id}`,
       ].join(' · '),
       value: key,
@@ -143,8 +146,8 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
   return next;
 }
 
-/** There are consequences only if a key is revoked. */
-function approvalOf(
+/** Returns what the user approves. A rotation has consequences only if it revokes a key. */
+function rotationApproval(
   old: ApiKey | null,
   name: string,
 ): Pick<ApprovalRequest, 'name' | 'question' | 'detail' | 'isLoss'> {

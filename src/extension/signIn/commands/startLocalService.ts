@@ -49,10 +49,10 @@ export const setUpPostgres: Command = async (context, argument, run) => {
   const { localService, config } = context;
   run.failureMessage = l10n.t("Couldn't set up Postgres");
   if (localService.postgresProblem === undefined) return await showExtensions(context);
-  const option = await askOption();
+  const option = await askHowToGetPostgres();
   if (option === undefined) return;
   if (option === 'install') return void (await env.openExternal(Uri.parse(downloadPage())));
-  const folder = option === 'folder' ? await askFolder() : config.postgresPath;
+  const folder = option === 'folder' ? await askForPostgresFolder() : config.postgresPath;
   if (option === 'folder' && folder === undefined) return;
   const { problem } = await localService.checkPostgres(folder);
   if (problem !== undefined) throw new LocalServiceError('noPostgres', problem);
@@ -61,7 +61,7 @@ export const setUpPostgres: Command = async (context, argument, run) => {
   announce(l10n.t('Computes can start now'));
 };
 
-async function askOption(): Promise<SetupOption | undefined> {
+async function askHowToGetPostgres(): Promise<SetupOption | undefined> {
   const items: Choice<SetupOption>[] = [
     {
       label: l10n.t('Install Postgres…'),
@@ -90,7 +90,7 @@ function downloadPage(): string {
   return `https://www.postgresql.org/download/${system === undefined ? '' : `${system}/`}`;
 }
 
-async function askFolder(): Promise<string | undefined> {
+async function askForPostgresFolder(): Promise<string | undefined> {
   const chosen = await vscodeWindow.showOpenDialog({
     title: l10n.t('Folder with postgres and initdb'),
     openLabel: l10n.t('Use This Folder'),

@@ -16,7 +16,7 @@ import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import { setViewMessage } from '../../window/ui/window.ts';
 import { isRejected } from '../../../api/transport/errors.ts';
 import type { ApiKeyNode } from '../../inventory/nodes.ts';
-import { formatDate, ago } from '../../window/ui/timeText.ts';
+import { formatDate, timeAgo } from '../../window/ui/timeText.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { unreadableRecordItem } from '../../inventory/ui/treeItems.ts';
@@ -42,7 +42,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
       if (this.#drawn !== undefined && !isDrawn) this.#changed.fire(undefined);
     };
     const update = () => {
-      setViewMessage(view, messageOf(keys));
+      setViewMessage(view, failureText(keys));
       redraw();
     };
     for (const each of [this.#changed, keys.onDidChange(update), redrawRelativeTimes(view, redraw)])
@@ -53,15 +53,15 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     this.#drawn = undefined;
     await this.#keys.ensureLoaded();
     this.#drawn = this.#rowsText();
-    return keysNodes(this.#keys);
+    return listNodes(this.#keys);
   }
 
   getTreeItem(node: KeysNode): TreeItem {
-    return keysItem(this.#keys, node);
+    return treeItem(this.#keys, node);
   }
 
   resolveTreeItem(item: TreeItem, node: KeysNode): TreeItem {
-    item.tooltip = keysTooltip(this.#keys, node);
+    item.tooltip = nodeTooltip(this.#keys, node);
     return item;
   }
 
@@ -71,14 +71,14 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
 
   /** Returns all rows as a text, to see whether any has changed. */
   #rowsText(): string {
-    return JSON.stringify(keysNodes(this.#keys).map((node) => keysItem(this.#keys, node)));
+    return JSON.stringify(listNodes(this.#keys).map((node) => treeItem(this.#keys, node)));
   }
 }
 
-function messageOf(list: ApiKeyList): string {
+function failureText(list: ApiKeyList): string {
   if (list.failure === undefined || areKeysHidden(list)) return '';
   const { message } = explainError(list.failure);
-  const isEmpty = keysNodes(list).length === 0;
+  const isEmpty = listNodes(list).length === 0;
   return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
 }
 
@@ -88,7 +88,7 @@ export type KeysNode =
   | { readonly kind: 'hiddenKeys' }
   | { readonly kind: 'unreadableKey'; readonly index: number };
 
-function keysNodeId(node: KeysNode): string {
+function nodeId(node: KeysNode): string {
   if (node.kind === 'apiKey') return String(node.keyId);
   return node.kind === 'unreadableKey' ? `?${node.index}` : node.kind;
 }
@@ -96,7 +96,7 @@ function keysNodeId(node: KeysNode): string {
 /** On account routes, the public service responds with 403 to an organization's key, although the key is valid. */
 const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
 
-function keysNodes(list: ApiKeyList): KeysNode[] {
+function listNodes(list: ApiKeyList): KeysNode[] {
   if (areKeysHidden(list)) return [{ kind: 'hiddenKeys' }];
   return [
     ...list.keys.map(({ id }): KeysNode => ({ kind: 'apiKey', keyId: id })),
@@ -104,10 +104,10 @@ function keysNodes(list: ApiKeyList): KeysNode[] {
   ];
 }
 
-const keysItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
-  Object.assign(itemOf(list, node), { id: keysNodeId(node) });
+const treeItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
+  Object.assign(createTreeItem(list, node), { id: nodeId(node) });
 
-function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
+function createTreeItem(list: ApiKeyList, node: KeysNode): TreeItem {
   if (node.kind === 'apiKey') return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
   if (node.kind === 'hiddenKeys') return hiddenItem();
   const { id, field = '' } = list.unreadable[node.index] ?? {};
@@ -122,8 +122,8 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   // The key was deleted since the last refresh. Its row is about to be removed.
   if (key === undefined) return item;
   const parts = [
-    lastUse(key),
-    ...(key.created_at ? [l10n.t('created {0}', ago(key.created_at))] : []),
+    lastUseText(key),
+    ...(key.created_at ? [l10n.t('created {0}', timeAgo(key.created_at))] : []),
     `#${id}`,
   ];
   if (isInUse) parts.unshift(l10n.t('this window'));
@@ -132,14 +132,14 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   return item;
 }
 
-function lastUse({ last_used_at, last_used_from_addr: address }: ApiKey): string {
+function lastUseText({ last_used_at, last_used_from_addr: address }: ApiKey): string {
   if (!last_used_at) return l10n.t('never used');
-  const when = ago(last_used_at);
+  const when = timeAgo(last_used_at);
   return address ? l10n.t('used {0} from {1}', when, address) : l10n.t('used {0}', when);
 }
 
 /** Only for the row under the pointer, because the last use of the key in use changes with each refresh. */
-function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
+function nodeTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
   if (node.kind === 'hiddenKeys')
     return l10n.t(
       "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",

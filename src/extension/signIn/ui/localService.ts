@@ -82,10 +82,11 @@ export class LocalService implements Disposable {
    * Sends the account's requests to the service, but only while this window has a lease: without one, any program may
    * have the port.
    */
-  whileRunning({ baseUrl }: Account, fetch: Fetch): Fetch {
+  fetchWhileRunning({ baseUrl }: Account, fetch: Fetch): Fetch {
     return async (url, init) => {
       const lease = await this.#lease?.catch(() => undefined);
-      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${baseUrl}/`)) throw notRunning();
+      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${baseUrl}/`))
+        throw notRunningError();
       const current = `${lease.baseUrl}${url.slice(baseUrl.length)}`;
       return await fetch(current, { ...init, signal: AbortSignal.any([init.signal, lease.ended]) });
     };
@@ -161,19 +162,23 @@ export class LocalService implements Disposable {
    */
   async #connect(): Promise<void> {
     const { accounts } = this.#deps;
-    const [address, key, last] = [await this.ready(), await this.#key(), await this.#account()];
+    const [address, key, last] = [
+      await this.ready(),
+      await this.#readOrCreateKey(),
+      await this.#findAccount(),
+    ];
     const account: Account = { baseUrl: last?.baseUrl ?? address, name: '', local: true };
     const isSameKey = last?.keyId !== undefined && (await accounts.key(last)) === key;
     await accounts.add(isSameKey ? last : account, key);
   }
 
-  async #account(): Promise<Account | undefined> {
+  async #findAccount(): Promise<Account | undefined> {
     return (await this.#deps.accounts.list()).accounts.find(({ local }) => local === true);
   }
 
   async #joinOrStart(): Promise<Lease> {
     const { script, dataDir, version, config, log, grace } = this.#deps;
-    const [key, last] = [await this.#key(), await this.#account()];
+    const [key, last] = [await this.#readOrCreateKey(), await this.#findAccount()];
     log.addSecret(key);
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     const { postgresPath, extensionsPath, trustedExtensions } = config;
@@ -186,7 +191,7 @@ export class LocalService implements Disposable {
     if (isLost) this.#lostData.fire();
     if (this.#isDisposed) lease.release();
     log.info(`The local service is running at ${lease.baseUrl}`);
-    this.#isEarlier = isEarlier(lease.version, version);
+    this.#isEarlier = isEarlierVersion(lease.version, version);
     return lease;
   }
 
@@ -265,7 +270,7 @@ export class LocalService implements Disposable {
     }
   }
 
-  async #key(): Promise<string> {
+  async #readOrCreateKey(): Promise<string> {
     const { secrets } = this.#deps;
     const stored = await secrets.get(KEY_ENTRY);
     if (stored !== undefined) return stored;
@@ -276,9 +281,9 @@ export class LocalService implements Disposable {
 }
 
 /** @param version undefined for 0.3 and earlier, which don't say it */
-const isEarlier = (version: string | undefined, own: string): boolean =>
+const isEarlierVersion = (version: string | undefined, own: string): boolean =>
   version === undefined || version.localeCompare(own, 'en', { numeric: true }) < 0;
 
-/** The error that fetch throws if no program listens at the address. */
-const notRunning = (): Error =>
+/** Returns the error that fetch throws if no program listens at the address. */
+const notRunningError = (): Error =>
   Object.assign(new Error('The local service is not running'), { code: 'ECONNREFUSED' });

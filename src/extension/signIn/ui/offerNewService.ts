@@ -9,9 +9,9 @@ import { window } from '../../window/ui/window.ts';
 import type { LocalService } from './localService.ts';
 
 export const offerNewService = (localService: Pick<LocalService, 'onDidJoinEarlier'>): Disposable =>
-  localService.onDidJoinEarlier(() => void offer());
+  localService.onDidJoinEarlier(() => void offerRestart());
 
-async function offer(): Promise<void> {
+async function offerRestart(): Promise<void> {
   const question = l10n.t(
     'The local service still runs an earlier version. A restart drops the connections to its computes.',
   );

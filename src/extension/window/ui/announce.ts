@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../../../base/clock.ts';
 import { toDisposable, type Disposable } from '../../../base/disposable.ts';
 import { window } from './window.ts';
 
-/** Milliseconds. */
+/** Milliseconds that a message is shown. */
 const SHOWN_FOR = 6000;
 
 /** Milliseconds until another message may replace one, because changes often end together. */
@@ -20,7 +20,7 @@ let current: Disposable | undefined;
 /** When the next message may be shown. */
 let next = 0;
 
-/** Messages that follow each other closely take turns. @param icon id of a codicon */
+/** Shows a message, or lets it wait for its turn after other ones. @param icon id of a codicon */
 export function announce(message: string, icon = 'check', clock: Clock = systemClock): void {
   const now = clock.now();
   const start = Math.max(now, next);

@@ -7,7 +7,7 @@ import { MARKS, type Mark, type Marks } from '../marks.ts';
 
 const SECTION = 'hostedPostgres';
 
-const changesOf =
+const onSettingsChange =
   (section: string): Event<void> =>
   (listener) =>
     workspace.onDidChangeConfiguration((event) => {
@@ -15,10 +15,10 @@ const changesOf =
     });
 
 export class Config {
-  readonly onDidChange = changesOf(SECTION);
-  readonly onDidChangeMarks = changesOf(`${SECTION}.marks`);
+  readonly onDidChange = onSettingsChange(SECTION);
+  readonly onDidChangeMarks = onSettingsChange(`${SECTION}.marks`);
 
-  /** Callers validate it. */
+  /** The address of the service. Callers validate it. */
   get baseUrl(): string {
     return this.#text('baseUrl') ?? '';
   }
@@ -28,7 +28,7 @@ export class Config {
     return account?.organizationId ?? this.#text('organizationId');
   }
 
-  /** Invalid entries are left out. */
+  /** The marks of accounts and projects. Invalid entries are left out. */
   get marks(): Marks {
     const marks = this.#markEntries.flatMap(([entry, value]) => {
       const mark = MARKS.find((valid) => valid === value);
@@ -44,7 +44,7 @@ export class Config {
     await workspace.getConfiguration(SECTION).update('marks', marks, ConfigurationTarget.Global);
   }
 
-  /** Milliseconds, at least 5000; 0 means never. */
+  /** Milliseconds between two refreshes in the background, at least 5000; 0 means never. */
   get refreshInterval(): number {
     const seconds = workspace.getConfiguration(SECTION).get<unknown>('refreshInterval');
     if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return 60_000;
@@ -83,7 +83,7 @@ export class Config {
     return workspace.getConfiguration(SECTION).get<unknown>('rehearse.onSave') === true;
   }
 
-  connectionString(scope?: ConfigurationScope): { readonly role: string; readonly database: string } {
+  configuredLogin(scope?: ConfigurationScope): { readonly role: string; readonly database: string } {
     return {
       role: this.#text('connectionString.role', scope) ?? '',
       database: this.#text('connectionString.database', scope) ?? '',
@@ -91,7 +91,7 @@ export class Config {
   }
 
   /** The env file, relative to its folder, and the variable in it. A path out of the folder is ignored. */
-  env(scope: ConfigurationScope): { readonly file: string; readonly variable: string } {
+  envFileSettings(scope: ConfigurationScope): { readonly file: string; readonly variable: string } {
     const file = this.#text('env.file', scope) ?? '';
     const variable = this.#text('env.variable', scope) ?? '';
     const isWithin = !path.isAbsolute(file) && !file.split(/[\\/]/).includes('..');

@@ -14,14 +14,17 @@ function setContext<K extends keyof ContextKeys>(name: K, value: ContextKeys[K])
 
 export const setViewState = (state: ViewState): void => setContext('state', state);
 
-/** Hides the actions for a feature that isn't offered. Actions for other features are rare enough for an error message. */
-export function hideNotOffered(feature: OptionalFeature): void {
+/**
+ * Hides the actions for a feature that the service doesn't offer. Actions for other features are rare enough for an error
+ * message.
+ */
+export function hideFeature(feature: OptionalFeature): void {
   if (feature === 'startAndSuspend') setContext('startNotOffered', true);
   if (feature === 'snapshots') setContext('snapshotsNotOffered', true);
 }
 
 /** Shows everything again for another account, whose service may offer what is hidden. */
-export function showAll(): void {
+export function showAllFeatures(): void {
   setContext('startNotOffered', false);
   setContext('snapshotsNotOffered', false);
 }
@@ -33,7 +36,7 @@ export const setBranchesOffered = (areOffered: boolean): void =>
 /** Whether this window uses the running local service, so that Start isn't offered as well as Stop. */
 export const setLocalServiceRuns = (runs: boolean): void => setContext('localServiceRuns', runs);
 
-/** The view's menu offers the other order. */
+/** Whether names come before ids, so that the view's menu offers the other order. */
 export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
 
 /** The palette offers either to follow the git branch or to stop that. */

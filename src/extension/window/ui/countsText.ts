@@ -8,7 +8,7 @@ interface DifferenceCounts {
   readonly deleted?: number;
 }
 
-/** Such as `3 added, 1 changed, 2 deleted`; an empty text if nothing differs. */
+/** Returns text such as `3 added, 1 changed, 2 deleted`; an empty text if nothing differs. */
 export const countsText = ({ added, removed = 0, changed, deleted = 0 }: DifferenceCounts): string =>
   [
     added > 0 ? l10n.t('{0} added', added) : '',

@@ -1,7 +1,7 @@
 import { commands, type Command } from 'vscode';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 
-/** VS Code makes it from the id of a view. */
+/** A command that VS Code makes from the id of a view. */
 type FocusCommand = 'hostedPostgres.apiKeys.focus';
 
 /** Runs a command of this extension. The command shows its errors itself (`commandHandlers.ts`). */
@@ -10,7 +10,7 @@ export const executeCommand = (
   ...args: readonly unknown[]
 ): Thenable<unknown> => commands.executeCommand(id, ...args);
 
-/** What a click runs. */
+/** The command that a click on a row or link runs. */
 export interface OwnCommand extends Command {
   readonly command: CommandId;
 }

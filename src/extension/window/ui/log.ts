@@ -24,7 +24,7 @@ export class Log implements Disposable {
 
   /** @param activity what failed, such as `Loading computes` */
   error(activity: string, error: unknown): void {
-    this.#channel.error(this.clean(`${activity}: ${describe(error)}`));
+    this.#channel.error(this.clean(`${activity}: ${describeError(error)}`));
   }
 
   show(): void {
@@ -41,5 +41,5 @@ export class Log implements Disposable {
   }
 }
 
-const describe = (error: unknown): string =>
+const describeError = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -6,20 +6,20 @@ import type { CommandId } from '../../commandTable/commandTable.ts';
 /** A template tag: escapes strings, and inserts other Markdown unchanged. */
 export function markdown(parts: TemplateStringsArray, ...values: readonly (string | MarkdownString)[]) {
   const [first = '', ...others] = parts;
-  const text = others.map((part, index) => sourceOf(values[index] ?? '') + part);
+  const text = others.map((part, index) => toMarkdownText(values[index] ?? '') + part);
   return new MarkdownString(first + text.join(''));
 }
 
-const sourceOf = (value: string | MarkdownString): string =>
+const toMarkdownText = (value: string | MarkdownString): string =>
   typeof value === 'string' ? escapeMarkdown(value) : value.value;
 
 export const markdownList = (lines: readonly string[]): MarkdownString =>
   new MarkdownString(lines.map((line) => `- ${escapeMarkdown(line)}`).join('\n'));
 
-export type Row = readonly [name: string, value: string | number | null | undefined];
+export type MarkdownRow = readonly [name: string, value: string | number | null | undefined];
 
 /** Skips rows without a value. */
-export function markdownTable(title: string, rows: readonly Row[]): MarkdownString {
+export function markdownTable(title: string, rows: readonly MarkdownRow[]): MarkdownString {
   const cells = rows.flatMap(([name, value]) =>
     value === undefined || value === null || value === ''
       ? []

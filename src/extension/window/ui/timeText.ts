@@ -6,20 +6,20 @@ import { TIME_UNITS } from '../timeUnits.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
 
 export const formatDate = (timestamp: string): string =>
-  format(timestamp, (date) => date.toLocaleString(env.language));
+  formatTimestamp(timestamp, (date) => date.toLocaleString(env.language));
 
-/** Such as `11/26/2026`. */
+/** Returns text such as `11/26/2026`. */
 export const dayText = (timestamp: string): string =>
-  format(timestamp, (date) => date.toLocaleDateString(env.language));
+  formatTimestamp(timestamp, (date) => date.toLocaleDateString(env.language));
 
 /** Returns text that isn't a timestamp sanitized. */
-const format = (timestamp: string, toText: (date: Date) => string): string => {
+const formatTimestamp = (timestamp: string, toText: (date: Date) => string): string => {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? sanitize(timestamp, 40) : toText(date);
 };
 
 /** Returns text such as `5 minutes` or `1 hour, 30 minutes`. */
-export function duration(seconds: number): string {
+export function durationText(seconds: number): string {
   const parts: string[] = [];
   let left = Math.round(seconds);
   for (const [unit, length] of TIME_UNITS) {
@@ -36,14 +36,14 @@ const inUnit = (count: number, unit: string): string =>
 const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...TIME_UNITS] as const;
 
 /** Returns text such as `3 hours ago`; text that isn't a timestamp is returned sanitized. */
-export function ago(timestamp: string, now: number = Date.now()): string {
+export function timeAgo(timestamp: string, now: number = Date.now()): string {
   const seconds = Math.round((now - Date.parse(timestamp)) / 1000);
   // The service's clock may be slightly ahead of ours.
   return seconds < 45 ? l10n.t('just now') : relativeTime(timestamp, -seconds);
 }
 
 /** Returns text such as `in 3 hours`. */
-export const ahead = (timestamp: string, now: number = Date.now()): string =>
+export const timeAhead = (timestamp: string, now: number = Date.now()): string =>
   relativeTime(timestamp, Math.max(0, Math.round((Date.parse(timestamp) - now) / 1000)));
 
 /** Returns text such as `23 h`, for rows. @param timestamp of the end */
@@ -61,7 +61,7 @@ export function timeAndDate(timestamp: string, now: number = Date.now()): string
   const time = Date.parse(timestamp);
   if (Number.isNaN(time)) return date;
   // The service's clock may be slightly ahead of ours.
-  return `${time - now > 45_000 ? ahead(timestamp, now) : ago(timestamp, now)} (${date})`;
+  return `${time - now > 45_000 ? timeAhead(timestamp, now) : timeAgo(timestamp, now)} (${date})`;
 }
 
 function relativeTime(timestamp: string, seconds: number): string {
@@ -77,11 +77,11 @@ export function autosuspendText(delay: number | null | undefined): string {
   if (seconds === undefined) return l10n.t('never');
   const isDefault = (delay ?? AUTOSUSPEND_DEFAULT) === AUTOSUSPEND_DEFAULT;
   return isDefault
-    ? l10n.t('after {0} (default)', duration(seconds))
-    : l10n.t('after {0}', duration(seconds));
+    ? l10n.t('after {0} (default)', durationText(seconds))
+    : l10n.t('after {0}', durationText(seconds));
 }
 
-/** Such as `14:32:07`, because much happens in a minute, or with the date if that isn't today's. */
+/** Returns text such as `14:32:07`, because much happens in a minute, and the date as well if that isn't today's. */
 export function clockText(time: number, now = Date.now()): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date(now).toDateString();
@@ -91,7 +91,7 @@ export function clockText(time: number, now = Date.now()): string {
   });
 }
 
-export const agoText = (time: number, now: number): string => ago(new Date(time).toISOString(), now);
+export const timeAgoFrom = (time: number, now: number): string => timeAgo(new Date(time).toISOString(), now);
 
 /** Names earlier data of a branch, such as `main · 14:32:07`. @param name of the branch */
 export function pastText(name: string, at: PointInTime | undefined): string {
@@ -100,10 +100,10 @@ export function pastText(name: string, at: PointInTime | undefined): string {
   return `${name} · ${timestamp === undefined ? pointInTimeParameter(at) : clockText(Date.parse(timestamp))}`;
 }
 
-/** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
+/** Returns text such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
 export function pointText(point: PointInTime, now = Date.now()): string {
   const { timestamp } = point;
   if (timestamp === undefined) return `LSN ${pointInTimeParameter(point)}`;
   const date = new Date(timestamp);
-  return `${date.toLocaleString(env.language)} · ${agoText(date.getTime(), now)}`;
+  return `${date.toLocaleString(env.language)} · ${timeAgoFrom(date.getTime(), now)}`;
 }

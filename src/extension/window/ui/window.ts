@@ -54,7 +54,7 @@ export function setViewDescription(view: Pick<TreeView<unknown>, 'description'>,
   view.description = safeText(text);
 }
 
-/** Changes the row in place, because VS Code already has it. */
+/** Cleans the texts of a row of a tree in place, because VS Code already has the row. */
 export function safeRow(row: TreeItem): TreeItem {
   const { accessibilityInformation: spoken } = row;
   Object.assign(row, safeFields(row, ['label', 'description', 'tooltip']));
@@ -69,8 +69,11 @@ let openMessages = 0;
 /** Whether one of our messages waits for an answer. */
 export const hasOpenMessage = (): boolean => openMessages > 0;
 
-/** Returns the button as the caller named it. Doesn't wait for the end of a message without buttons. */
-const safely =
+/**
+ * Makes a function that shows a message clean its texts. It returns the button as the caller named it, and doesn't wait for the
+ * end of a message without buttons.
+ */
+const withSafeTexts =
   (show: ShowMessage): ShowMessage =>
   async (message, ...buttons) => {
     const shown = buttons.map(safeText);
@@ -99,15 +102,15 @@ export interface StatusBarText {
 }
 
 export const window = {
-  showInformationMessage: safely((...texts) => vscodeWindow.showInformationMessage(...texts)),
-  showWarningMessage: safely((...texts) => vscodeWindow.showWarningMessage(...texts)),
-  showErrorMessage: safely((...texts) => vscodeWindow.showErrorMessage(...texts)),
+  showInformationMessage: withSafeTexts((...texts) => vscodeWindow.showInformationMessage(...texts)),
+  showWarningMessage: withSafeTexts((...texts) => vscodeWindow.showWarningMessage(...texts)),
+  showErrorMessage: withSafeTexts((...texts) => vscodeWindow.showErrorMessage(...texts)),
 
   /** A modal question, to which VS Code adds Cancel. @param detail the consequences. @param buttons verbs */
   ask(question: string, detail: string, ...buttons: string[]): Thenable<string | undefined> {
     const options = { modal: true, detail: safeLines(detail) };
     const show: ShowMessage = (text, ...items) => vscodeWindow.showWarningMessage(text, options, ...items);
-    return safely(show)(question, ...buttons);
+    return withSafeTexts(show)(question, ...buttons);
   },
 
   /** A modal message with an action and Close. @returns whether the user chose the action */

@@ -81,7 +81,7 @@ describe('A window with the local service', () => {
     const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {
       if (account.local === true) await localService.ready();
-      const fetch = localService.whileRunning(account, globalThis.fetch);
+      const fetch = localService.fetchWhileRunning(account, globalThis.fetch);
       return new Client({ baseUrl: account.baseUrl, key, fetch, retries: 0 });
     };
     const session = store.add(new Session(accounts, openClient));

@@ -45,7 +45,7 @@ describe('AgentBranches', () => {
   it('are known by account, project and branch', () => {
     for (const other of [{ account: 'other' }, { projectId: 'blog' }, { branchId: 'br-other' }]) {
       assert.equal(branches.find({ ...branch, ...other }), undefined);
-      assert.equal(branches.wasMade({ ...branch, ...other }), false);
+      assert.equal(branches.wasMadeByAgent({ ...branch, ...other }), false);
     }
   });
 
@@ -53,14 +53,14 @@ describe('AgentBranches', () => {
     now = Date.parse(branch.expiresAt);
     assert.deepEqual(branches.all, []);
     assert.equal(branches.isMadeBy(branch, branch), false);
-    assert.equal(branches.wasMade(branch), true);
+    assert.equal(branches.wasMadeByAgent(branch), true);
     branches.add({ ...branch, branchId: 'br-new', expiresAt: '2030-02-01T00:00:00Z' });
     assert.deepEqual(
       branches.all.map(({ branchId }) => branchId),
       ['br-new'],
     );
     assert.doesNotMatch(JSON.stringify([...memory.entries][0]), /1a2b.*br-new/);
-    assert.equal(branches.wasMade(branch), true);
+    assert.equal(branches.wasMadeByAgent(branch), true);
   });
 
   it('follow the list of the service', () => {
@@ -83,7 +83,7 @@ describe('AgentBranches', () => {
     assert.equal(changes, 1);
     listed();
     assert.deepEqual(branches.all, []);
-    assert.equal(branches.wasMade(branch), true);
+    assert.equal(branches.wasMadeByAgent(branch), true);
   });
 
   it('are no longer counted as soon as a newer list lacks them', () => {
@@ -127,9 +127,9 @@ describe('AgentBranches', () => {
     ];
     memory.entries.set('hostedPostgres.agentBranches', [...damaged, { ...branch, expiresAt: 1 }]);
     assert.deepEqual(branches.all, []);
-    assert.equal(branches.wasMade(branch), true);
+    assert.equal(branches.wasMadeByAgent(branch), true);
     memory.entries.set('hostedPostgres.agentBranches', 'x');
-    assert.equal(branches.wasMade(branch), false);
+    assert.equal(branches.wasMadeByAgent(branch), false);
     const call = { time: '2030-01-01T00:00:00Z', agent: 'claude', tool: 'runSql', text: '' };
     memory.entries.set('hostedPostgres.agentCalls', [...damaged, { ...call, tool: undefined }, call]);
     assert.deepEqual(branches.calls, [call]);

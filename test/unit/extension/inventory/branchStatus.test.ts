@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { isReady } from '../../../../src/extension/inventory/branchStatus.ts';
+import { isBranchReady } from '../../../../src/extension/inventory/branchStatus.ts';
 import { nameUnlessId } from '../../../../src/extension/inventory/names.ts';
 
 const branch = { id: 'br-main', name: 'main' };
 
-describe('isReady', () => {
+describe('isBranchReady', () => {
   it('is true for a branch with its data, also if the service does not say so', () => {
     for (const state of ['ready', 'archived', null, undefined])
-      assert.equal(isReady({ ...branch, current_state: state }), true, String(state));
+      assert.equal(isBranchReady({ ...branch, current_state: state }), true, String(state));
     for (const state of ['init', 'resetting', 'melting'])
-      assert.equal(isReady({ ...branch, current_state: state }), false, state);
+      assert.equal(isBranchReady({ ...branch, current_state: state }), false, state);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  byTypeAndLabel,
+  compareComputes,
   isSettled,
   computeStatus,
 } from '../../../../src/extension/inventory/computeStatus.ts';
@@ -32,7 +32,7 @@ describe('isSettled', () => {
   });
 });
 
-describe('byTypeAndLabel', () => {
+describe('compareComputes', () => {
   it('sorts the primary first, then by name, then by id', () => {
     const computes = [
       computeRecord('ep-c', { type: 'read_only' }),
@@ -41,7 +41,7 @@ describe('byTypeAndLabel', () => {
       computeRecord('ep-a', { type: 'read_only', name: 'alpha' }),
     ];
     assert.deepEqual(
-      computes.toSorted(byTypeAndLabel).map(({ id }) => id),
+      computes.toSorted(compareComputes).map(({ id }) => id),
       ['ep-z', 'ep-a', 'ep-b', 'ep-c'],
     );
   });

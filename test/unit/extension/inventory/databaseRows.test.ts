@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   asDatabaseRow,
-  databaseOf,
+  databaseOfRow,
   databaseRowName,
   type Column,
   type TableName,
@@ -50,16 +50,16 @@ describe('DatabaseRows', () => {
 
   it('lists the databases of a branch by one request, until they are refreshed', async () => {
     assert.deepEqual(calls, []);
-    assert.deepEqual(await rows.below('a', databases), [database, { ...database, database: 'b' }]);
-    await rows.below('a', databases);
+    assert.deepEqual(await rows.loadRows('a', databases), [database, { ...database, database: 'b' }]);
+    await rows.loadRows('a', databases);
     assert.deepEqual(calls, ['GET /projects/shop/branches/br-main/databases']);
     rows.forget('a');
-    await rows.below('a', databases);
+    await rows.loadRows('a', databases);
     assert.equal(calls.length, 2);
   });
 
   it('lists the tables of a database once, also if VS Code asks twice at a time', async () => {
-    const [first, second] = await Promise.all([rows.below('b', database), rows.below('b', database)]);
+    const [first, second] = await Promise.all([rows.loadRows('b', database), rows.loadRows('b', database)]);
     assert.deepEqual(first, [{ kind: 'table', ...branch, database: 'app', ...table('one') }]);
     assert.equal(first, second);
     assert.deepEqual(calls, ['objects of br-main/app']);
@@ -68,10 +68,10 @@ describe('DatabaseRows', () => {
   it('lists functions after the tables, and the columns of a table', async () => {
     const add = { schema: 'public', name: 'add', parameters: 'a integer', result: 'integer' };
     objects = async () => ({ tables: [table('one')], functions: [add] });
-    const [found, found2] = await rows.below('b', database);
+    const [found, found2] = await rows.loadRows('b', database);
     assert.deepEqual(found2, { kind: 'function', ...branch, database: 'app', ...add });
     assert.ok(found?.kind === 'table');
-    const below = await rows.below('c', found);
+    const below = await rows.loadRows('c', found);
     const of = { kind: 'column', ...branch, database: 'app', table: { schema: 'public', name: 'one' } };
     assert.deepEqual(
       below,
@@ -81,14 +81,14 @@ describe('DatabaseRows', () => {
   });
 
   const hintOf = async (parent: typeof databases | typeof database) => {
-    const found = (await rows.below('c', parent)).at(-1);
-    return found?.kind === 'databaseHint' ? found.hint : undefined;
+    const found = (await rows.loadRows('c', parent)).at(-1);
+    return found?.kind === 'databaseHint' ? found.hintRow : undefined;
   };
 
   it('shows a few hundred tables, and how many more there are', async () => {
     objects = async () => only(...Array.from({ length: 1000 }, (_, index) => table(String(index))));
     assert.deepEqual(await hintOf(database), { more: 700 });
-    assert.equal((await rows.below('c', database)).length, 301);
+    assert.equal((await rows.loadRows('c', database)).length, 301);
   });
 
   it('says why there are no rows', async () => {
@@ -131,8 +131,8 @@ describe('arguments of commands on databases and tables', () => {
   });
 
   it('name a database, and what is in it without the schema “public”', () => {
-    assert.equal(databaseOf(databases), undefined);
-    assert.equal(databaseOf(node), 'app');
+    assert.equal(databaseOfRow(databases), undefined);
+    assert.equal(databaseOfRow(node), 'app');
     assert.equal(databaseRowName(database), 'app');
     assert.equal(databaseRowName(node), 'o"ne');
     assert.equal(databaseRowName({ ...node, kind: 'function', schema: 'shop' }), 'shop.o"ne');

@@ -9,9 +9,10 @@ import { connectScripted, type ScriptedModel } from '../../../helpers/connectedM
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
-const { childrenOf, nodeId, parentOf } = await import('../../../../src/extension/inventory/ui/treeNodes.ts');
+const { childNodes, nodeId, parentNode } =
+  await import('../../../../src/extension/inventory/ui/treeNodes.ts');
 const { deletionText } = await import('../../../../src/extension/inventory/ui/branchText.ts');
-const { tooltip, treeItem } = await import('../../../../src/extension/inventory/ui/treeItems.ts');
+const { nodeTooltip, treeItem } = await import('../../../../src/extension/inventory/ui/treeItems.ts');
 
 const SNAPSHOTS = 'GET /projects/shop/snapshots';
 const MAIN = { projectId: 'shop', branchId: 'br-main' };
@@ -52,7 +53,7 @@ describe('SnapshotLists', () => {
   const requests = () => model.service.requests.filter((call) => call === SNAPSHOTS).length;
   const lists = () => model.inventory.snapshots;
   const labels = (node: TreeNode) =>
-    childrenOf(model.inventory, node).map((child) => treeItem(model.inventory, child).label);
+    childNodes(model.inventory, node).map((child) => treeItem(model.inventory, child).label);
   const branch = (branchId: string) => ({ kind: 'branch', projectId: 'shop', branchId }) as const;
 
   it('shows the snapshots of a branch below it, the newest first, and no row without any', async () => {
@@ -63,19 +64,19 @@ describe('SnapshotLists', () => {
     assert.deepEqual(labels(branch('br-empty')), []);
     assert.match(deletionText(model.inventory, MAIN), /deleted.* Its snapshots \(2\) stay: Undo… on another/);
     assert.equal(deletionText(model.inventory, branch('br-empty')), 'Its data is deleted.');
-    const group = childrenOf(model.inventory, branch('br-main')).at(-1);
+    const group = childNodes(model.inventory, branch('br-main')).at(-1);
     assert.ok(group);
     assert.deepEqual(labels(group), ['later', 'before']);
-    const [later] = childrenOf(model.inventory, group);
+    const [later] = childNodes(model.inventory, group);
     assert.ok(later);
     assert.deepEqual(later, { ...branch('br-main'), kind: 'snapshot', snapshotId: 'snap-2' });
-    assert.equal(nodeId(parentOf(later) as TreeNode), nodeId(group));
+    assert.equal(nodeId(parentNode(later) as TreeNode), nodeId(group));
     const row = treeItem(model.inventory, later);
     const date = new Date(at(2)).toLocaleString('en');
     assert.equal(row.description, date);
     assert.equal(row.accessibilityInformation?.label, `Snapshot later, ${date}`);
     assert.equal(treeItem(model.inventory, group).accessibilityInformation?.label, 'Snapshots of main, 2');
-    const text = tooltip(model.inventory, later)?.value ?? '';
+    const text = nodeTooltip(model.inventory, later)?.value ?? '';
     for (const part of ['**later**', '| snap\\-2 |', '1\\/31\\/2026', '| Size | 31 MB |'])
       assert.ok(text.includes(part), `${part}: ${text}`);
   });
@@ -87,14 +88,14 @@ describe('SnapshotLists', () => {
       { id: 'snap-2', ...hostile, name: '' },
     ];
     await lists().ensureLoaded('shop');
-    const nodes = childrenOf(model.inventory, { ...MAIN, kind: 'snapshots' });
+    const nodes = childNodes(model.inventory, { ...MAIN, kind: 'snapshots' });
     const [label = '', other] = labels({ ...MAIN, kind: 'snapshots' }).map(String);
     assert.doesNotMatch(label, /[\u202E\n]/);
     assert.ok(label.length <= 81, label);
     assert.equal(other, 'snap-2');
     const [node] = nodes;
     assert.ok(node);
-    assert.doesNotMatch(tooltip(model.inventory, node)?.value ?? '', /[^\\]\]\(command/);
+    assert.doesNotMatch(nodeTooltip(model.inventory, node)?.value ?? '', /[^\\]\]\(command/);
   });
 
   it('has computes for a branch with nothing but snapshots to be missed', async () => {
@@ -117,7 +118,7 @@ describe('SnapshotLists', () => {
     assert.equal(requests(), 2);
     assert.deepEqual(
       lists()
-        .of(MAIN)
+        .ofBranch(MAIN)
         .map(({ name }) => name),
       ['renamed'],
     );
@@ -172,7 +173,7 @@ describe('SnapshotLists', () => {
     await lists().ensureLoaded('shop');
     snapshots = 500;
     await model.inventory.refreshAll(['shop']);
-    assert.equal(lists().of(MAIN).length, 2);
+    assert.equal(lists().ofBranch(MAIN).length, 2);
     assert.equal(lists().isOffered, true);
     assert.equal(requests(), 2);
   });
@@ -194,7 +195,7 @@ describe('SnapshotLists', () => {
       { id: 'br-kept', name: 'before-undo', created_at: at(5), restored_as: 'br-2' },
     ];
     await model.inventory.branches.refresh('shop');
-    const owned = (branchId: string) => lists().of({ projectId: 'shop', branchId }).length;
+    const owned = (branchId: string) => lists().ofBranch({ projectId: 'shop', branchId }).length;
     assert.deepEqual(['br-main', 'br-2', 'br-look', 'br-kept'].map(owned), [0, 2, 0, 0]);
     // The former data is deleted.
     branches = branches.slice(1);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Compute, Operation } from '../../../../src/api/records/records.ts';
-import { knownSince, lastDayOf } from '../../../../src/extension/operations/activitySpans.ts';
+import { knownSince, lastDayActivity } from '../../../../src/extension/operations/activitySpans.ts';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const HOUR = 60 * 60_000;
@@ -12,7 +12,7 @@ const operation = (action: string, hoursAgo: number, fields: object = {}) =>
 
 /** Such as `idle 20, active 4`, in hours. */
 function day(of: Compute, operations: readonly Operation[], since?: number): string {
-  const { spans, starts } = lastDayOf(of, { operations, now: NOW, knownSince: since });
+  const { spans, starts } = lastDayActivity(of, { operations, now: NOW, knownSince: since });
   const first = spans[0]?.from;
   assert.equal(first, NOW - 24 * HOUR);
   for (const [index, span] of spans.entries()) assert.equal(span.to, spans[index + 1]?.from ?? NOW);

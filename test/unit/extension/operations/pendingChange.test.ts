@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  hasPending,
+  hasPendingChange,
   parsePending,
   PENDING_ENTRY,
   type PendingChange,
@@ -33,14 +33,14 @@ describe('parsePending', () => {
   });
 });
 
-describe('hasPending', () => {
+describe('hasPendingChange', () => {
   it('is true if the memory has a pending change', () => {
     const memory = (value: unknown) => ({
       get: (entry: string) => (entry === PENDING_ENTRY ? value : undefined),
     });
-    assert.equal(hasPending(memory([change]), NOW), true);
-    assert.equal(hasPending(memory([]), NOW), false);
-    assert.equal(hasPending(memory(undefined), NOW), false);
+    assert.equal(hasPendingChange(memory([change]), NOW), true);
+    assert.equal(hasPendingChange(memory([]), NOW), false);
+    assert.equal(hasPendingChange(memory(undefined), NOW), false);
   });
 });
 

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import { parseDelay, type DelayLimits } from '../../delay.ts';
-import { duration } from '../timeText.ts';
+import { durationText } from '../timeText.ts';
 import type { Choice } from './quickInput.ts';
 
 /** The item for an entered delay, such as `90 s`. Says what is wrong if it is out of the limits; undefined for other text. */
@@ -14,7 +14,7 @@ export function delayItem(
   if ('seconds' in parsed) return { label: labelOf(parsed.seconds), alwaysShow: true, value: parsed.seconds };
   const description =
     parsed.problem === 'tooShort'
-      ? l10n.t('too short: at least {0}', duration(min))
-      : l10n.t('too long: at most {0}', duration(max));
+      ? l10n.t('too short: at least {0}', durationText(min))
+      : l10n.t('too long: at most {0}', durationText(max));
   return { label: text, description, alwaysShow: true, value: undefined };
 }

@@ -17,7 +17,7 @@ export async function loadIfOffered<T>(
   }
 }
 
-/** @param detail what is lost */
+/** Says that an action can't be undone. @param detail what is lost */
 export const lossText = (detail: string): string => l10n.t("This can't be undone. {0}", detail);
 
 /**
@@ -30,7 +30,7 @@ export async function askAboutLoss(question: string, detail: string, action: str
 }
 
 /** Shows a secret that the service doesn't return again. Modal, so that the user can't miss it. */
-export async function showOnce(
+export async function showSecret(
   title: string,
   detail: string,
   copy: { readonly button: string; readonly secret: string; readonly done: string },

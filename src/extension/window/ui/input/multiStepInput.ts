@@ -19,7 +19,7 @@ export interface StepPosition {
 /** Asks when it is called. Until then, nothing is loaded for it. */
 export type Question<T> = (position: StepPosition) => Promise<Answer<T>>;
 
-/** How much is still to ask. */
+/** How many questions are still to be asked. */
 export interface Following {
   /** The number of questions that follow, as far as it is known; by default 0. */
   readonly following?: number;
@@ -33,7 +33,7 @@ interface StepOptions<T> extends Following {
 /** Asks the next question. Rejects if the user goes back or cancels, which `askInSteps` handles. */
 export type Ask = <T>(question: Question<T>, options?: StepOptions<T>) => Promise<T>;
 
-/** Ends a run of the steps. */
+/** Thrown to end a run of the steps. */
 const INTERRUPTED = new Error('The user went back or canceled');
 
 /** @param steps see the top of this file. @returns its result, or undefined if the user canceled */

@@ -47,7 +47,7 @@ interface PickOptions<T> {
   readonly secret?: (text: string) => T | undefined;
 }
 
-/** The answer is the value of the item. */
+/** Asks to pick an item of a list. The answer is the value of the item. */
 export const pickOne =
   <T>(pick: PickOptions<T>): Question<T> =>
   (position) => {
@@ -56,14 +56,14 @@ export const pickOne =
     input.matchOnDescription = true;
     input.matchOnDetail = true;
     input.keepScrollPosition = true;
-    return ask<T>(input, position, (disposables, answer, fail) => {
+    return askByInput<T>(input, position, (disposables, answer, fail) => {
       let items: readonly Choice<T>[] = [];
       const idOf = ({ value }: Choice<T>) =>
         value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
       const current = () => items.find(({ isCurrent }) => isCurrent === true);
       const show = () => {
         const typed = pick.typed?.(takeSecret(input, pick, answer));
-        const shown = withWords(items, wordsOf(input.value));
+        const shown = showWordMatches(items, wordsOf(input.value));
         input.items = typed === undefined ? shown : [safeItem(typed), ...shown];
       };
       const setItems = (loaded: readonly Choice<T>[]) => {
@@ -143,7 +143,7 @@ const wordsOf = (text: string): readonly string[] => text.toLowerCase().split(/\
  * VS Code looks for the whole text in the label, the description or the detail. Items with several words in any of these, such as a
  * project and a branch, are shown, too.
  */
-function withWords<T>(items: readonly Choice<T>[], words: readonly string[]): readonly Choice<T>[] {
+function showWordMatches<T>(items: readonly Choice<T>[], words: readonly string[]): readonly Choice<T>[] {
   if (words.length < 2) return items;
   return items.map((item) => {
     const text = `${item.label} ${item.description ?? ''} ${item.detail ?? ''}`.toLowerCase();
@@ -151,7 +151,7 @@ function withWords<T>(items: readonly Choice<T>[], words: readonly string[]): re
   });
 }
 
-/** Several items, all of which are ticked at first. The answer is the values of the ticked ones. */
+/** Asks to pick several items, all of which are ticked at first. The answer is the values of the ticked ones. */
 export const pickMany =
   <T>(placeholder: string, items: readonly Choice<T>[]): Question<readonly T[]> =>
   (position) => {
@@ -160,7 +160,7 @@ export const pickMany =
     input.canSelectMany = true;
     input.items = items.map(safeItem);
     input.selectedItems = input.items;
-    return ask<readonly T[]>(input, position, (disposables, answer) => {
+    return askByInput<readonly T[]>(input, position, (disposables, answer) => {
       const accept = () =>
         answer(input.selectedItems.flatMap(({ value }) => (value === undefined ? [] : [value])));
       disposables.add(input.onDidAccept(accept));
@@ -186,7 +186,7 @@ export interface TextOptions {
   readonly check?: (text: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** The answer is the text. */
+/** Asks for a text, which is the answer. */
 export const enterText =
   (question: TextOptions): Question<string> =>
   (position) => {
@@ -202,7 +202,7 @@ export const enterText =
       text === '' && !isVerbatim ? l10n.t("Can't be empty") : question.problem?.(text);
     const { button } = question;
     if (button !== undefined) input.buttons = [button];
-    return ask<string>(input, position, (disposables, answer, fail) => {
+    return askByInput<string>(input, position, (disposables, answer, fail) => {
       const onButton = (pressed: unknown) => {
         if (pressed === button) button?.act();
       };
@@ -235,7 +235,7 @@ export const enterText =
 export const nameProblem = (text: string, maxLength = MAX_NAME_LENGTH): string | undefined =>
   isName(text, maxLength) ? undefined : l10n.t('At most {0} characters, no control characters', maxLength);
 
-function ask<T>(
+function askByInput<T>(
   input: QuickInput & {
     buttons: readonly unknown[];
     onDidTriggerButton: (listener: (button: unknown) => void) => { dispose(): void };

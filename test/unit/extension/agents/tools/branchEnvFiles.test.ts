@@ -66,7 +66,7 @@ describe('Branches of agents, with their folder', () => {
     assert.equal(readFileSync(file, 'utf8'), 'DATABASE_URL=\n');
     const ref = { account: accountId(model.account), ...ids };
     assert.equal(model.agentBranches.find(ref), undefined);
-    assert.ok(model.agentBranches.wasMade(ref));
+    assert.ok(model.agentBranches.wasMadeByAgent(ref));
   });
 
   it('get new passwords before a URL, again after a reset by the user, and no URL without', async () => {

@@ -7,7 +7,7 @@ import {
   settingsUri,
   parseSettingsUri,
 } from '../../../../../src/extension/computes/settings/pgSettings.ts';
-import { settingsOn } from '../../../../../src/extension/inventory/computeStatus.ts';
+import { postgresSettings } from '../../../../../src/extension/inventory/computeStatus.ts';
 import { parseBaseUrl } from '../../../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
 
@@ -21,7 +21,7 @@ describe('parseSettings', () => {
   it('turns every value into text, as in a configuration file', () => {
     const { settings } = { settings: undefined, ...parseSettings('{"jit":true,"geqo":false,"x.y":1.5}') };
     assert.deepEqual(settings, { jit: 'on', geqo: 'off', 'x.y': '1.5' });
-    assert.deepEqual(settingsOn({ settings: { pg_settings: { jit: true, seq_page_cost: 2 } } }), {
+    assert.deepEqual(postgresSettings({ settings: { pg_settings: { jit: true, seq_page_cost: 2 } } }), {
       jit: 'on',
       seq_page_cost: '2',
     });
@@ -29,7 +29,7 @@ describe('parseSettings', () => {
 
   it('returns no settings for a record without any', () => {
     for (const settings of [undefined, null, {}, { pg_settings: null }])
-      assert.deepEqual(settingsOn({ settings }), {});
+      assert.deepEqual(postgresSettings({ settings }), {});
   });
 
   it('formats one setting a line and ends with a line break', () => {
@@ -37,7 +37,7 @@ describe('parseSettings', () => {
       formatSettings({ jit: 'off', work_mem: '1MB' }),
       '{\n  "jit": "off",\n  "work_mem": "1MB"\n}\n',
     );
-    assert.deepEqual(settingsOn({ settings: { pg_settings: { odd: null } } }), { odd: '' });
+    assert.deepEqual(postgresSettings({ settings: { pg_settings: { odd: null } } }), { odd: '' });
   });
 
   it('rejects settings that the service sets, in any case', () => {

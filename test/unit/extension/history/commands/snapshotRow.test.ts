@@ -89,7 +89,8 @@ describe('The row of a snapshot', () => {
       await end;
       return isOffered;
     };
-    const rows = (branchId: string) => model.inventory.snapshots.of({ projectId: 'shop', branchId }).length;
+    const rows = (branchId: string) =>
+      model.inventory.snapshots.ofBranch({ projectId: 'shop', branchId }).length;
     assert.deepEqual([rows('br-main'), rows('br-look')], [1, 0]);
     assert.deepEqual([await offered('br-main'), await offered('br-look')], [true, false]);
   });

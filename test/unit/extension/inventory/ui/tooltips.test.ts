@@ -4,10 +4,10 @@ import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNod
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { connectShop, type ShopInventory } from '../../../../helpers/shopInventory.ts';
 
-const { tooltip, treeItem, visibleFields } =
+const { nodeTooltip, treeItem, visibleProjectFields } =
   await import('../../../../../src/extension/inventory/ui/treeItems.ts');
 
-describe('tooltip', () => {
+describe('nodeTooltip', () => {
   let shop: ShopInventory;
   beforeEach(async () => {
     shop = await connectShop();
@@ -21,7 +21,8 @@ describe('tooltip', () => {
     ];
     await shop.load();
     await shop.store.inventory.branches.ensureLoaded('shop');
-    const textFor = (node: TreeNode) => tooltip(shop.store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    const textFor = (node: TreeNode) =>
+      nodeTooltip(shop.store.inventory, node)?.value.replaceAll('\\', '') ?? '';
     const ids = { projectId: 'shop', branchId: 'br-dev' };
     const [branch, compute] = [
       { kind: 'branch', ...ids },
@@ -44,9 +45,9 @@ describe('tooltip', () => {
     const look = async (change: object) => {
       shop.replies.projects = [{ ...project, ...change }];
       await shop.store.inventory.refreshProjects();
-      const { value } = tooltip(shop.store.inventory, node) ?? { value: '' };
+      const { value } = nodeTooltip(shop.store.inventory, node) ?? { value: '' };
       const item = JSON.stringify(treeItem(shop.store.inventory, node));
-      return { looks: item + value, shown: visibleFields(shop.store.inventory, 'shop') };
+      return { looks: item + value, shown: visibleProjectFields(shop.store.inventory, 'shop') };
     };
     const before = await look({});
     const others = {
@@ -73,7 +74,7 @@ describe('tooltip', () => {
     ];
     await shop.load();
     const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' } as const;
-    const text = tooltip(shop.store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    const text = nodeTooltip(shop.store.inventory, node)?.value.replaceAll('\\', '') ?? '';
     for (const row of ['| Host | ep-a.eu.example.com |', '| Pooled host | ep-a-pooler.eu.example.com |'])
       assert.ok(text.includes(row), text);
     assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
@@ -87,7 +88,7 @@ describe('tooltip', () => {
     await shop.load();
     for (const [kind, expected] of Object.entries(kinds)) {
       const ids = { projectId: 'shop', branchId: 'br-main', computeId: `ep-${kind}` };
-      const text = tooltip(shop.store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
+      const text = nodeTooltip(shop.store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
       assert.ok(text?.includes(`| Pooled connections | ${expected}`), text);
     }
   });

@@ -9,12 +9,12 @@ import { connectShop, type ShopInventory } from '../../../../helpers/shopInvento
 const { NameOrder } = await import('../../../../../src/extension/window/ui/idAndName.ts');
 const { branchLabel } = await import('../../../../../src/extension/inventory/ui/branchText.ts');
 const {
-  childrenOf,
+  childNodes,
   nodeId: idOf,
-  parentOf,
-  roots,
+  parentNode,
+  rootNodes,
 } = await import('../../../../../src/extension/inventory/ui/treeNodes.ts');
-const { tooltip, treeItem } = await import('../../../../../src/extension/inventory/ui/treeItems.ts');
+const { nodeTooltip, treeItem } = await import('../../../../../src/extension/inventory/ui/treeItems.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];
 
@@ -27,10 +27,10 @@ describe('treeItem', () => {
     [label, description].filter((part) => typeof part === 'string').join(' | ');
   const shape = (node: TreeNode): Shape => {
     const text = textOf(treeItem(shop.store.inventory, node));
-    const children = childrenOf(shop.store.inventory, node);
+    const children = childNodes(shop.store.inventory, node);
     return children.length === 0 ? [text] : [text, children.map(shape)];
   };
-  const tree = (shown = 400) => roots(shop.store.inventory, shown).map(shape);
+  const tree = (shown = 400) => rootNodes(shop.store.inventory, shown).map(shape);
   const itemOf = (computeId: string, branchId = 'br-main') =>
     treeItem(shop.store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
 
@@ -145,7 +145,10 @@ describe('treeItem', () => {
       `kept by Undo of dev at ${clock}`,
       undefined,
     ]);
-    assert.match(tooltip(inventory, node('br-kept'))?.value ?? '', /\| Origin \| kept by Undo of main at /);
+    assert.match(
+      nodeTooltip(inventory, node('br-kept'))?.value ?? '',
+      /\| Origin \| kept by Undo of main at /,
+    );
   });
 
   it('says also to screen readers that the details of a project are not available', () => {
@@ -172,12 +175,12 @@ describe('treeItem', () => {
     const all: TreeNode[] = [];
     const walk = (node: TreeNode) => {
       all.push(node);
-      for (const child of childrenOf(shop.store.inventory, node)) {
-        assert.deepEqual(parentOf(child), node);
+      for (const child of childNodes(shop.store.inventory, node)) {
+        assert.deepEqual(parentNode(child), node);
         walk(child);
       }
     };
-    roots(shop.store.inventory, 400).forEach(walk);
+    rootNodes(shop.store.inventory, 400).forEach(walk);
     assert.equal(new Set(all.map(idOf)).size, all.length);
     assert.equal(all.length, 6);
   });
@@ -210,7 +213,10 @@ describe('treeItem', () => {
       own.accessibilityInformation?.label,
       'Branch agent/try, created by claude-code, expires in 23 hours, no computes, br-a',
     );
-    assert.match(tooltip(shop.store.inventory, node('br-a'), { agent })?.value ?? '', /Created by \| claude/);
+    assert.match(
+      nodeTooltip(shop.store.inventory, node('br-a'), { agent })?.value ?? '',
+      /Created by \| claude/,
+    );
     assert.equal(textOf(other), 'trial | expires in 6 d · no computes · br-b');
     assert.equal(other.accessibilityInformation?.label, 'Branch trial, expires in 6 days, no computes, br-b');
   });

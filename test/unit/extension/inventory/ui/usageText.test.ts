@@ -1,6 +1,6 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { usageOf, usageStep } from '../../../../../src/extension/inventory/usage.ts';
+import { recordedUsage, usageStep } from '../../../../../src/extension/inventory/usage.ts';
 
 const { usageText } = await import('../../../../../src/extension/inventory/ui/usageText.ts');
 
@@ -14,7 +14,7 @@ describe('usageText', () => {
   ] as const;
   for (const [record, expected] of rows)
     it(`is ${expected} for ${JSON.stringify(record)}`, () =>
-      assert.equal(usageText(usageOf(record)), expected));
+      assert.equal(usageText(recordedUsage(record)), expected));
 });
 
 describe('usageStep', () => {

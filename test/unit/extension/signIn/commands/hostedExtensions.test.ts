@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { namesInBranches } from '../../../../../src/extension/signIn/commands/hostedExtensions.ts';
+import { findHostedExtensions } from '../../../../../src/extension/signIn/commands/hostedExtensions.ts';
 import { connectScripted, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, type Script } from '../../../../helpers/scriptedService.ts';
 
@@ -20,7 +20,7 @@ const script: Script = (call) => {
   return { endpoints: [computeRecord('ep-main', { branch_id: 'br-main', current_state: state })] };
 };
 
-describe('namesInBranches', () => {
+describe('findHostedExtensions', () => {
   const at = ({ inventory, schemas }: ConnectedModel, isLocal: boolean) => ({
     inventory,
     schemas,
@@ -31,7 +31,7 @@ describe('namesInBranches', () => {
     const model = await connectScripted(script);
     const projects = ['closed', 'idle', 'shop'];
     for (const id of projects) await model.inventory.loadComputes(id).catch(() => undefined);
-    assert.deepEqual(await namesInBranches(at(model, false), projects), ['vector']);
+    assert.deepEqual(await findHostedExtensions(at(model, false), projects), ['vector']);
     const schemas = model.service.requests.filter((call) => call.endsWith('/schema'));
     assert.deepEqual(schemas, ['GET /projects/shop/branches/br-main/schema']);
   });
@@ -39,9 +39,9 @@ describe('namesInBranches', () => {
   it('reads nothing of the local service, and nothing without a connection', async () => {
     const model = await connectScripted(script);
     const before = model.service.requests.length;
-    assert.deepEqual(await namesInBranches(at(model, true), ['shop']), []);
+    assert.deepEqual(await findHostedExtensions(at(model, true), ['shop']), []);
     assert.deepEqual(
-      await namesInBranches({ ...at(model, true), session: { connection: undefined } }, ['shop']),
+      await findHostedExtensions({ ...at(model, true), session: { connection: undefined } }, ['shop']),
       [],
     );
     assert.equal(model.service.requests.length, before);

@@ -1,13 +1,13 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { ago, ahead, autosuspendText, duration, timeAndDate, timeLeft } =
+const { timeAgo, timeAhead, autosuspendText, durationText, timeAndDate, timeLeft } =
   await import('../../../../../src/extension/window/ui/timeText.ts');
 
 describe('duration', () => {
   it('uses the largest units', () => {
     const lengths = [0, 60, 90, 300, 3600, 5400, 86_400, 604_800];
-    assert.deepEqual(lengths.map(duration), [
+    assert.deepEqual(lengths.map(durationText), [
       '0 seconds',
       '1 minute',
       '1 minute, 30 seconds',
@@ -33,9 +33,9 @@ describe('autosuspendText', () => {
   });
 });
 
-describe('ago', () => {
+describe('timeAgo', () => {
   const now = Date.parse('2026-11-21T12:00:00Z');
-  const before = (seconds: number) => ago(new Date(now - seconds * 1000).toISOString(), now);
+  const before = (seconds: number) => timeAgo(new Date(now - seconds * 1000).toISOString(), now);
 
   it('uses the largest unit', () => {
     const seconds = [50, 120, 7200, 86_400, 3 * 86_400, 65 * 86_400, 800 * 86_400];
@@ -55,10 +55,10 @@ describe('ago', () => {
   });
 });
 
-describe('ahead', () => {
+describe('timeAhead', () => {
   it('uses the largest unit, and is never in the past', () => {
     const now = Date.parse('2026-11-21T12:00:00Z');
-    const after = (seconds: number) => ahead(new Date(now + seconds * 1000).toISOString(), now);
+    const after = (seconds: number) => timeAhead(new Date(now + seconds * 1000).toISOString(), now);
     assert.deepEqual([-60, 59, 3 * 3600 - 1, 86_400, 3 * 86_400].map(after), [
       'now',
       'in 59 seconds',
@@ -66,7 +66,7 @@ describe('ahead', () => {
       'tomorrow',
       'in 3 days',
     ]);
-    assert.equal(ahead('soon', now), 'soon');
+    assert.equal(timeAhead('soon', now), 'soon');
   });
 });
 

@@ -5,7 +5,7 @@ const { hasOpenMessage, safeItem, safeRow, setViewMessage, window } =
   await import('../../../../../src/extension/window/ui/window.ts');
 const { markdown, markdownList, markdownTable, withCommandLinks } =
   await import('../../../../../src/extension/window/ui/markdown.ts');
-const { ago, formatDate, timeAndDate, timeLeft } =
+const { timeAgo, formatDate, timeAndDate, timeLeft } =
   await import('../../../../../src/extension/window/ui/timeText.ts');
 const { TreeItem } = await import('vscode');
 
@@ -78,7 +78,7 @@ describe('markdown', () => {
 
 describe('texts that are not dates', () => {
   it('are shown as short and safe text', () => {
-    for (const show of [formatDate, timeAndDate, timeLeft, ago]) {
+    for (const show of [formatDate, timeAndDate, timeLeft, timeAgo]) {
       isSafe(show(HOSTILE));
       assert.equal(show(HOSTILE).length, 40);
       assert.equal(show('soon'), 'soon');

@@ -4,7 +4,7 @@ import { hasOpenMessage } from '../../window/ui/window.ts';
 import type { Inventory } from '../inventory.ts';
 
 /** Whether the user can answer an offer now with one click: signed in, the branches of a project loaded, and no other message. */
-export function isQuiet({
+export function canAnswerOffer({
   session,
   inventory,
 }: {
