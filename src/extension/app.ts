@@ -129,7 +129,7 @@ function registerListeners(
   disposables: DisposableStore,
 ): void {
   const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = deps;
-  const reveal = (change: PendingChange) => {
+  const revealChange = (change: PendingChange) => {
     const revealed = computesView.reveal(change);
     revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
   };
@@ -143,7 +143,7 @@ function registerListeners(
     onRefreshed: () => computesView.redrawTimes(),
   });
   const subscriptions = [
-    showPendingChanges(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
+    showPendingChanges(tracker, (end) => settingsDocuments.handleEnd(end), revealChange),
     followSchemas(deps.schemas, documents.schemasChanged),
     followDetails(deps, documents.detailsChanged),
     followOperations(tracker, documents.operationsChanged),

@@ -24,18 +24,20 @@ export interface DocumentEvents {
 
 export function registerDocuments(texts: () => Promise<DocumentTexts>): DocumentEvents & Disposable {
   const disposables = new DisposableStore();
-  const register = (scheme: string, provideTextDocumentContent: (uri: Uri) => Promise<string>) => {
+  const registerProvider = (scheme: string, provideTextDocumentContent: (uri: Uri) => Promise<string>) => {
     const changed = disposables.add(new EventEmitter<Uri>());
     const provider = { onDidChange: changed.event, provideTextDocumentContent };
     disposables.add(workspace.registerTextDocumentContentProvider(scheme, provider));
     return changed;
   };
   // Their text never changes.
-  register(ROWS_SCHEME, async (uri) => (await texts()).rowsText(uri));
+  registerProvider(ROWS_SCHEME, async (uri) => (await texts()).rowsText(uri));
   return {
-    schemasChanged: register(SCHEMA_SCHEME, async (uri) => (await texts()).schemaText(uri)),
-    detailsChanged: register(DETAILS_SCHEME, async (uri) => (await texts()).detailsText(uri)),
-    operationsChanged: register(OPERATIONS_SCHEME, async (uri) => (await texts()).operationsText(uri)),
+    schemasChanged: registerProvider(SCHEMA_SCHEME, async (uri) => (await texts()).schemaText(uri)),
+    detailsChanged: registerProvider(DETAILS_SCHEME, async (uri) => (await texts()).detailsText(uri)),
+    operationsChanged: registerProvider(OPERATIONS_SCHEME, async (uri) =>
+      (await texts()).operationsText(uri),
+    ),
     dispose: () => disposables.dispose(),
   };
 }

@@ -30,14 +30,14 @@ export class RecoveryRecordFiles<T> implements RecoveryRecords<T> {
 
   async set(id: string, record: T): Promise<void> {
     mkdirSync(this.#folder, { recursive: true });
-    await replaceFile(this.#file(id), JSON.stringify(record), { mode: 0o600 });
+    await replaceFile(this.#fileOf(id), JSON.stringify(record), { mode: 0o600 });
   }
 
   delete(id: string): void {
-    rmSync(this.#file(id), { force: true });
+    rmSync(this.#fileOf(id), { force: true });
   }
 
-  #file(id: string): string {
+  #fileOf(id: string): string {
     return path.join(this.#folder, `${createHash('sha256').update(id).digest('hex')}.json`);
   }
 }

@@ -10,7 +10,7 @@ import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../.
 import type { RunGit } from '../../base/git/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import { gitIgnored } from '../envFile/gitIgnored.ts';
+import { readIgnoreState } from '../envFile/gitIgnored.ts';
 
 interface AgentEnvRequest {
   /** The folder that the agent runs in. */
@@ -35,27 +35,27 @@ export interface AgentEnvFile {
 
 /** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
 export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
-  const { path: file, value } = await check(request);
-  return { path: file, variable: request.variable, value, write: (url) => write(request, url) };
+  const { path: file, value } = await readAndCheck(request);
+  return { path: file, variable: request.variable, value, write: (url) => writeUrl(request, url) };
 }
 
 /** Everything is looked up before the file is read and replaced at once, and again if the value has changed by then. */
-async function write(request: AgentEnvRequest, url: string): Promise<void> {
+async function writeUrl(request: AgentEnvRequest, url: string): Promise<void> {
   const { variable } = request;
-  const { path: file, value } = await check(request);
+  const { path: file, value } = await readAndCheck(request);
   let isChanged = false;
   const change = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
-    const text = textOf(request, bytes);
+    const text = decodeFile(request, bytes);
     const replacement = setVariable(text, variable, url);
     const after = changeText(text, () => replacement);
-    isChanged = after !== text && valueOf(text, variable) !== value;
+    isChanged = after !== text && valueInText(text, variable) !== value;
     if (isChanged) return undefined;
     if (replacement.isRequoted)
       throw new Error(`The value of ${variable} in ${request.file} can only be replaced as a whole.`);
     return Buffer.from(after);
   };
   await changeFile(file, change, 0o600);
-  if (isChanged) await write(request, url);
+  if (isChanged) await writeUrl(request, url);
 }
 
 /** Names of files that programs read variables from, so that no other file gets a line at its end. */
@@ -71,32 +71,32 @@ const PROBLEMS: Readonly<Record<FileProblem, string>> = {
   unreadable: "can't be read",
 };
 
-async function check(request: AgentEnvRequest) {
+async function readAndCheck(request: AgentEnvRequest) {
   const { file, variable, runGit } = request;
   if (!ENV_FILE.test(path.basename(file)))
     throw new Error(`${file} isn't the name of an env file, such as .env.`);
   if (!VARIABLE.test(variable))
     throw new Error(`${variable} isn't the name of a variable, such as DATABASE_URL.`);
   const real = await resolveInFolder(request);
-  const ignored = await gitIgnored(runGit, real);
+  const ignored = await readIgnoreState(runGit, real);
   if (ignored === 'tracked')
     throw new Error(`${file} is part of the Git repository, so no password is written to it.`);
   if (ignored === 'notIgnored') throw new Error(`Git doesn't ignore ${file}. Add it to .gitignore first.`);
   if (ignored === 'unknown') throw new Error(`Couldn't check whether Git ignores ${file}.`);
   const { bytes, problem } = await readUserFile(real, [path.dirname(real)]);
   if (problem !== undefined) throw new Error(`${file} ${PROBLEMS[problem]}.`);
-  const value = valueOf(textOf(request, bytes), variable);
+  const value = valueInText(decodeFile(request, bytes), variable);
   await requireReplaceable(request, value);
   return { path: real, value };
 }
 
-function textOf({ file }: AgentEnvRequest, bytes: Uint8Array | undefined): string {
+function decodeFile({ file }: AgentEnvRequest, bytes: Uint8Array | undefined): string {
   const text = bytes === undefined ? '' : decodeText(bytes);
   if (text === undefined) throw new Error(`${file} isn't UTF-8 text.`);
   return text;
 }
 
-const valueOf = (text: string, variable: string): string => getVariable(text, variable) ?? '';
+const valueInText = (text: string, variable: string): string => getVariable(text, variable) ?? '';
 
 /** @throws {Error} if the file isn't in the folder, perhaps because of a link */
 async function resolveInFolder({ folder, file }: AgentEnvRequest): Promise<string> {

@@ -2,7 +2,7 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
-import { loginOf, findLoginRole, readerOf, type Missing } from '../connection/branchLogin.ts';
+import { findComputeLogin, findLoginRole, findReaderLogin, type Missing } from '../connection/branchLogin.ts';
 import type { RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
@@ -18,7 +18,7 @@ interface LoginRequest extends BranchIds {
 /** The login of the database's owner, which is a secret. @throws {Error} with a sentence for the agent */
 export async function requireLogin(inventory: Inventory, request: LoginRequest): Promise<BranchLogin> {
   const compute = await requireCompute(inventory, request);
-  return requireFound(request, await loginOf(request.connection, compute, request));
+  return requireFound(request, await findComputeLogin(request.connection, compute, request));
 }
 
 /**
@@ -31,7 +31,7 @@ export async function findReader(
 ): Promise<BranchLogin | undefined> {
   const { host } = await requireCompute(inventory, request);
   const login = { ...(await requireLoginRole(request)), host };
-  return await readerOf(request.connection, request, login, request.signal);
+  return await findReaderLogin(request.connection, request, login, request.signal);
 }
 
 /** Returns the database and the role to log in as, usually its owner. @throws {Error} with a sentence for the agent */

@@ -54,9 +54,9 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
   const server = createServer((connection) => {
     connections.add(connection);
     connection.once('close', () => connections.delete(connection));
-    accept(connection, { socket, token }, { call: options.call, countPresence });
+    serveConnection(connection, { socket, token }, { call: options.call, countPresence });
   });
-  await listen(server, socket);
+  await listenAt(server, socket);
   const record = recordFile(folder, process.pid);
   const publish = (open: readonly string[]) =>
     replaceFile(record, JSON.stringify({ socket, token, folders: open }), { mode: 0o600 });
@@ -70,7 +70,7 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
   return { publish, dispose };
 }
 
-async function listen(server: Server, socket: string): Promise<void> {
+async function listenAt(server: Server, socket: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // Later errors change nothing, because the promise is settled.
   server.on('error', reject).listen(socket, resolve);
@@ -81,7 +81,7 @@ async function listen(server: Server, socket: string): Promise<void> {
 }
 
 /** Serves the one request of a connection, which ends at once without the token. */
-function accept(
+function serveConnection(
   connection: Socket,
   { socket, token }: Pick<WindowRecord, 'socket' | 'token'>,
   handlers: Pick<BridgeOptions, 'call'> & { readonly countPresence: (connection: Socket) => void },
@@ -126,13 +126,13 @@ function parseNonce(line: string): string | undefined {
 function parseRequest(line: string, token: string): BridgeRequest | undefined {
   try {
     const request = BridgeRequest.parse(JSON.parse(line));
-    return timingSafeEqual(digest(request.token), digest(token)) ? request : undefined;
+    return timingSafeEqual(hashOfToken(request.token), hashOfToken(token)) ? request : undefined;
   } catch {
     return undefined;
   }
 }
 
-const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
+const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 interface Place {
   readonly socket: string;

@@ -22,8 +22,8 @@ export class CallOrder {
 
   /** @param name of the tool, any text. Rejects with the reason of the signal if that is aborted while the call waits. */
   async run<T>(name: string, input: unknown, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
-    const subject = subjectOf(name, input);
-    const earlier = [...this.#pending].filter((other) => isInOrder(other.subject, subject));
+    const subject = subjectOfCall(name, input);
+    const earlier = [...this.#pending].filter((other) => mustWait(other.subject, subject));
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const pending = { subject, ended };
     this.#pending.add(pending);
@@ -38,7 +38,7 @@ export class CallOrder {
   }
 }
 
-function subjectOf(name: string, input: unknown): Subject {
+function subjectOfCall(name: string, input: unknown): Subject {
   const tool = findTool(name);
   const fields = fieldsOf(input);
   const isReading = tool?.hints.readOnlyHint === true || tool?.onlyReads?.(fields) === true;
@@ -51,7 +51,7 @@ function subjectOf(name: string, input: unknown): Subject {
 }
 
 /** Whether the later call has to wait. A call that names only a compute may be about each branch of the project. */
-function isInOrder(earlier: Subject, later: Subject): boolean {
+function mustWait(earlier: Subject, later: Subject): boolean {
   if (earlier.isReading && later.isReading) return false;
   if (!hasBranch(earlier) || !hasBranch(later) || earlier.projectId !== later.projectId) return false;
   const isOther = earlier.branchId !== undefined && later.branchId !== undefined;

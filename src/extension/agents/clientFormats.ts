@@ -20,14 +20,14 @@ export interface ClientFormat {
 /** Stands for the terminal as a target. */
 export const TERMINAL = 'terminal';
 
-const pretty = (value: object): string => JSON.stringify(value, undefined, 2);
+const formatJson = (value: object): string => JSON.stringify(value, undefined, 2);
 
-const json =
+const jsonFormat =
   (key: string, more: object = {}) =>
   (launch: Launch) =>
-    pretty({ [key]: { [SERVER_NAME]: { ...launch, ...more } } });
+    formatJson({ [key]: { [SERVER_NAME]: { ...launch, ...more } } });
 
-const toml = ({ command, args, env = {} }: Launch) =>
+const tomlFormat = ({ command, args, env = {} }: Launch) =>
   [
     `[mcp_servers.${SERVER_NAME}]`,
     `command = ${JSON.stringify(command)}`,
@@ -40,42 +40,46 @@ const toml = ({ command, args, env = {} }: Launch) =>
   ].join('\n');
 
 /** @param flag before each variable */
-const add = (words: readonly string[], flag: string) => (launch: Launch) => {
+const addCommandFormat = (words: readonly string[], flag: string) => (launch: Launch) => {
   const variables = Object.entries(launch.env ?? {}).flatMap(([name, value]) => [flag, `${name}=${value}`]);
   return terminalLine([...words, SERVER_NAME, ...variables], launch);
 };
 
-const opencode = ({ command, args, env }: Launch) => {
+const opencodeFormat = ({ command, args, env }: Launch) => {
   const server = { type: 'local', command: [command, ...args], ...(env && { environment: env }) };
-  return pretty({ mcp: { [SERVER_NAME]: server } });
+  return formatJson({ mcp: { [SERVER_NAME]: server } });
 };
 
 /** Gemini CLI, and Qwen Code, which comes from it. Their command line reads what follows `--` as unknown. */
-const geminiLike = (label: string, target: string): ClientFormat => ({
+const geminiClient = (label: string, target: string): ClientFormat => ({
   label,
   target,
-  text: json('mcpServers'),
-  unattended: { target, text: json('mcpServers', { trust: true }) },
+  text: jsonFormat('mcpServers'),
+  unattended: { target, text: jsonFormat('mcpServers', { trust: true }) },
 });
 
 export const CLIENTS: readonly ClientFormat[] = [
-  { label: 'Claude Code', target: TERMINAL, text: add(['claude', 'mcp', 'add', '--scope', 'user'], '-e') },
+  {
+    label: 'Claude Code',
+    target: TERMINAL,
+    text: addCommandFormat(['claude', 'mcp', 'add', '--scope', 'user'], '-e'),
+  },
   {
     label: 'Codex',
     target: TERMINAL,
-    text: add(['codex', 'mcp', 'add'], '--env'),
-    unattended: { target: '~/.codex/config.toml', text: toml },
+    text: addCommandFormat(['codex', 'mcp', 'add'], '--env'),
+    unattended: { target: '~/.codex/config.toml', text: tomlFormat },
   },
-  { label: 'Cursor', target: '~/.cursor/mcp.json', text: json('mcpServers') },
-  { label: 'Windsurf', target: '~/.codeium/windsurf/mcp_config.json', text: json('mcpServers') },
-  geminiLike('Gemini CLI', '~/.gemini/settings.json'),
-  { label: 'Copilot CLI', target: TERMINAL, text: add(['copilot', 'mcp', 'add'], '--env') },
-  { label: 'opencode', target: '~/.config/opencode/opencode.json', text: opencode },
-  geminiLike('Qwen Code', '~/.qwen/settings.json'),
+  { label: 'Cursor', target: '~/.cursor/mcp.json', text: jsonFormat('mcpServers') },
+  { label: 'Windsurf', target: '~/.codeium/windsurf/mcp_config.json', text: jsonFormat('mcpServers') },
+  geminiClient('Gemini CLI', '~/.gemini/settings.json'),
+  { label: 'Copilot CLI', target: TERMINAL, text: addCommandFormat(['copilot', 'mcp', 'add'], '--env') },
+  { label: 'opencode', target: '~/.config/opencode/opencode.json', text: opencodeFormat },
+  geminiClient('Qwen Code', '~/.qwen/settings.json'),
   {
     label: 'VS Code (GitHub Copilot)',
     target: '.vscode/mcp.json',
-    text: (launch) => json('servers')(withHome(launch, '${userHome}')),
+    text: (launch) => jsonFormat('servers')(withHome(launch, '${userHome}')),
   },
 ];
 
@@ -86,11 +90,11 @@ export function withHome(launch: Launch, variable: string): Launch {
   return { ...launch, command: shared(launch.command), args: launch.args.map(shared) };
 }
 
-const hooks = (event: string, entry: object) => pretty({ hooks: { [event]: [entry] } });
+const hooksFormat = (event: string, entry: object) => formatJson({ hooks: { [event]: [entry] } });
 
 /** Most clients have a list of handlers in an entry. */
 const hookEntry = (event: string, handler: object) =>
-  hooks(event, { hooks: [{ type: 'command', ...handler }] });
+  hooksFormat(event, { hooks: [{ type: 'command', ...handler }] });
 
 /** In Windows, Claude Code and Qwen Code run a hook in the shell that it names, and Gemini CLI and Copilot CLI in PowerShell. */
 const withShell = (command: string) => ({
@@ -125,7 +129,7 @@ export const HOOKS: readonly ClientFormat[] = [
     target: '.github/hooks/hosted-postgres.json',
     text: (launch) => {
       const entry = { type: 'command', command: hookLine(launch, 'VS Code') };
-      return pretty({ version: 1, hooks: { UserPromptSubmit: [entry] } });
+      return formatJson({ version: 1, hooks: { UserPromptSubmit: [entry] } });
     },
   },
 ];

@@ -30,20 +30,20 @@ export interface Launch {
 export async function writeLauncher(options: LauncherOptions): Promise<Launch> {
   const file = launcherFile(options.folder);
   if (process.platform !== 'win32') {
-    await write(file, shellScript(options));
+    await writeIfChanged(file, shellScript(options));
     return { command: file, args: [] };
   }
   const module = path.join(options.folder, MODULE);
-  await write(module, moduleScript(options));
+  await writeIfChanged(module, moduleScript(options));
   // Configurations of earlier versions name it, and it shows that agents are used.
-  await write(file, batchScript(options.program));
+  await writeIfChanged(file, batchScript(options.program));
   // A shell of Windows misreads paths with `&`, `(`, `)`, `^` or `@`, also in quotes, so none is needed to start the program.
   if (options.isStable)
     return { command: options.program, args: [module], env: { ELECTRON_RUN_AS_NODE: '1' } };
   return { command: 'cmd', args: ['/c', file] };
 }
 
-async function write(file: string, text: string): Promise<void> {
+async function writeIfChanged(file: string, text: string): Promise<void> {
   if ((await readFile(file, 'utf8').catch(() => '')) !== text) await replaceFile(file, text, { mode: 0o700 });
 }
 
@@ -70,7 +70,7 @@ const batchScript = (program: string): string =>
     '@echo off',
     `rem ${NOTE}`,
     'set "ELECTRON_RUN_AS_NODE=1"',
-    `"${batchText(program)}" "%~dp0${MODULE}" %*`,
+    `"${escapeForBatch(program)}" "%~dp0${MODULE}" %*`,
     '',
   ].join('\r\n');
 
@@ -78,7 +78,7 @@ const batchScript = (program: string): string =>
 const USER_FOLDERS = ['LOCALAPPDATA', 'APPDATA', 'USERPROFILE'];
 
 /** A path can't contain quotes on Windows. */
-function batchText(text: string): string {
+function escapeForBatch(text: string): string {
   for (const name of USER_FOLDERS) {
     const folder = process.env[name] ?? '';
     if (folder !== '' && text.startsWith(`${folder}\\`))

@@ -7,35 +7,35 @@
 export const MAX_OUTPUT = 18_000;
 
 /** JSON in which each row, record or moment of a list has its own line. */
-export const outputText = (output: object): string => textOf(output, ',\n');
+export const outputText = (output: object): string => jsonLines(output, ',\n');
 
-function textOf(value: unknown, separator = ','): string {
+function jsonLines(value: unknown, separator = ','): string {
   if (Array.isArray(value)) {
     const hasRecords = value.some((item) => typeof item === 'object' && item !== null);
-    return hasRecords ? `[\n${value.map((item) => textOf(item)).join(',\n')}\n]` : JSON.stringify(value);
+    return hasRecords ? `[\n${value.map((item) => jsonLines(item)).join(',\n')}\n]` : JSON.stringify(value);
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${textOf(field)}`).join(separator)}}`;
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${jsonLines(field)}`).join(separator)}}`;
 }
 
 /** Bytes of the value as JSON, with a separator. */
-export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 2;
+export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 2;
 
 /** @returns the first items, as many as fit */
 export function fittingItems<T>(items: readonly T[], maxBytes = MAX_OUTPUT): readonly T[] {
   let left = maxBytes;
-  const end = items.findIndex((item) => (left -= sizeOf(item)) < 0);
+  const end = items.findIndex((item) => (left -= jsonBytes(item)) < 0);
   return end === -1 ? items : items.slice(0, end);
 }
 
 /** @returns the text, or as many of its first lines as fit; if not even the first line fits, the start of that */
 export function fittingText(text: string, maxBytes = MAX_OUTPUT): string {
-  if (sizeOf(text) <= maxBytes) return text;
+  if (jsonBytes(text) <= maxBytes) return text;
   const lines = text.split('\n');
   let left = maxBytes;
   // The quotes are as long as the line break in JSON.
-  const end = lines.findIndex((line) => (left -= sizeOf(line) - 2) < 0);
+  const end = lines.findIndex((line) => (left -= jsonBytes(line) - 2) < 0);
   // A character has at most six bytes in JSON.
   return end === 0 ? text.slice(0, maxBytes / 6) : lines.slice(0, end === -1 ? undefined : end).join('\n');
 }
@@ -56,7 +56,7 @@ export function fittingRows(
 function cutRow(row: Row, maxBytes: number): Row {
   let length = Math.max(...row.map((value) => value?.length ?? 0));
   let cut = row;
-  while (length > 1 && sizeOf(cut) > maxBytes) {
+  while (length > 1 && jsonBytes(cut) > maxBytes) {
     length = Math.floor(length / 2);
     cut = row.map((value) => value && cutValue(value, length));
   }

@@ -44,10 +44,10 @@ export async function findWindows(
   folder: string,
   { pid, workingFolder }: { readonly pid: number; readonly workingFolder?: string | undefined },
 ): Promise<FoundWindow[]> {
-  const real = (entry: string) => realpath(entry).catch(() => entry);
-  const current = workingFolder && (await real(workingFolder));
+  const resolveLinks = (entry: string) => realpath(entry).catch(() => entry);
+  const current = workingFolder && (await resolveLinks(workingFolder));
   const ranked = (await readWindows(folder)).map(async (found) => {
-    const open = (await Promise.all(found.folders.map(real))).filter(
+    const open = (await Promise.all(found.folders.map(resolveLinks))).filter(
       (entry) => current !== undefined && isWithin(entry, current),
     );
     const longestMatch = Math.max(0, ...open.map(({ length }) => length));

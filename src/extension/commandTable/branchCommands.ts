@@ -30,13 +30,13 @@ import {
 } from './when.ts';
 
 /** A command for listed branches, in the palette and in one menu of their rows. */
-const ofBranch = (menu: MenuOf, group: string, row: string = LISTED_BRANCH): CommandRow => ({
+const branchMenu = (menu: MenuOf, group: string, row: string = LISTED_BRANCH): CommandRow => ({
   palette: HAS_BRANCHES,
   menus: [menu(group, row)],
 });
 
 /** A command for the row of a snapshot. The palette has Undo… and Create Branch from a Time…, whose lists do the same. */
-const ofSnapshot = (group: string): CommandRow => ({
+const snapshotMenu = (group: string): CommandRow => ({
   palette: false,
   menus: [computesRow(group, SNAPSHOT)],
 });
@@ -47,17 +47,17 @@ export const BRANCH_COMMANDS = {
     palette: HAS_BRANCHES,
     menus: [computesRow('2_branch@1', LISTED), computesRow('inline@1', LISTED_PROJECT)],
   },
-  'hostedPostgres.branch.rename': ofBranch(branchMore, '2_change@1'),
-  'hostedPostgres.branch.protect': ofBranch(branchMore, '2_change@2', UNPROTECTED),
-  'hostedPostgres.branch.unprotect': ofBranch(branchMore, '2_change@2', PROTECTED),
-  'hostedPostgres.branch.setDefault': ofBranch(branchMore, '2_change@3', OTHER_BRANCH),
-  'hostedPostgres.branch.reset': ofBranch(branchMore, '2_change@4', CHILD_BRANCH),
-  'hostedPostgres.branch.changeExpiry': ofBranch(branchMore, '2_change@5', OTHER_BRANCH),
-  'hostedPostgres.role.resetPassword': ofBranch(branchMore, '2_change@6'),
-  'hostedPostgres.branch.delete': ofBranch(computesRow, '8_delete@1'),
-  'hostedPostgres.undo': ofBranch(computesRow, '2_branch@3'),
-  'hostedPostgres.branch.createFromTime': ofBranch(branchData, '2_time@1'),
-  'hostedPostgres.history.compareSchema': ofBranch(branchData, '2_time@2'),
+  'hostedPostgres.branch.rename': branchMenu(branchMore, '2_change@1'),
+  'hostedPostgres.branch.protect': branchMenu(branchMore, '2_change@2', UNPROTECTED),
+  'hostedPostgres.branch.unprotect': branchMenu(branchMore, '2_change@2', PROTECTED),
+  'hostedPostgres.branch.setDefault': branchMenu(branchMore, '2_change@3', OTHER_BRANCH),
+  'hostedPostgres.branch.reset': branchMenu(branchMore, '2_change@4', CHILD_BRANCH),
+  'hostedPostgres.branch.changeExpiry': branchMenu(branchMore, '2_change@5', OTHER_BRANCH),
+  'hostedPostgres.role.resetPassword': branchMenu(branchMore, '2_change@6'),
+  'hostedPostgres.branch.delete': branchMenu(computesRow, '8_delete@1'),
+  'hostedPostgres.undo': branchMenu(computesRow, '2_branch@3'),
+  'hostedPostgres.branch.createFromTime': branchMenu(branchData, '2_time@1'),
+  'hostedPostgres.history.compareSchema': branchMenu(branchData, '2_time@2'),
   'hostedPostgres.history.compareRows': {
     palette: HAS_BRANCHES,
     menus: [branchData('2_time@3', LISTED_BRANCH), computesRow('0_rows@3', DATABASE_OR_TABLE)],
@@ -66,7 +66,7 @@ export const BRANCH_COMMANDS = {
     palette: all(HAS_BRANCHES, TRUSTED),
     menus: [branchData('2_time@4', LISTED_BRANCH, TRUSTED)],
   },
-  'hostedPostgres.history.mark': ofBranch(branchData, '2_time@5'),
+  'hostedPostgres.history.mark': branchMenu(branchData, '2_time@5'),
   'hostedPostgres.snapshot.create': {
     icon: 'add',
     palette: HAS_SNAPSHOTS,
@@ -76,12 +76,12 @@ export const BRANCH_COMMANDS = {
       computesRow('2_branch@1', SNAPSHOTS),
     ],
   },
-  'hostedPostgres.snapshot.restore': ofSnapshot('2_change@1'),
-  'hostedPostgres.snapshot.createBranch': ofSnapshot('2_change@2'),
-  'hostedPostgres.snapshot.rename': ofSnapshot('3_change@1'),
-  'hostedPostgres.snapshot.delete': ofSnapshot('8_delete@1'),
-  'hostedPostgres.schema.compare': ofBranch(computesRow, '2_branch@2'),
-  'hostedPostgres.schema.open': ofBranch(branchData, '1_now@1'),
+  'hostedPostgres.snapshot.restore': snapshotMenu('2_change@1'),
+  'hostedPostgres.snapshot.createBranch': snapshotMenu('2_change@2'),
+  'hostedPostgres.snapshot.rename': snapshotMenu('3_change@1'),
+  'hostedPostgres.snapshot.delete': snapshotMenu('8_delete@1'),
+  'hostedPostgres.schema.compare': branchMenu(computesRow, '2_branch@2'),
+  'hostedPostgres.schema.open': branchMenu(branchData, '1_now@1'),
   'hostedPostgres.schema.refresh': {
     icon: 'refresh',
     palette: SCHEMA_DOCUMENT,

@@ -53,28 +53,28 @@ export interface CommandRow {
 
 export type MenuOf = (group: string, ...when: readonly string[]) => MenuEntry;
 
-const entryOf =
+const menuEntry =
   (menu: MenuEntry['menu'], ...common: readonly string[]): MenuOf =>
   (group, ...when) => ({ menu, group, when: all(...common, ...when) });
 
-export const computesTitle = entryOf('view/title', IN_COMPUTES);
-export const apiKeysTitle = entryOf('view/title', IN_API_KEYS, SIGNED_IN);
-export const computesRow = entryOf('view/item/context', IN_COMPUTES);
+export const computesTitle = menuEntry('view/title', IN_COMPUTES);
+export const apiKeysTitle = menuEntry('view/title', IN_API_KEYS, SIGNED_IN);
+export const computesRow = menuEntry('view/item/context', IN_COMPUTES);
 /** The submenus keep the menu of a row short. */
-export const branchData = entryOf('hostedPostgres.branchData', IN_COMPUTES);
-export const branchMore = entryOf('hostedPostgres.branchMore', IN_COMPUTES);
-export const computeMore = entryOf('hostedPostgres.computeMore', IN_COMPUTES);
-export const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
-export const editorTitle = entryOf('editor/title');
-export const operationsTitle = entryOf('editor/title', OPERATIONS_DOCUMENT);
-export const sqlContext = entryOf('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
+export const branchData = menuEntry('hostedPostgres.branchData', IN_COMPUTES);
+export const branchMore = menuEntry('hostedPostgres.branchMore', IN_COMPUTES);
+export const computeMore = menuEntry('hostedPostgres.computeMore', IN_COMPUTES);
+export const apiKeysRow = menuEntry('view/item/context', IN_API_KEYS);
+export const editorTitle = menuEntry('editor/title');
+export const operationsTitle = menuEntry('editor/title', OPERATIONS_DOCUMENT);
+export const sqlContext = menuEntry('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
 /** The conditions for a SQL file that can be run. */
 const RUNS_FILES = [SQL_FILE, SIGNED_IN, TRUSTED, HAS_BRANCHES];
-export const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
-export const fileTitle = entryOf('editor/title', ...RUNS_FILES);
-export const fileContext = entryOf('editor/context', ...RUNS_FILES);
-export const explorerContext = entryOf('explorer/context', ...RUNS_FILES);
-export const explorerFolder = entryOf(
+export const gitBranch = menuEntry('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
+export const fileTitle = menuEntry('editor/title', ...RUNS_FILES);
+export const fileContext = menuEntry('editor/context', ...RUNS_FILES);
+export const explorerContext = menuEntry('explorer/context', ...RUNS_FILES);
+export const explorerFolder = menuEntry(
   'explorer/context',
   'explorerResourceIsFolder',
   ON_DISK,

@@ -134,7 +134,7 @@ function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): b
 }
 
 /** The value of each attribute; its default if the record doesn't have it. */
-function attributesOf(compute: Compute): Readonly<Record<string, unknown>> {
+function computeAttributes(compute: Compute): Readonly<Record<string, unknown>> {
   return {
     branch_id: compute.branch_id,
     suspend_timeout_seconds: compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT,
@@ -149,7 +149,7 @@ function attributesOf(compute: Compute): Readonly<Record<string, unknown>> {
 
 /** The attributes of `patch` that differ from the compute's; undefined if all are equal. */
 export function omitUnchanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
-  const current = attributesOf(compute);
+  const current = computeAttributes(compute);
   const different = Object.entries(patch).filter(
     ([field, value]) => !isDeepStrictEqual(value, current[field]),
   );

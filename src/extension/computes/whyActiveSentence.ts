@@ -3,7 +3,7 @@ import type { Compute, Session } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import type { Translator } from '../../base/translator.ts';
-import { loginOf } from '../connection/branchLogin.ts';
+import { findComputeLogin } from '../connection/branchLogin.ts';
 import { knownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import { whyActiveText } from './whyActiveText.ts';
@@ -83,7 +83,7 @@ async function askPostgres(
   compute: Compute,
   signal: AbortSignal,
 ): Promise<readonly Session[] | undefined> {
-  const login = await loginOf(connection, compute, { signal });
+  const login = await findComputeLogin(connection, compute, { signal });
   if (login.missing !== undefined) return undefined;
   // Loads `pg`, which most windows never need.
   const { readSessions } = await import('./readSessions.ts');

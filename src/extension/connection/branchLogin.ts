@@ -29,7 +29,7 @@ interface Wanted {
 }
 
 /** A login for the compute, which is a secret: a database, its owner, and the owner's password. @throws {ApiError} */
-export async function loginOf(
+export async function findComputeLogin(
   connection: AccountConnection,
   compute: Compute,
   { database: named, signal }: Wanted = {},
@@ -69,7 +69,7 @@ export async function loadBranchCatalog(
   signal?: AbortSignal,
 ): Promise<Catalog | undefined> {
   const client = await connection.client();
-  const options = optionsOf(connection, signal);
+  const options = callOptions(connection, signal);
   const [databases, roles] = await Promise.all([
     client.listDatabases(projectId, branchId, options),
     client.listRoles(projectId, branchId, options),
@@ -84,7 +84,7 @@ export async function loadBranchCatalog(
  * @returns undefined if the service has no such login: it is a hosted one, or an older local one
  * @throws {ApiError}
  */
-export async function readerOf(
+export async function findReaderLogin(
   connection: AccountConnection,
   { projectId, branchId }: BranchIds,
   login: RoleAndDatabase & { readonly host: string },
@@ -93,7 +93,7 @@ export async function readerOf(
   if (!connection.isLocal) return undefined;
   const { branches } = await connection.client();
   try {
-    const reader = await branches.getReader(projectId, branchId, optionsOf(connection, signal));
+    const reader = await branches.getReader(projectId, branchId, callOptions(connection, signal));
     return { ...login, ...reader, readsFor: login.role };
   } catch (error) {
     if (isNotOffered(error)) return undefined;
@@ -101,7 +101,7 @@ export async function readerOf(
   }
 }
 
-export const hostOf = (compute: Compute, isPooled: boolean): string =>
+export const computeHost = (compute: Compute, isPooled: boolean): string =>
   (isPooled ? pooledHost(compute) : undefined) ?? compute.host;
 
 /**
@@ -118,10 +118,10 @@ export async function findComputeCredentials(
   const client = await connection.client();
   const ids = { computeId: compute.id, branchId: compute.branch_id };
   const pooled = login.pooled && pooledHost(compute) !== undefined;
-  const query = { ...login, ...ids, pooled, host: hostOf(compute, pooled) };
-  return await client.findCredentials(compute.project_id, query, optionsOf(connection, signal));
+  const query = { ...login, ...ids, pooled, host: computeHost(compute, pooled) };
+  return await client.findCredentials(compute.project_id, query, callOptions(connection, signal));
 }
 
-const optionsOf = (connection: AccountConnection, signal = connection.signal) => ({
+const callOptions = (connection: AccountConnection, signal = connection.signal) => ({
   signal: AbortSignal.any([connection.signal, signal]),
 });

@@ -27,7 +27,7 @@ export function completionContext(line: string, column: number, parent = ''): Co
   for (const pattern of TYPED) {
     const typed = pattern.exec(before.slice(-MAX_TYPED_LENGTH))?.[0];
     if (typed === undefined) continue;
-    const kind = kindAfter(before.slice(0, before.length - typed.length), after, parent);
+    const kind = valueKindAfter(before.slice(0, before.length - typed.length), after, parent);
     if (kind === undefined) continue;
     const rest = REST.exec(after)?.[0] ?? '';
     return { kind, typed, start: column - typed.length, end: column + rest.length };
@@ -35,9 +35,9 @@ export function completionContext(line: string, column: number, parent = ''): Co
   return undefined;
 }
 
-function kindAfter(lead: string, after: string, parent: string): CompletionContext['kind'] | undefined {
+function valueKindAfter(lead: string, after: string, parent: string): CompletionContext['kind'] | undefined {
   if (URI_AUTHORITY.test(lead)) return 'host';
-  if (HOST_FIELD.test(lead) && isOfDatabase(lead, after, parent)) return 'host';
+  if (HOST_FIELD.test(lead) && isDatabaseField(lead, after, parent)) return 'host';
   const name = variableBefore(lead);
   return name === undefined ? undefined : kindByName(name);
 }
@@ -50,7 +50,7 @@ export const variableBefore = (lead: string): string | undefined =>
 export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
 
 /** Whether a field `host` is of a database: by the fields next to it, or by what contains it. @param lead the line until its value */
-export function isOfDatabase(lead: string, after: string, parent: string): boolean {
+export function isDatabaseField(lead: string, after: string, parent: string): boolean {
   if (CONNECTION_FIELD.test(lead + after)) return true;
   const before = lead.replace(HOST_FIELD, '');
   return CONNECT_CALL.test(before) || (before.trim() === '' && isDatabaseParent(parent));

@@ -2,8 +2,8 @@
 import {
   connectionString,
   definedFields,
-  securityOf,
-  sslModeOf,
+  tlsKeywords,
+  requiredSslMode,
   type ConnectionStringParts,
 } from './connectionStrings.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
@@ -45,7 +45,7 @@ export const formatConnection = (format: ConnectionFormat, parts: FormatParts): 
 export function libpqFields(parts: ConnectionStringParts): readonly (readonly [string, string])[] {
   const { name: host, port } = splitHost(parts.host);
   const { role: user, database: dbname, password } = parts;
-  return [...definedFields({ host, port: String(port), dbname, user, password }), ...securityOf(parts)];
+  return [...definedFields({ host, port: String(port), dbname, user, password }), ...tlsKeywords(parts)];
 }
 
 function libpqKeywords(parts: ConnectionStringParts): string {
@@ -61,7 +61,7 @@ function jdbcUrl(parts: ConnectionStringParts): string {
   const fields = definedFields({
     user: parts.role.toWellFormed(),
     password: parts.password?.toWellFormed(),
-    sslmode: sslModeOf(parts),
+    sslmode: requiredSslMode(parts),
     channelBinding: parts.channelBinding === true ? 'require' : undefined,
   });
   return `jdbc:postgresql://${parts.host}/${percentEncode(parts.database)}?${new URLSearchParams(fields).toString()}`;
@@ -71,7 +71,7 @@ const DOTNET_SSL_MODES = { require: 'Require', 'verify-ca': 'VerifyCA', 'verify-
 
 function dotnetString(parts: ConnectionStringParts): string {
   const { name, port } = splitHost(parts.host);
-  const sslMode = sslModeOf(parts);
+  const sslMode = requiredSslMode(parts);
   return definedFields({
     Host: name,
     Port: String(port),
@@ -92,7 +92,7 @@ const dotnetValue = (value: string): string =>
 function pythonCall(parts: ConnectionStringParts): string {
   const { name, port } = splitHost(parts.host);
   const text = (value: string) => JSON.stringify(value.toWellFormed());
-  const query = securityOf(parts).map(([key, value]) => `${text(key)}: ${text(value)}`);
+  const query = tlsKeywords(parts).map(([key, value]) => `${text(key)}: ${text(value)}`);
   const values = [
     '"postgresql+psycopg"',
     `username=${text(parts.role)}`,

@@ -17,22 +17,22 @@ export interface ConnectionStringParts extends Omit<Credentials, 'password'> {
 
 /** `postgresql://…`, every part percent-encoded. */
 export function connectionString(parts: ConnectionStringParts): string {
-  const query = securityOf(parts).map(([name, value]) => `${name}=${value}`);
+  const query = tlsKeywords(parts).map(([name, value]) => `${name}=${value}`);
   const search = query.length === 0 ? '' : `?${query.join('&')}`;
   return `${databaseUrl(parts)}${search}`;
 }
 
 /** The SSL mode that the service asks for. By default TLS is required, except on this machine. */
-export const sslModeOf = ({
+export const requiredSslMode = ({
   host,
   sslMode,
 }: Pick<ConnectionStringParts, 'host' | 'sslMode'>): Credentials['sslMode'] =>
   sslMode ?? (isLocalCompute({ host }) ? undefined : 'require');
 
 /** The keywords of libpq for TLS. */
-export const securityOf = (parts: ConnectionStringParts): [name: string, value: string][] =>
+export const tlsKeywords = (parts: ConnectionStringParts): [name: string, value: string][] =>
   definedFields({
-    sslmode: sslModeOf(parts),
+    sslmode: requiredSslMode(parts),
     channel_binding: parts.channelBinding === true ? 'require' : undefined,
   });
 

@@ -3,7 +3,7 @@
  * and most libraries read it from a separate variable or field, such as PGPORT next to PGHOST.
  */
 import {
-  isOfDatabase,
+  isDatabaseField,
   parentLine,
   URI_AUTHORITY,
   variableBefore,
@@ -36,10 +36,10 @@ export function portPlace(
   const field = FIELD.exec(lead);
   const parent = parentLine(document, line);
   if (field !== null) {
-    if (!isOfDatabase(lead, rest, parent)) return WITH_HOST;
+    if (!isDatabaseField(lead, rest, parent)) return WITH_HOST;
     const [, word = '', syntax = ''] = field;
     const name = portName(word);
-    const near = portIn(lead, name, line, 0) ?? portIn(rest, name, line, place.end);
+    const near = findPort(lead, name, line, 0) ?? findPort(rest, name, line, place.end);
     if (near !== undefined) return near;
     // Otherwise, the field is a line, as in YAML.
     if (lead.slice(0, field.index).trim() !== '' || !LINE_END.test(rest))
@@ -52,7 +52,7 @@ export function portPlace(
       if (near < 0 || near >= document.lineCount) continue;
       const nearText = document.lineAt(near).text;
       if (field !== null && parentLine(document, near) !== parent) continue;
-      const found = isComment(nearText) === isComment(text) && portIn(nearText, portName(name), near, 0);
+      const found = isComment(nearText) === isComment(text) && findPort(nearText, portName(name), near, 0);
       if (found) return found;
     }
   }
@@ -70,7 +70,7 @@ export function withPort(host: string, place: PortPlace): { readonly text: strin
 const isComment = (text: string): boolean => /^\s*(?:#|\/\/)/.test(text);
 
 /** The value of a port that is set in the text. @param column where the text starts in its line */
-function portIn(text: string, name: string, line: number, column: number): PortPlace | undefined {
+function findPort(text: string, name: string, line: number, column: number): PortPlace | undefined {
   const match = new RegExp(String.raw`(?<!\w)${name}["'\`]?[\])]?\s*(?:=>|[:=,\s])\s*["'\`]?(\d+)`, 'i').exec(
     text,
   );

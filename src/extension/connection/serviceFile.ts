@@ -26,21 +26,21 @@ export const serviceLines = (parts: Omit<ConnectionStringParts, 'password'>): re
 
 /** The lines of a service in the file, without comments and blank lines; undefined if there is no such service. */
 export function findServiceLines(file: string, name: string): readonly string[] | undefined {
-  const section = sectionOf(file, name);
-  return section && linesOf(file.slice(section.start, section.end)).slice(1);
+  const section = findSection(file, name);
+  return section && entryLines(file.slice(section.start, section.end)).slice(1);
 }
 
 /** Replaces the lines of a service, or adds it at the end. Everything else stays. */
 export function setService(file: string, name: string, lines: readonly string[]): Replacement {
   const eol = file.includes('\r\n') ? '\r\n' : '\n';
   const text = [`[${name}]`, ...lines].join(eol);
-  const section = sectionOf(file, name);
+  const section = findSection(file, name);
   if (section !== undefined) return { ...section, text };
   return appendLine(file, file.trim() === '' ? text : `${eol}${text}`);
 }
 
 /** The range from a service's header to its last entry. If a name occurs twice, libpq uses the first. */
-function sectionOf(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
+function findSection(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
   let range: { start: number; end: number } | undefined;
   for (const { 0: line, index } of file.matchAll(/[^\r\n]+/g)) {
     const text = line.trim();
@@ -54,7 +54,7 @@ function sectionOf(file: string, name: string): Pick<Replacement, 'start' | 'end
   return range;
 }
 
-const linesOf = (text: string): readonly string[] =>
+const entryLines = (text: string): readonly string[] =>
   text
     .split(/[\r\n]+/)
     .map((line) => line.trim())

@@ -7,7 +7,7 @@ import { findRepository } from '../../base/git/repository.ts';
 export type Ignored = 'ignored' | 'notIgnored' | 'tracked' | 'outside' | 'unknown';
 
 /** Runs git, because its rules aren't only in `.gitignore`. @param file the real path; the file may not exist */
-export async function gitIgnored(runGit: RunGit, file: string): Promise<Ignored> {
+export async function readIgnoreState(runGit: RunGit, file: string): Promise<Ignored> {
   const folder = path.dirname(file);
   // Git has the same exit code if there is no repository and if it rejects the repository.
   if ((await findRepository(folder)) === undefined) return 'outside';

@@ -103,9 +103,9 @@ export function branchMapWriter(runGit: RunGit, folder: string) {
   };
   return {
     setFollowed: (isFollowed: boolean) => config(KEYS.follow, String(isFollowed)),
-    setParent: (ref: BranchRef) => config(KEYS.parent, format(ref)),
+    setParent: (ref: BranchRef) => config(KEYS.parent, formatRef(ref)),
     setBranch: (gitBranch: string, ref: BranchRef | 'none') =>
-      config(branchKey(gitBranch), ref === 'none' ? ref : format(ref)),
+      config(branchKey(gitBranch), ref === 'none' ? ref : formatRef(ref)),
     addCreated: (created: CreatedBranch) => config('--add', KEYS.created, formatCreated(created)),
     /** Removes a created branch that was deleted. */
     removeCreated: (created: CreatedBranch) =>
@@ -119,10 +119,10 @@ export function branchMapWriter(runGit: RunGit, folder: string) {
 export type BranchMapWriter = ReturnType<typeof branchMapWriter>;
 
 /** Separated by spaces. The account is encoded, because its name may contain spaces. */
-const format = ({ account, projectId, branchId }: BranchRef): string =>
+const formatRef = ({ account, projectId, branchId }: BranchRef): string =>
   [encodeURI(account.toWellFormed()), projectId, branchId].join(' ');
 
-const formatCreated = (created: CreatedBranch): string => `${format(created)} ${created.gitBranch}`;
+const formatCreated = (created: CreatedBranch): string => `${formatRef(created)} ${created.gitBranch}`;
 
 /** @returns the reference, if it is valid, and the text after it */
 function parseRef(value: string): [ref: BranchRef | undefined, rest: string | undefined] {

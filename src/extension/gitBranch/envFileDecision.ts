@@ -65,7 +65,7 @@ export type EnvFileDecision =
 export type AskReason = 'unmapped' | 'missing' | 'shared';
 
 /** What to ask about the checked-out git branch, once. */
-export function questionOf(
+export function reasonToAsk(
   decision: EnvFileDecision,
   { git, isFollowedByNeon, map, gitProblem, lacksOwn, isDefaultBranch }: EnvFileFacts,
 ): AskReason | undefined {

@@ -1,7 +1,7 @@
 /** The connection string of a branch, with the role, database and parameters of the previous one. */
 import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
-import { findComputeCredentials, hostOf } from '../connection/branchLogin.ts';
+import { findComputeCredentials, computeHost } from '../connection/branchLogin.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
@@ -41,7 +41,11 @@ export async function findBranchUrl(
     const credentials = await findComputeCredentials(connection, compute, { ...login, pooled });
     if (credentials === undefined) return { problem: 'noPassword' };
     await knownHosts.remember(inventory, target.account, [compute]);
-    const url = connectionString({ ...login, password: credentials.password, host: hostOf(compute, pooled) });
+    const url = connectionString({
+      ...login,
+      password: credentials.password,
+      host: computeHost(compute, pooled),
+    });
     return { value: await knownHosts.withFormerTls(before, withTarget(before, url) ?? url) };
   } catch (error) {
     if (!isPermanentRejection(error)) return { problem: 'offline' };

@@ -50,12 +50,12 @@ async function headBranch(worktree: string, gitDir: string, runGit: RunGit): Pro
   // A repository with reftable has this file only for old programs.
   if (head === 'ref: refs/heads/.invalid') {
     const { code, stdout } = await runGit(worktree, 'symbolic-ref', '--quiet', 'HEAD');
-    return code === 0 ? branchOf(stdout.trim()) : undefined;
+    return code === 0 ? branchOfHead(stdout.trim()) : undefined;
   }
-  return head?.startsWith('ref: ') === true ? branchOf(head.slice('ref: '.length).trim()) : undefined;
+  return head?.startsWith('ref: ') === true ? branchOfHead(head.slice('ref: '.length).trim()) : undefined;
 }
 
-const branchOf = (ref: string): string | undefined =>
+const branchOfHead = (ref: string): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
 
 /** The repository's branches, also those that a worktree has checked out before their first commit. @throws {Error} */
@@ -86,14 +86,14 @@ export async function isDefaultBranch(
 
 /** The names by which `isDefaultBranch` knows the default branch. There needn't be such a branch here. */
 export async function readDefaultNames(repository: Repository, runGit: RunGit): Promise<readonly string[]> {
-  const names = await defaultsOfRemotes(repository);
+  const names = await defaultBranchesOfRemotes(repository);
   if (names.length > 0) return names;
   const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');
   return ['main', 'master', stdout.trim()];
 }
 
 /** The default branch of `origin`, or else that of each other remote. */
-async function defaultsOfRemotes({ commonDir }: Repository): Promise<readonly string[]> {
+async function defaultBranchesOfRemotes({ commonDir }: Repository): Promise<readonly string[]> {
   const folder = path.join(commonDir, 'refs', 'remotes');
   const remotes = await readdir(folder).catch((): string[] => []);
   const read = remotes.map(async (remote) => {

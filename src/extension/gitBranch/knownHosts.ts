@@ -56,7 +56,7 @@ export class KnownHosts {
   }
 
   get(host: string): KnownBranch | undefined {
-    return read(this.#memory).find(([known]) => known === normalizeHost(host))?.[1];
+    return readStoredHosts(this.#memory).find(([known]) => known === normalizeHost(host))?.[1];
   }
 
   /** Whether the value of a variable is the URL of a known branch. */
@@ -64,7 +64,7 @@ export class KnownHosts {
 
   /** The last known data of a branch, from any of its hosts. */
   find(branch: BranchRef): KnownBranch | undefined {
-    return read(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
+    return readStoredHosts(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
   }
 
   /** @returns the new URL, see `formerTls.ts` */
@@ -82,7 +82,7 @@ export class KnownHosts {
    * @param hosts that are in env files
    */
   async refresh(inventory: KnownInventory, account: string, hosts: readonly string[]): Promise<void> {
-    const own = read(this.#memory).filter(([, known]) => known.account === account);
+    const own = readStoredHosts(this.#memory).filter(([, known]) => known.account === account);
     const wanted = new Set([...own.map(([host]) => host), ...hosts.map(normalizeHost)]);
     if (wanted.size === 0) return;
     const found = new Map<string, KnownBranch>();
@@ -95,7 +95,7 @@ export class KnownHosts {
         if (wanted.has(host)) found.set(host, known);
     const others = own.filter(([host]) => !found.has(host));
     await this.#set([
-      ...others.map(([host, known]) => [host, withDeletion(inventory, known)] as const),
+      ...others.map(([host, known]) => [host, noteDeletion(inventory, known)] as const),
       ...found,
     ]);
   }
@@ -126,7 +126,7 @@ export class KnownHosts {
   }
 
   async #set(entries: readonly (readonly [string, KnownBranch])[]): Promise<void> {
-    const before = new Map(read(this.#memory));
+    const before = new Map(readStoredHosts(this.#memory));
     if (entries.every(([host, known]) => isDeepStrictEqual(before.get(host), known))) return;
     for (const [host] of entries) before.delete(host);
     await this.#memory.update(KNOWN_HOSTS_ENTRY, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
@@ -135,17 +135,17 @@ export class KnownHosts {
 }
 
 /** Returns the branch with whether it is deleted by now, as far as the lists say. Its compute was deleted. */
-function withDeletion(inventory: KnownInventory, known: KnownBranch): KnownBranch {
+function noteDeletion(inventory: KnownInventory, known: KnownBranch): KnownBranch {
   const list = inventory.branches.forProject(known.projectId);
   return list === undefined ? known : { ...known, isDeleted: !list.branches.has(known.branchId) };
 }
 
-function read(memory: Pick<Memory, 'get'>): readonly (readonly [string, KnownBranch])[] {
+function readStoredHosts(memory: Pick<Memory, 'get'>): readonly (readonly [string, KnownBranch])[] {
   const stored = memory.get(KNOWN_HOSTS_ENTRY);
-  return Array.isArray(stored) ? stored.filter(isEntry) : [];
+  return Array.isArray(stored) ? stored.filter(isStoredHost) : [];
 }
 
-function isEntry(value: unknown): value is readonly [string, KnownBranch] {
+function isStoredHost(value: unknown): value is readonly [string, KnownBranch] {
   const [host, known] = Array.isArray(value) ? value : [];
   const { account, projectId, projectName, branchId, branchName } = fieldsOf(known);
   return [host, account, projectId, projectName, branchId, branchName].every(

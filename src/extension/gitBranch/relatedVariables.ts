@@ -35,7 +35,7 @@ export interface RelatedVariables {
 }
 
 /** @param text of the env file. @param name the variable that follows git. Never rejects */
-export async function findRelated(
+export async function findRelatedVariables(
   deps: BranchUrlDependencies,
   text: string,
   name: string,
@@ -45,13 +45,13 @@ export async function findRelated(
   const connections = main === undefined ? [] : connectionsBeside(text, name, main);
   if (main === undefined || connections.length === 0) return { changes: [], left: [] };
   const { inventory, knownHosts } = deps;
-  const hostOf = ({ url }: Connection) => parseDatabaseUrl(url)?.host ?? '';
-  await knownHosts.refresh(inventory, target.account, connections.map(hostOf));
+  const hostOfConnection = ({ url }: Connection) => parseDatabaseUrl(url)?.host ?? '';
+  await knownHosts.refresh(inventory, target.account, connections.map(hostOfConnection));
   const current = knownHosts.get(main.host);
   const changes: VariableChange[] = [];
   const left: string[] = [];
   for (const connection of connections) {
-    if (!isSameBranch(knownHosts.get(hostOf(connection)), current)) continue;
+    if (!isSameBranch(knownHosts.get(hostOfConnection(connection)), current)) continue;
     const { value } = await findBranchUrl(deps, target, connection.url);
     const change = value === undefined ? undefined : connection.changesTo(value);
     if (change === undefined) left.push(connection.name);
@@ -73,15 +73,15 @@ function connectionsBeside(text: string, name: string, main: DatabaseUrl): reado
 
 /** Finds the variables that are a connection together, such as PGHOST, PGHOST_UNPOOLED, PGUSER and PGPASSWORD. */
 function groupConnections(text: string, prefix: string, main: DatabaseUrl): readonly Connection[] {
-  const has = (name: string) => getVariable(text, name) !== undefined;
+  const isSet = (name: string) => getVariable(text, name) !== undefined;
   const find = (part: Exclude<keyof typeof PART_NAMES, 'host'>) =>
-    PART_NAMES[part].map((name) => `${prefix}${name}`).find(has) ?? `${prefix}${PART_NAMES[part][0]}`;
+    PART_NAMES[part].map((name) => `${prefix}${name}`).find(isSet) ?? `${prefix}${PART_NAMES[part][0]}`;
   const others = [find('port'), find('user'), find('password'), find('database')] as const;
   const hosts = PART_NAMES.host.flatMap((name) =>
     [name, `${name}_UNPOOLED`].map((each) => `${prefix}${each}`),
   );
-  const security = prefix === 'PG' ? [...TLS_VARIABLES.keys()].filter(has) : [];
-  return hosts.filter(has).flatMap((host) => groupConnection(text, [host, ...others], main, security));
+  const security = prefix === 'PG' ? [...TLS_VARIABLES.keys()].filter(isSet) : [];
+  return hosts.filter(isSet).flatMap((host) => groupConnection(text, [host, ...others], main, security));
 }
 
 function groupConnection(

@@ -76,7 +76,7 @@ function reasonToKeep(
   created: CreatedBranch,
   branch: Branch,
 ): KeptReason | undefined {
-  const use = findUse(facts, created);
+  const use = findUseOfBranch(facts, created);
   if (use !== undefined) return use;
   if (facts.isMarked(created)) return 'marked';
   return branch.protected === true ? 'protected' : deletionProblem(list, branch)?.kind;
@@ -86,7 +86,7 @@ function reasonToKeep(
 export const countUnused = (facts: BranchUsage): number =>
   new Set(
     facts.map.created
-      .filter((created) => findUse(facts, created) === undefined)
+      .filter((created) => findUseOfBranch(facts, created) === undefined)
       .map(({ branchId }) => branchId),
   ).size;
 
@@ -97,7 +97,10 @@ function gitBranchFinder({ map, gitBranches }: BranchUsage): (name: string) => b
 }
 
 /** Returns what uses a branch, as far as it is known without a request. */
-function findUse(facts: BranchUsage, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
+function findUseOfBranch(
+  facts: BranchUsage,
+  branch: BranchRef,
+): 'gitBranch' | 'newParent' | 'envFile' | undefined {
   const { map, inFiles } = facts;
   const exists = gitBranchFinder(facts);
   const ofGitBranches = [

@@ -10,16 +10,16 @@ import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/git/runGit.ts';
 import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import { decideEnvFileChange, questionOf } from './envFileDecision.ts';
+import { decideEnvFileChange, reasonToAsk } from './envFileDecision.ts';
 import type { AskReason, EnvFileDecision, EnvFileFacts, StopReason } from './envFileDecision.ts';
 import type { EnvChange, EnvValue, EnvVariable } from '../envFile/envVariable.ts';
 import { findBranchUrl, type FoundBranchUrl, type BranchUrlDependencies } from './findBranchUrl.ts';
-import { gitIgnored } from '../envFile/gitIgnored.ts';
+import { readIgnoreState } from '../envFile/gitIgnored.ts';
 import { isDefaultBranch, readGitState, stateFiles } from './gitState.ts';
 import { findRepository, type Repository } from '../../base/git/repository.ts';
 import { knownProblem, type KnownBranch } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
-import { findRelated } from './relatedVariables.ts';
+import { findRelatedVariables } from './relatedVariables.ts';
 import { branchesInOtherWorktrees, type UnreadFolder } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
@@ -193,7 +193,7 @@ export class WorkFolder implements Disposable {
     const mayEnd = decision.kind === 'stopped' && RETRIED.includes(decision.reason);
     if (mayEnd && state.account !== undefined)
       this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
-    const question = questionOf(decision, state);
+    const question = reasonToAsk(decision, state);
     const gitBranch = state.git.branch ?? '';
     if (
       question !== undefined &&
@@ -206,7 +206,7 @@ export class WorkFolder implements Disposable {
   async #switch(target: BranchRef, text: string, before: string, after: string): Promise<void> {
     const { name, file } = this.env;
     try {
-      const { changes, left } = await findRelated(this.#deps, text, name, target);
+      const { changes, left } = await findRelatedVariables(this.#deps, text, name, target);
       if (left.length > 0) throw new Error(`${left.join(', ')} in ${file} can't follow.`);
       const change = await this.env.replace([{ name, before, after }, ...changes]);
       // This line isn't reached after a failure, which would be repeated at once.
@@ -257,7 +257,7 @@ export class WorkFolder implements Disposable {
         branch !== undefined &&
         mapped === undefined &&
         (await isDefaultBranch(repository, branch, map, runGit)),
-      file: isSwitch && (await gitIgnored(runGit, path)) === 'tracked' ? 'tracked' : file,
+      file: isSwitch && (await readIgnoreState(runGit, path)) === 'tracked' ? 'tracked' : file,
       ...found,
       host,
       current,

@@ -14,18 +14,20 @@ export async function findWorktree(folder: string): Promise<string> {
 }
 
 /** The folders of the other worktrees. They may have been deleted. */
-export async function otherWorktrees({ gitDir, commonDir }: Repository): Promise<string[]> {
+export async function listOtherWorktrees({ gitDir, commonDir }: Repository): Promise<string[]> {
   const folder = path.join(commonDir, 'worktrees');
   const names = await readdir(folder).catch(() => []);
   const entries = names.map((name) => path.join(folder, name)).filter((entry) => entry !== gitDir);
-  const linked = (await Promise.all(entries.map(linkedWorktree))).filter((found) => found !== undefined);
+  const linked = (await Promise.all(entries.map(folderOfLinkedWorktree))).filter(
+    (found) => found !== undefined,
+  );
   // A bare repository has no main worktree. A submodule's git folder isn't inside its worktree.
   const hasMain = gitDir !== commonDir && path.basename(commonDir) === '.git';
   return [...(hasMain ? [path.dirname(commonDir)] : []), ...linked];
 }
 
 /** @param entry in `worktrees` of the git folder @returns undefined for one that git hasn't finished */
-async function linkedWorktree(entry: string): Promise<string | undefined> {
+async function folderOfLinkedWorktree(entry: string): Promise<string | undefined> {
   const gitFile = (await readUserText(path.join(entry, 'gitdir'), entry))?.trim() ?? '';
   // Git 2.48 and later may write a path relative to the entry.
   return gitFile === '' ? undefined : path.dirname(path.resolve(entry, gitFile));
@@ -48,7 +50,7 @@ export async function branchesInOtherWorktrees(
   readonly unread: readonly UnreadFolder[];
 }> {
   const inside = path.relative(repository.worktree, folder);
-  const others = await otherWorktrees(repository);
+  const others = await listOtherWorktrees(repository);
   const worktrees = [repository.worktree, ...others];
   const read = others.map(async (worktree) => {
     const other = path.join(worktree, inside);

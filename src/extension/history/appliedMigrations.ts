@@ -9,9 +9,9 @@ import {
 } from '../../api/rules/migrationTables.ts';
 import { withSession, type BranchLogin } from '../database/sql/sqlSession.ts';
 
-const number = (id: string) => `${id}::int8::float8`;
+const asNumber = (id: string) => `${id}::int8::float8`;
 
-const DATABASE = `SELECT ${number('oid')} AS id FROM pg_database WHERE datname = current_database()`;
+const DATABASE = `SELECT ${asNumber('oid')} AS id FROM pg_database WHERE datname = current_database()`;
 
 const MAX_TABLES = 4;
 const MAX_ROWS = 2000;
@@ -34,7 +34,7 @@ export interface AppliedMigrations {
 }
 
 /** Wakes the compute. @returns undefined if there are too many. @throws {Error} from Postgres or the network */
-export const readApplied = async (
+export const readAppliedMigrations = async (
   login: BranchLogin,
   signal: AbortSignal,
 ): Promise<readonly AppliedMigrations[] | undefined> =>
@@ -62,7 +62,7 @@ async function readRows(
 ): Promise<readonly AppliedMigration[] | undefined> {
   if (migration === undefined) return [];
   const { rows } = await client.query<AppliedMigration>(`
-    SELECT (${migration})::text AS name, ${number('xmin::text')} AS transaction, ${isApplied} AS "isApplied"
+    SELECT (${migration})::text AS name, ${asNumber('xmin::text')} AS transaction, ${isApplied} AS "isApplied"
     FROM ONLY ${quoted} WHERE ${isMigration} LIMIT ${MAX_ROWS + 1}`);
   return rows.length > MAX_ROWS ? undefined : rows;
 }

@@ -30,7 +30,7 @@ export async function branchHistory(
     ref,
     now: Date.now(),
     retention: inventory.project(ref.projectId)?.history_retention_seconds ?? undefined,
-    markersOf: (branchId) => markers.of({ ...ref, branchId }),
+    markersOf: (branchId) => markers.ofBranch({ ...ref, branchId }),
     startOf: (branchId) => {
       const branch = list.branches.get(branchId);
       if (branch === undefined) return undefined;

@@ -75,7 +75,7 @@ export class Markers {
   }
 
   /** Returns the markers of a branch, the newest first. */
-  of(ref: BranchRef): readonly Marker[] {
+  ofBranch(ref: BranchRef): readonly Marker[] {
     return markersOf(this.#memory.values())
       .filter((marker) => isSameBranch(marker, ref))
       .toReversed();

@@ -77,16 +77,16 @@ function isStillThere(
   { tracked, present }: Pick<MigrationFiles, 'tracked' | 'present'>,
   worktree: string,
 ): boolean {
-  const ending = lastTwo(name);
+  const ending = folderAndName(name);
   return (
     tracked.some((each) => each.content === content) ||
-    present.some((each) => lastTwo(each) === ending) ||
+    present.some((each) => folderAndName(each) === ending) ||
     existsSync(path.join(worktree, name))
   );
 }
 
 /** The folder's name is that of the migration in some layouts. */
-const lastTwo = (name: string): string => name.split('/').slice(-2).join('/');
+const folderAndName = (name: string): string => name.split('/').slice(-2).join('/');
 
 async function readHashes(
   runGit: RunGit,
@@ -113,7 +113,7 @@ async function readHashes(
 }
 
 /** @param note of a migration in a database. @returns which of the files it may be about */
-export function filesOf(
+export function filesNotedAs(
   note: string,
   names: readonly string[],
   hashes: MigrationFiles['hashes'],

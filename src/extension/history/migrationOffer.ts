@@ -4,7 +4,7 @@
  */
 import type { TableTransaction } from '../../api/records/records.ts';
 import type { AppliedMigration, AppliedMigrations } from './appliedMigrations.ts';
-import { filesOf, type MigrationFiles } from './migrationFiles.ts';
+import { filesNotedAs, type MigrationFiles } from './migrationFiles.ts';
 
 interface RemovedMigrations {
   readonly later: ReadonlySet<AppliedMigration>;
@@ -24,11 +24,11 @@ export function removedMigrations(
   const later = new Set<AppliedMigration>();
   const files = new Set<string>();
   for (const row of rows) {
-    if (filesOf(row.name, present, hashes).length === 0) {
-      if (filesOf(row.name, removedNames ?? [], hashes).length === 0) return undefined;
+    if (filesNotedAs(row.name, present, hashes).length === 0) {
+      if (filesNotedAs(row.name, removedNames ?? [], hashes).length === 0) return undefined;
       later.add(row);
     } else {
-      const own = filesOf(row.name, trackedNames ?? [], hashes);
+      const own = filesNotedAs(row.name, trackedNames ?? [], hashes);
       // Git doesn't have the file, so its text may have been another one.
       if (own.length === 0) return undefined;
       for (const name of own) files.add(name);
@@ -70,7 +70,7 @@ export function findLater(
     if (transaction.late && !areNotedFirst) return undefined;
     const count = new Set([...later].map(nameOf)).size;
     const { before, lsn } = transaction;
-    return { before, ...(lsn && { lsn }), count, since: firstOf(applied, transactions) };
+    return { before, ...(lsn && { lsn }), count, since: momentBeforeFirst(applied, transactions) };
   }
   return undefined;
 }
@@ -78,7 +78,7 @@ export function findLater(
 type Before = Pick<TableTransaction, 'before' | 'lsn'>;
 
 /** Whether one isn't earlier. Where both have positions, these count: times aren't ordered if the clock was wrong. */
-export function isSince(moment: Before, other: Before): boolean {
+export function isNotEarlier(moment: Before, other: Before): boolean {
   const [position, start] = [moment, other].map(({ lsn }) =>
     lsn?.split('/').map((half) => parseInt(half, 16)),
   );
@@ -88,7 +88,7 @@ export function isSince(moment: Before, other: Before): boolean {
   return high === startHigh ? low >= startLow : high > startHigh;
 }
 
-function firstOf(
+function momentBeforeFirst(
   { rows, areNotedFirst }: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
   [first, ...others]: readonly TableTransaction[],
 ): string | undefined {

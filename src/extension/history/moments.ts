@@ -63,7 +63,7 @@ interface Segment {
 const MAX_SEGMENTS = 20;
 
 /** Returns the periods in the past of a branch, the newest first, as far as the retention goes back. */
-function segmentsOf({
+function pastSegments({
   ref,
   now,
   retention,
@@ -94,17 +94,18 @@ function segmentsOf({
 }
 
 /** The earliest moment that can be restored, as far as it is known. */
-export const earliestOf = (history: BranchHistory): number => segmentsOf(history).at(-1)?.from ?? history.now;
+export const earliestMoment = (history: BranchHistory): number =>
+  pastSegments(history).at(-1)?.from ?? history.now;
 
 const segmentAt = (segments: readonly Segment[], time: number): Segment | undefined =>
   segments.find(({ from, to }) => time >= from && time < to);
 
 /** The branch that has the data of this branch at a time. @param at if it is an LSN, it is always one of this branch itself */
-export function sourceAt(history: BranchHistory, at: PointInTime): RestoreSource {
+export function restoreSourceAt(history: BranchHistory, at: PointInTime): RestoreSource {
   const { branchId } = history.ref;
   if ('lsn' in at) return { branchId, at };
   const time = Date.parse(at.timestamp);
-  return { branchId: segmentAt(segmentsOf(history), time)?.branchId ?? branchId, at };
+  return { branchId: segmentAt(pastSegments(history), time)?.branchId ?? branchId, at };
 }
 
 /** Seconds before now. */
@@ -114,9 +115,9 @@ const PRESETS = [60, 5 * 60, 60 * 60];
 const MAX_MOMENTS = 50;
 
 /** Returns the moments of a branch, the newest first, but before all others the one that undoes the last undo. */
-export function momentsOf(history: BranchHistory): readonly Moment[] {
+export function listMoments(history: BranchHistory): readonly Moment[] {
   const { now, gitEvents, createdAt, hasFirstMoment } = history;
-  const segments = segmentsOf(history);
+  const segments = pastSegments(history);
   const marked = segments.flatMap((segment) => [
     ...momentsOfMarkers(segment, history),
     ...(segment.undo === undefined ? [] : undoMoment(segment.undo, history)),
@@ -128,7 +129,7 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
   ].filter(({ time }) => segmentAt(segments, time) !== undefined);
   const others = times.map((moment) => {
     const at = { timestamp: new Date(moment.time).toISOString() };
-    return { ...moment, source: sourceAt(history, at) };
+    return { ...moment, source: restoreSourceAt(history, at) };
   });
   const all = [...marked, ...schemaMoments(history, segments, marked), ...others].toSorted(newestFirst);
   const lastUndo = all.filter(({ kind }) => kind === 'undo').slice(0, 1);
@@ -180,7 +181,7 @@ function schemaMoments(
     const time = Date.parse(before);
     const isNamed = names.some((each) => each.time <= time && time - each.time <= NAMED_BEFORE);
     if (isNamed || (!lsn && segmentAt(segments, time) === undefined)) return [];
-    const source = sourceAt(history, pointInTime(before, lsn));
+    const source = restoreSourceAt(history, pointInTime(before, lsn));
     return [{ kind: 'schema' as const, ...change, time, source }];
   });
 }
@@ -229,7 +230,7 @@ const TURN_GAP = 10 * 60_000;
  * newest first.
  */
 function countChanges(markers: readonly Marker[]): readonly number[] {
-  const continues = (later: Marker | undefined, earlier: Marker | undefined) =>
+  const continuesSeries = (later: Marker | undefined, earlier: Marker | undefined) =>
     later?.kind === 'agent' &&
     // A turn begins something new.
     later.text !== '' &&
@@ -238,8 +239,8 @@ function countChanges(markers: readonly Marker[]): readonly number[] {
     Date.parse(later.time) - Date.parse(earlier.time) <= TURN_GAP;
   let run = 0;
   return markers.map((marker, index) => {
-    run = continues(markers[index - 1], marker) ? run + 1 : 1;
-    return continues(marker, markers[index + 1]) ? 1 : run;
+    run = continuesSeries(markers[index - 1], marker) ? run + 1 : 1;
+    return continuesSeries(marker, markers[index + 1]) ? 1 : run;
   });
 }
 

@@ -2,7 +2,7 @@
  * After git has gone back to an earlier commit: whether the database branch can go back to the migrations of that commit. See
  * `migrationOffer.ts`.
  */
-import { readerOf } from '../connection/branchLogin.ts';
+import { findReaderLogin } from '../connection/branchLogin.ts';
 import { pointInTime } from '../../api/records/pointInTime.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { RunGit } from '../../base/git/runGit.ts';
@@ -15,8 +15,8 @@ import { readHeadLog } from './headLog.ts';
 import type { Markers } from './markers.ts';
 import type { AppliedMigrations } from './appliedMigrations.ts';
 import { areUnchangedSince, readMigrationFiles } from './migrationFiles.ts';
-import { findLater, isSince, removedMigrations } from './migrationOffer.ts';
-import { earliestOf, sourceAt } from './moments.ts';
+import { findLater, isNotEarlier, removedMigrations } from './migrationOffer.ts';
+import { earliestMoment, restoreSourceAt } from './moments.ts';
 import { type RestoreSource } from '../account/refs.ts';
 
 interface CheckoutDependencies {
@@ -43,7 +43,7 @@ export async function offerAfterCheckout(
   const { session, inventory, markers, runGit } = deps;
   const { connection } = session;
   const { repository, current } = state;
-  if (repository === undefined || current === undefined || !isSettled(state)) return undefined;
+  if (repository === undefined || current === undefined || !isUsedByCheckoutAlone(state)) return undefined;
   if (connection?.isLocal !== true || current.isDeleted || current.account !== connection.accountId)
     return undefined;
   const [event] = await readHeadLog(repository, undefined);
@@ -57,10 +57,10 @@ export async function offerAfterCheckout(
   const { signal } = connection;
   const files = await readMigrationFiles(runGit, repository);
   if (files === undefined) return undefined;
-  const { readApplied } = await import('./appliedMigrations.ts');
+  const { readAppliedMigrations } = await import('./appliedMigrations.ts');
   const { host, role, database } = url;
-  const reader = await readerOf(connection, ref, { host, role, database });
-  const tables = reader && (await readApplied(reader, signal));
+  const reader = await findReaderLogin(connection, ref, { host, role, database });
+  const tables = reader && (await readAppliedMigrations(reader, signal));
   const removed = tables?.flatMap((applied) => {
     const found = removedMigrations(files, applied.rows);
     return found === undefined ? [] : [{ applied, ...found }];
@@ -74,18 +74,19 @@ export async function offerAfterCheckout(
   if (found === undefined) return undefined;
   // Another program has applied migrations since then.
   for (const table of tables)
-    if (table !== own.applied && (await read(table)).some((each) => isSince(each, found))) return undefined;
+    if (table !== own.applied && (await read(table)).some((each) => isNotEarlier(each, found)))
+      return undefined;
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
-  const earliest = earliestOf(history);
+  const earliest = earliestMoment(history);
   const since = found.since === undefined ? earliest : Date.parse(found.since);
   const time = Date.parse(found.before);
   if (time < earliest || !(await areUnchangedSince(runGit, repository, own.files, since))) return undefined;
-  const source = sourceAt(history, pointInTime(found.before, found.lsn));
+  const source = restoreSourceAt(history, pointInTime(found.before, found.lsn));
   return { ref, source, time, count: found.count };
 }
 
 /** Whether the env file points to the database of the checked-out commit, and to no other worktree's. */
-function isSettled({ map, git: { pause }, decision, sharedWith }: WorkFolderState): boolean {
+function isUsedByCheckoutAlone({ map, git: { pause }, decision, sharedWith }: WorkFolderState): boolean {
   if (!map.isFollowed || sharedWith !== undefined) return false;
   if (pause !== undefined) return pause === 'detached';
   return decision.kind === 'nothing' || (decision.kind === 'keep' && decision.reason === 'defaultBranch');

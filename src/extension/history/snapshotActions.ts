@@ -39,7 +39,7 @@ export async function createSnapshot(
     },
     options,
   );
-  const result = await thenRefresh(inventory, projectId, sending);
+  const result = await refreshAfter(inventory, projectId, sending);
   const isPending = tracker.follow('create', { projectId, branchId, snapshot: name }, operations);
   return { ...result, isPending };
 }
@@ -56,7 +56,7 @@ export const updateSnapshot = async (
     ({ snapshots }, call) => snapshots.update(projectId, id, change, call),
     options,
   );
-  await thenRefresh(inventory, projectId, sending);
+  await refreshAfter(inventory, projectId, sending);
   return {};
 };
 
@@ -68,11 +68,11 @@ export const deleteSnapshot = async (
   options: SendOptions,
 ): Promise<object> => {
   const sending = sender.call(({ snapshots }, call) => snapshots.delete(projectId, id, call), options);
-  return await thenRefresh(inventory, projectId, sending);
+  return await refreshAfter(inventory, projectId, sending);
 };
 
 /** The rows then show what the service has, also if the reply was lost. */
-async function thenRefresh<T>(inventory: Inventory, projectId: string, change: Promise<T>): Promise<T> {
+async function refreshAfter<T>(inventory: Inventory, projectId: string, change: Promise<T>): Promise<T> {
   try {
     return await change;
   } finally {
@@ -81,13 +81,13 @@ async function thenRefresh<T>(inventory: Inventory, projectId: string, change: P
 }
 
 /** Creates a branch with the data of a snapshot. Roles have the passwords of the other branch. @throws {ApiError} */
-export async function branchOfSnapshot(
+export async function createBranchOfSnapshot(
   deps: SnapshotDependencies,
   ref: BranchRef,
   { snapshotId, name }: { readonly snapshotId: string; readonly name: string },
   options: SendOptions,
 ): Promise<SendResult> {
-  return await restore(deps, ref, { snapshotId, body: { name } }, options);
+  return await sendRestore(deps, ref, { snapshotId, body: { name } }, options);
 }
 
 /**
@@ -104,7 +104,7 @@ export async function restoreInPlace(
   const { inventory, markers } = deps;
   const { projectId } = ref;
   const time = Date.now();
-  const result = await restore(deps, ref, { snapshotId, body: { finalize_restore: true } }, options);
+  const result = await sendRestore(deps, ref, { snapshotId, body: { finalize_restore: true } }, options);
   await Promise.all([
     inventory.branches.refresh(projectId),
     inventory.refreshComputes(projectId),
@@ -119,7 +119,7 @@ export async function restoreInPlace(
   return { ...result, restored, preserved };
 }
 
-async function restore(
+async function sendRestore(
   { inventory, sender, tracker }: SnapshotDependencies,
   { projectId, branchId: target_branch_id }: BranchRef,
   { snapshotId, body }: { readonly snapshotId: string; readonly body: SnapshotRestoreBody },

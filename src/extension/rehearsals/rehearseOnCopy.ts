@@ -9,7 +9,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
 import type { BranchActions } from '../branches/branchActions.ts';
 import { expiryAfter } from '../branches/expiryTime.ts';
-import { loginOf } from '../connection/branchLogin.ts';
+import { findComputeLogin } from '../connection/branchLogin.ts';
 import { renewBranchPasswords } from '../connection/renewPasswords.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
@@ -54,7 +54,7 @@ export async function rehearseOnCopy(
     rehearsal: async ({ projectId, branchId }: BranchIds) => branches.getRehearsal(projectId, branchId, ends),
     schemaDiff: async ({ projectId, branchId }: BranchIds, name: string) =>
       branches.getSchemaDiff(projectId, branchId, name, ends),
-    delete: async (copy: BranchIds) => remove(deps, connection, copy),
+    delete: async (copy: BranchIds) => removeCopy(deps, connection, copy),
   };
   return await rehearse<RehearsedCopy>(rehearser, steps, { longestLock, historySeconds }, signal);
 }
@@ -81,12 +81,12 @@ async function copyBranch(
       record === undefined || connection.isLocal
         ? []
         : await rolesWithSharedPasswords(deps, connection, projectId, record);
-    const login = compute && (await loginOf(connection, compute, { database }));
+    const login = compute && (await findComputeLogin(connection, compute, { database }));
     if (record === undefined || login === undefined || login.missing !== undefined)
       throw new Error(`The copy of ${branchId} has no login for ${database}.`);
     return { projectId, branchId: record.id, login, url: connectionString(login), sharedRoles };
   } catch (error) {
-    if (record !== undefined) await remove(deps, connection, { projectId, branchId: record.id });
+    if (record !== undefined) await removeCopy(deps, connection, { projectId, branchId: record.id });
     throw error;
   }
 }
@@ -114,7 +114,7 @@ async function rolesWithSharedPasswords(
 }
 
 /** Never rejects: if the copy can't be deleted, it expires. */
-async function remove(
+async function removeCopy(
   { branchActions, log }: Dependencies,
   connection: AccountConnection,
   copy: BranchIds,

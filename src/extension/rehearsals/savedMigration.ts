@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileExists } from '../../migrations/shownTools.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from '../../migrations/sqlFiles.ts';
 import type { AppliedMigrations } from '../history/appliedMigrations.ts';
-import { filesOf } from '../history/migrationFiles.ts';
+import { filesNotedAs } from '../history/migrationFiles.ts';
 
 /**
  * @param isKnown whether the user has rehearsed the file, so that it may be in any folder
@@ -39,7 +39,9 @@ export function pendingFiles(
   const hashes = Map.groupBy(names.keys(), (name) => sha256(names.get(name)?.text ?? ''));
   const notes = tables.flatMap(({ rows }) => rows.filter(({ isApplied }) => isApplied));
   const applied = new Set(
-    notes.flatMap((note) => filesOf(note.name, [...names.keys()], hashes).map((name) => names.get(name))),
+    notes.flatMap((note) =>
+      filesNotedAs(note.name, [...names.keys()], hashes).map((name) => names.get(name)),
+    ),
   );
   const index = files.findIndex((each) => each.file === file);
   const pending = files.slice(applied.size === 0 ? index : 0, index + 1).filter((each) => !applied.has(each));

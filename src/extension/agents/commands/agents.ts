@@ -38,7 +38,7 @@ type Item = Choice<Action>;
 const MAX_CALLS = 20;
 
 /** Returns the branches of agents in the connected account, the newest first. */
-const branchesHere = ({ agentBranches, session }: CommandContext): readonly AgentBranch[] =>
+const branchesOfAccount = ({ agentBranches, session }: CommandContext): readonly AgentBranch[] =>
   agentBranches.ofAccount(session.connection).toReversed();
 
 /** Lists the branches and the last calls. A branch that is picked is shown in the Computes view. */
@@ -47,7 +47,9 @@ export async function showAgents(context: CommandContext): Promise<void> {
   const items = async (show: (known: readonly Item[]) => void) => {
     show(itemsOf(context));
     // If the refresh fails, the list shows the branches as they were recorded when they were created.
-    await refresh(context).catch((error: unknown) => context.log.error('Loading branches of agents', error));
+    await refreshBranches(context).catch((error: unknown) =>
+      context.log.error('Loading branches of agents', error),
+    );
     return itemsOf(context);
   };
   const idOf = ({ id }: Action) => id;
@@ -56,7 +58,7 @@ export async function showAgents(context: CommandContext): Promise<void> {
 }
 
 function itemsOf(context: CommandContext): readonly Item[] {
-  const branches = branchesHere(context);
+  const branches = branchesOfAccount(context);
   const calls = context.agentBranches.calls.toReversed();
   return [
     ...branches.map((branch) => branchItem(context, branch, calls)),
@@ -106,7 +108,7 @@ const commandItem = (label: string, icon: string, id: CommandId): Item => ({
 export const deleteAgentBranches: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete the branches of agents");
   context.session.requireConnection();
-  const load = async () => (await loadDeletable(context)).map((branch) => deletable(context, branch));
+  const load = async () => (await loadDeletable(context)).map((branch) => deletableBranch(context, branch));
   const found = await loadDeletable(context);
   if (found.length === 0)
     return void window.showInformationMessage(l10n.t('There are no branches of agents to delete.'));
@@ -114,14 +116,14 @@ export const deleteAgentBranches: Command = async (context, _argument, run) => {
   const items = found.map((branch) => ({
     label: agentBranchName(branch),
     description: agentBranchText(branch),
-    value: deletable(context, branch),
+    value: deletableBranch(context, branch),
   }));
   const chosen = await singleStep(l10n.t('Delete Agent Branches'), pickMany(placeholder, items));
   if (chosen === undefined || chosen.length === 0) return;
   await deleteBranches(context, run, chosen, load);
 };
 
-const deletable = ({ agentBranches }: CommandContext, branch: AgentBranch): DeletableBranch => ({
+const deletableBranch = ({ agentBranches }: CommandContext, branch: AgentBranch): DeletableBranch => ({
   ref: branch,
   title: agentBranchName(branch),
   forget: async () => agentBranches.remove(branch),
@@ -129,8 +131,8 @@ const deletable = ({ agentBranches }: CommandContext, branch: AgentBranch): Dele
 
 /** What the user has made the default, protected or marked, or given children, is no longer the agent's. */
 async function loadDeletable(context: CommandContext): Promise<readonly AgentBranch[]> {
-  const lists = await refresh(context);
-  return branchesHere(context).filter((branch) => {
+  const lists = await refreshBranches(context);
+  return branchesOfAccount(context).filter((branch) => {
     const list = lists.get(branch.projectId);
     const record = list?.branches.get(branch.branchId);
     if (list === undefined || record === undefined || record.protected === true) return false;
@@ -139,11 +141,11 @@ async function loadDeletable(context: CommandContext): Promise<readonly AgentBra
 }
 
 /** Forgets branches that are gone. @throws {Error} if a list can't be loaded */
-async function refresh(context: CommandContext): Promise<ReadonlyMap<string, BranchList>> {
-  const projectIds = branchesHere(context).map(({ projectId }) => projectId);
+async function refreshBranches(context: CommandContext): Promise<ReadonlyMap<string, BranchList>> {
+  const projectIds = branchesOfAccount(context).map(({ projectId }) => projectId);
   const gone = { branches: new Map(), requestedAt: Date.now() };
   const lists = await loadBranchLists(context, projectIds);
-  for (const { account, projectId } of branchesHere(context)) {
+  for (const { account, projectId } of branchesOfAccount(context)) {
     const list = lists.get(projectId);
     if (list !== undefined || (await isProjectGone(context.inventory, projectId)))
       context.agentBranches.update({ account, projectId }, list ?? gone);

@@ -32,7 +32,7 @@ export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch
     return await offerOpening(file, error.message);
   }
   if (after === before) return announce(l10n.t('{0} has the server already', MCP_FILE), 'info');
-  if (!(await confirm(before, after))) return;
+  if (!(await confirmDifference(before, after))) return;
   const isUnsaved = workspace.textDocuments.some(
     ({ uri, isDirty }) => isDirty && uri.toString() === file.toString(),
   );
@@ -50,7 +50,7 @@ async function offerOpening(file: Uri, reason: string): Promise<void> {
 }
 
 /** Shows the difference until the user has decided. */
-async function confirm(before: string, after: string): Promise<boolean> {
+async function confirmDifference(before: string, after: string): Promise<boolean> {
   const uriOf = (query: string) => Uri.from({ scheme: SCHEME, path: `/${MCP_FILE}`, query });
   const [old, proposed] = [uriOf('before'), uriOf('after')];
   const provider = workspace.registerTextDocumentContentProvider(SCHEME, {

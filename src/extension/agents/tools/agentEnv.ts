@@ -4,7 +4,7 @@ import type { AgentBranch } from '../../inventory/agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { findBranchUrl } from '../../gitBranch/findBranchUrl.ts';
-import { renewPasswords } from './ownPasswords.ts';
+import { renewOwnPasswords } from './ownPasswords.ts';
 import type { ToolCall } from './toolCall.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
@@ -35,7 +35,7 @@ export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): 
   const { deps } = call;
   if (deps.agentBranches.find(ref) === undefined) return undefined;
   try {
-    await renewPasswords(call, ref);
+    await renewOwnPasswords(call, ref);
   } catch (error) {
     return `Couldn't give the branch new passwords: ${deps.explain(error)}`;
   }

@@ -16,7 +16,7 @@ import { fittingItems, MAX_OUTPUT } from '../outputText.ts';
 import {
   branchIdSchema,
   defineTool,
-  described,
+  optionalField,
   INTERRUPTS,
   projectIdSchema,
   READS,
@@ -44,7 +44,7 @@ export const branchTools = {
     description: 'Lists the branches of a project. Change only yours.',
     hints: READS,
     input: z.strictObject({
-      projectId: described(projectIdSchema, "Default: the folder's or the only project."),
+      projectId: optionalField(projectIdSchema, "Default: the folder's or the only project."),
       skip: skipSchema,
     }),
     output: z.object({

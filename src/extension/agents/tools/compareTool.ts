@@ -2,17 +2,17 @@
 import * as z from 'zod/mini';
 import type { RowComparison } from '../../database/rows/compareRows.ts';
 import { tableLines, tableWidths } from '../../database/rows/formatRows.ts';
-import { rowSourceOf } from '../../database/rows/statements.ts';
+import { parseRowSource } from '../../database/rows/statements.ts';
 import { SqlError } from '../../window/sqlError.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { schemaDiff } from '../../database/schema/compareSchemas.ts';
 import { requireLoginRole } from '../agentLogin.ts';
 import { findGatedBranch, findReadingLogin, isOwnBranch, type GatedBranch } from './agentPermissions.ts';
-import { fittingText, MAX_OUTPUT, sizeOf } from '../outputText.ts';
+import { fittingText, MAX_OUTPUT, jsonBytes } from '../outputText.ts';
 import {
   branchIdSchema,
   defineTool,
-  described,
+  optionalField,
   maxBytesSchema,
   projectIdSchema,
   READS,
@@ -34,9 +34,9 @@ export const compareTools = {
     input: z.strictObject({
       projectId: projectIdSchema,
       branchId: branchIdSchema,
-      otherBranchId: described(branchIdSchema, 'Default: the parent.'),
+      otherBranchId: optionalField(branchIdSchema, 'Default: the parent.'),
       database: z.optional(z.string()),
-      rowsOf: described(z.string(), 'Also compare rows of this table or query.'),
+      rowsOf: optionalField(z.string(), 'Also compare rows of this table or query.'),
       maxBytes: maxBytesSchema,
     }),
     output: z.object({
@@ -61,7 +61,7 @@ export const compareTools = {
       const { rowsOf, maxBytes = MAX_OUTPUT } = input;
       const asked = { otherId, database, rowsOf: rowsOf ?? '' };
       const compared = rowsOf === undefined ? {} : await differingRows(call, found, asked);
-      return { database, differs: diff !== '', ...shorten(diff, compared, maxBytes - OTHER_FIELDS) };
+      return { database, differs: diff !== '', ...shortenToFit(diff, compared, maxBytes - OTHER_FIELDS) };
     },
   }),
 };
@@ -72,9 +72,9 @@ interface ComparedRows {
 }
 
 /** The rows get at most half of the space. */
-function shorten(diff: string, { rows, note }: ComparedRows, maxBytes: number) {
+function shortenToFit(diff: string, { rows, note }: ComparedRows, maxBytes: number) {
   const shownRows = rows === undefined ? undefined : fittingText(rows, maxBytes / 2);
-  const shown = fittingText(diff, maxBytes - sizeOf(shownRows));
+  const shown = fittingText(diff, maxBytes - jsonBytes(shownRows));
   const isCut = shown !== diff || shownRows !== rows;
   const notes = [note, isCut ? 'For more, set maxBytes.' : undefined].filter((text) => text !== undefined);
   return {
@@ -102,7 +102,7 @@ async function differingRows(
   // Loads `pg`, which most windows never need.
   const { compareRows, NoTableError } = await import('../../database/rows/compareRows.ts');
   try {
-    return { rows: differenceOf(await compareRows(logins, rowSourceOf(rowsOf), call.signal)) };
+    return { rows: differenceText(await compareRows(logins, parseRowSource(rowsOf), call.signal)) };
   } catch (error) {
     const isUndefined = error instanceof SqlError && UNDEFINED.includes(error.code ?? '');
     if (!isUndefined && !(error instanceof NoTableError)) throw error;
@@ -114,7 +114,7 @@ async function differingRows(
  * Formats the difference like a diff. After the counts and the columns, lines with `-` are deleted rows and the old version of
  * changed rows, and lines with `+` are added rows and the new version of changed rows.
  */
-function differenceOf({
+function differenceText({
   columns,
   rightAligned,
   added,

@@ -9,12 +9,17 @@ import { sanitize } from '../../../base/sanitize.ts';
 
 const MAX_SETTINGS = 50;
 
-const line = (text: string | null | undefined): string | undefined =>
+const textOrNone = (text: string | null | undefined): string | undefined =>
   typeof text === 'string' && text !== '' ? sanitize(text) : undefined;
 
 export function projectOutput(inventory: Inventory, id: string) {
   const { name, region_id: region, pg_version: version } = inventory.project(id) ?? {};
-  return { projectId: id, name: line(name), region: line(region), postgresVersion: version ?? undefined };
+  return {
+    projectId: id,
+    name: textOrNone(name),
+    region: textOrNone(region),
+    postgresVersion: version ?? undefined,
+  };
 }
 
 /** The fields of a compute in a list. Sizes are in compute units. */
@@ -22,7 +27,7 @@ export function computeOutput(compute: Compute) {
   const size = computeSizeRange(compute);
   return {
     computeId: compute.id,
-    name: line(compute.name),
+    name: textOrNone(compute.name),
     branchId: compute.branch_id,
     type: isPrimary(compute)
       ? 'primary'
@@ -43,14 +48,14 @@ export function computeDetails(inventory: Inventory, compute: Compute) {
     ...computeOutput(compute),
     project: projectOutput(inventory, compute.project_id),
     host: sanitize(compute.host),
-    pooledHost: line(pooledHost(compute)),
+    pooledHost: textOrNone(pooledHost(compute)),
     maxConnections: size && maxConnections(size.min),
     autosuspend: autosuspendOutput(compute),
     postgresSettings: Object.fromEntries(
       settings.map(([name, value]) => [sanitize(name), sanitize(String(value))]),
     ),
-    lastActive: line(compute.last_active),
-    createdAt: line(compute.created_at),
+    lastActive: textOrNone(compute.last_active),
+    createdAt: textOrNone(compute.created_at),
   };
 }
 

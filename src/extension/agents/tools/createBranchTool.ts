@@ -15,7 +15,7 @@ import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './agentPermissions.ts';
 import { ensureOwnPasswords } from './ownPasswords.ts';
-import { ADDS, branchIdSchema, defineTool, described, projectIdSchema, wholeNumber } from './tool.ts';
+import { ADDS, branchIdSchema, defineTool, optionalField, projectIdSchema, wholeNumber } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
 const DEFAULT_HOURS = 24;
@@ -25,13 +25,13 @@ const MAX_UNASKED = 10;
 
 const input = z.strictObject({
   projectId: z.optional(projectIdSchema),
-  parentId: described(branchIdSchema, "Default: the project's default branch."),
+  parentId: optionalField(branchIdSchema, "Default: the project's default branch."),
   name: z.optional(z.string()),
-  hours: described(wholeNumber(1, 720), 'Until it expires: 1 to 720, default 24.'),
+  hours: optionalField(wholeNumber(1, 720), 'Until it expires: 1 to 720, default 24.'),
   database: z.optional(z.string()),
-  envFile: described(z.string(), 'Such as .env. A value of the user is never replaced.'),
-  envVariable: described(z.string(), 'Default: DATABASE_URL.'),
-  includePassword: described(z.boolean(), 'Also return the URL with its password.'),
+  envFile: optionalField(z.string(), 'Such as .env. A value of the user is never replaced.'),
+  envVariable: optionalField(z.string(), 'Default: DATABASE_URL.'),
+  includePassword: optionalField(z.boolean(), 'Also return the URL with its password.'),
 });
 
 type Call = ToolCall<z.infer<typeof input>>;
@@ -68,7 +68,7 @@ export const createBranchTool = defineTool({
     // Check the agent's input before creating anything, so that an error leaves nothing behind.
     const { database, role } = await requireLoginRole({ ...request, branchId: source.id });
     const env = await prepareNamedEnv(call, call.input);
-    const branch = existing ?? (await create(call, projectId, source));
+    const branch = existing ?? (await createAgentBranch(call, projectId, source));
     const ref = { account, projectId, branchId: branch.id };
     const compute = await findPrimary(deps.inventory, ref);
     if (compute === undefined) throw new Error(`${displayName(branch)} has no compute.`);
@@ -121,7 +121,7 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 }
 
 /** @throws {ApiError} @throws {Error} for the agent if the user doesn't approve, or it takes too long */
-async function create(call: Call, projectId: string, parent: Branch): Promise<Branch> {
+async function createAgentBranch(call: Call, projectId: string, parent: Branch): Promise<Branch> {
   const { deps, account, agent, connection, worktree } = call;
   const { agentBranches } = deps;
   const project = projectName(deps.inventory, projectId);

@@ -18,14 +18,14 @@ export async function ensureOwnPasswords(
 ): Promise<void> {
   const { deps } = call;
   const { ownPasswords } = deps.agentBranches.find(ref) ?? {};
-  const isSame = ownPasswords?.lastReset === lastResetOf(call, ref);
-  if (!isSame || ownPasswords?.roles.includes(role) !== true) await renewPasswords(call, ref);
+  const isSame = ownPasswords?.lastReset === timeOfLastReset(call, ref);
+  if (!isSame || ownPasswords?.roles.includes(role) !== true) await renewOwnPasswords(call, ref);
   if (deps.agentBranches.find(ref)?.ownPasswords?.roles.includes(role) !== true)
     throw new Error(`The service doesn't give ${role} its own password, so the URL isn't returned.`);
 }
 
 /** @throws {ApiError} @throws {Error} for the agent */
-export async function renewPasswords(call: ToolCall<unknown>, ref: BranchRef): Promise<void> {
+export async function renewOwnPasswords(call: ToolCall<unknown>, ref: BranchRef): Promise<void> {
   const { deps, connection, signal } = call;
   const { projectId, branchId } = ref;
   const client = await connection.client();
@@ -34,8 +34,10 @@ export async function renewPasswords(call: ToolCall<unknown>, ref: BranchRef): P
   const record = deps.inventory.branches.get(projectId, branchId);
   const branch = { projectId, branchId, record, roles: listed };
   const { renewed } = await renewBranchPasswords(deps, branch, async (send) => changeBranch(call, send));
-  deps.agentBranches.edit(ref, { ownPasswords: { roles: renewed, lastReset: lastResetOf(call, ref) } });
+  deps.agentBranches.edit(ref, { ownPasswords: { roles: renewed, lastReset: timeOfLastReset(call, ref) } });
 }
 
-const lastResetOf = ({ deps }: ToolCall<unknown>, { projectId, branchId }: BranchRef): string | undefined =>
-  deps.inventory.branches.get(projectId, branchId)?.last_reset_at ?? undefined;
+const timeOfLastReset = (
+  { deps }: ToolCall<unknown>,
+  { projectId, branchId }: BranchRef,
+): string | undefined => deps.inventory.branches.get(projectId, branchId)?.last_reset_at ?? undefined;

@@ -21,10 +21,10 @@ export async function runTool(
   const agent = sanitize(caller.agent, 40) || UNNAMED_AGENT;
   const who = { agent: sanitize(log.clean(agent), 40), tool: sanitize(log.clean(name), 40) };
   try {
-    const output = await run(deps, name, input, { ...caller, agent });
+    const output = await runWithConnection(deps, name, input, { ...caller, agent });
     const call = { ...who, ...describeCall(deps.inventory, input, output) };
     log.info(logLine(call));
-    remember(deps, call);
+    noteCall(deps, call);
     return output;
   } catch (error) {
     const message = log.clean(deps.explain(error));
@@ -32,7 +32,7 @@ export async function runTool(
     // Neither the log nor the stored calls get values of the database.
     const shown = error instanceof SqlError ? error.summary : undefined;
     log.error(logLine(call), shown ?? error);
-    remember(deps, { ...call, failure: log.clean(shown ?? message) });
+    noteCall(deps, { ...call, failure: log.clean(shown ?? message) });
     throw new Error(message);
   }
 }
@@ -43,7 +43,7 @@ const logLine = ({ agent, tool, text, branchId = '' }: Call): string =>
   [`${agent}: ${tool}`, text, text === branchId ? '' : branchId].filter((part) => part !== '').join(' ');
 
 /** Notes the call for the menu of agents, if it was about a branch. */
-function remember({ agentBranches, log }: ToolDependencies, call: Call): void {
+function noteCall({ agentBranches, log }: ToolDependencies, call: Call): void {
   if (call.branchId === undefined) return;
   try {
     agentBranches.addCall({ ...call, text: log.clean(call.text) });
@@ -52,7 +52,7 @@ function remember({ agentBranches, log }: ToolDependencies, call: Call): void {
   }
 }
 
-async function run(
+async function runWithConnection(
   deps: ToolDependencies,
   name: string,
   input: unknown,

@@ -84,7 +84,7 @@ function inputProblem({ issues: [issue] }: z.core.$ZodError): string {
 }
 
 /** A field whose name doesn't say enough. */
-export const described = <T extends z.ZodMiniType>(schema: T, description: string) =>
+export const optionalField = <T extends z.ZodMiniType>(schema: T, description: string) =>
   z.optional(schema.check(z.describe(description)));
 
 export const projectIdSchema = z.string().check(z.refine(isId, 'must be the id of a project'));
@@ -102,10 +102,10 @@ export const wholeNumber = (min: number, max: number) =>
     );
 
 /** See `MAX_OUTPUT`. */
-export const maxBytesSchema = described(wholeNumber(1000, 200_000), 'Of the result, default 18000.');
+export const maxBytesSchema = optionalField(wholeNumber(1000, 200_000), 'Of the result, default 18000.');
 
 /** The parameter that continues a list. */
-export const skipSchema = described(wholeNumber(0, 1_000_000), 'How many to leave out first.');
+export const skipSchema = optionalField(wholeNumber(0, 1_000_000), 'How many to leave out first.');
 
 /** Fields of an output that may leave something out. */
 export const truncationFields = { truncated: z.optional(z.boolean()), note: z.optional(z.string()) };

@@ -15,10 +15,10 @@ import { branchHistory, timeProblem } from '../../history/knownHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
 import { schemaChanges } from '../../history/momentChanges.ts';
 import {
-  earliestOf,
+  earliestMoment,
   gitEventsOfBranch,
-  momentsOf,
-  sourceAt,
+  listMoments,
+  restoreSourceAt,
   type BranchHistory,
   type Moment,
 } from '../../history/moments.ts';
@@ -34,7 +34,7 @@ import {
   ADDS,
   branchIdSchema,
   defineTool,
-  described,
+  optionalField,
   INTERRUPTS,
   projectIdSchema,
   truncationFields,
@@ -54,7 +54,7 @@ export const undoTools = {
     input: z.strictObject({
       projectId: projectIdSchema,
       branchId: branchIdSchema,
-      to: described(z.string(), 'From the list, 20 min ago, or an ISO time.'),
+      to: optionalField(z.string(), 'From the list, 20 min ago, or an ISO time.'),
     }),
     output: z.object({
       branchId: z.string(),
@@ -77,9 +77,9 @@ export const undoTools = {
         problem === undefined ? schemaChanges({ session: call, log: call.deps.log }, found) : undefined;
       const known = { ...history, schemaChanges: (await changes?.()) ?? [] };
       if (to !== undefined)
-        return await undo(call, found, requireSource(found, { history: known, to, problem }));
-      const all = momentsOf(known).filter(({ kind }) => problem === undefined || kind === 'undo');
-      const moments = fittingItems(all.map(listed), MAX_OUTPUT - OTHER_FIELDS);
+        return await undoForAgent(call, found, requireSource(found, { history: known, to, problem }));
+      const all = listMoments(known).filter(({ kind }) => problem === undefined || kind === 'undo');
+      const moments = fittingItems(all.map(momentOutput), MAX_OUTPUT - OTHER_FIELDS);
       const isCut = moments.length < all.length;
       const note = problem === undefined ? isCut && MORE_MOMENTS : PROBLEMS[problem];
       return {
@@ -101,7 +101,7 @@ export const markTurn = defineTool({
   description: 'Marks a moment that undo offers.',
   hints: ADDS,
   input: z.strictObject({
-    turn: described(z.string(), 'The same in all calls of a turn, which marks one moment.'),
+    turn: optionalField(z.string(), 'The same in all calls of a turn, which marks one moment.'),
   }),
   output: z.object({ marked: z.array(z.string()) }),
   async run({ deps, account, agent, worktree, input: { turn } }) {
@@ -127,11 +127,11 @@ async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
 }
 
 /** Names a moment by its time even if its position is known: after another undo, the position may be one of other data. */
-const nameOf = ({ branchId, at }: RestoreSource): string =>
+const sourceName = ({ branchId, at }: RestoreSource): string =>
   at === undefined ? branchId : (at.timestamp ?? pointInTimeParameter(at));
 
-function listed({ time, source, ...moment }: Moment): { readonly to: string; readonly before: string } {
-  const to = nameOf(source);
+function momentOutput({ time, source, ...moment }: Moment): { readonly to: string; readonly before: string } {
+  const to = sourceName(source);
   switch (moment.kind) {
     case 'undo':
       return { to, before: `the undo at ${new Date(time).toISOString()}` };
@@ -170,16 +170,16 @@ interface Target {
 
 /** @throws {Error} for the agent */
 function requireSource({ branch, list }: GatedBranch, { history, to, problem }: Target): RestoreSource {
-  const moment = momentsOf(history).find(({ source }) => nameOf(source) === to);
+  const moment = listMoments(history).find(({ source }) => sourceName(source) === to);
   if (moment?.kind === 'undo') return moment.source;
   if (isBranchId(to))
     throw new Error(`No undo of ${branch.id} has kept ${branchTitle(to, list.branches.get(to))}.`);
   if (problem !== undefined) throw new Error(PROBLEMS[problem]);
   if (moment !== undefined) return moment.source;
-  const earliest = earliestOf(history);
+  const earliest = earliestMoment(history);
   const point = parseMoment(to, { now: Date.now(), earliest });
   if (point === undefined) throw new Error('to must be a time such as 20 min ago or 2026-01-31T14:32:10Z.');
-  if (!('problem' in point)) return sourceAt(history, point);
+  if (!('problem' in point)) return restoreSourceAt(history, point);
   const reasons = {
     skipped: 'A change of the clocks skipped this local time.',
     future: 'This time is in the future.',
@@ -189,12 +189,12 @@ function requireSource({ branch, list }: GatedBranch, { history, to, problem }: 
 }
 
 /** Asks the user unless the branch is the agent's own. @throws {ApiError} @throws {Error} for the agent */
-async function undo(call: ToolCall<unknown>, found: GatedBranch, source: RestoreSource) {
+async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source: RestoreSource) {
   const { deps, agent, worktree, connection, signal } = call;
   const { account, projectId, branchId, title: name, branch } = found;
   if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
   const preserved = preservedName(found.list);
-  const to = nameOf(source);
+  const to = sourceName(source);
   const slots = await findEndingSlots(connection, found, signal);
   const change = { kind: 'undo', to, preserved, slots, projectId, branchId, name, agent } as const;
   if (!found.isOwn) await deps.approve(change, connection, signal);

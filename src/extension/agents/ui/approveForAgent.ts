@@ -107,7 +107,7 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
           project,
           change.parent,
         ),
-        detail: withSlots(
+        detail: detailWithSlots(
           l10n.t(
             'Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.',
           ),
@@ -126,7 +126,7 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
           project,
           change.to,
         ),
-        detail: withSlots(undoConsequencesText(change.preserved), change.slots),
+        detail: detailWithSlots(undoConsequencesText(change.preserved), change.slots),
         button: l10n.t('Undo'),
       };
     case 'delete':
@@ -147,7 +147,7 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
   }
 }
 
-const withSlots = (detail: string, slots: readonly string[]): string =>
+const detailWithSlots = (detail: string, slots: readonly string[]): string =>
   [detail, endedSlotsMessage(slots, l10n) ?? ''].join(' ').trim();
 
 function creationQuestion(agent: string, project: string, existing: number | undefined) {

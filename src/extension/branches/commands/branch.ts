@@ -140,7 +140,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
   const { fullName } = picked;
   run.failureMessage = l10n.t("Couldn't delete {0}", fullName);
   const problem = deletionProblem(picked.list, picked.branch);
-  if (problem !== undefined) return await explain(picked, problem);
+  if (problem !== undefined) return await explainDeletionProblem(picked, problem);
   await context.inventory.snapshots.ensureLoaded(picked.projectId);
   await makeChange(context, run, {
     ...picked,
@@ -158,7 +158,10 @@ export const deleteBranch: Command = async (context, argument, run) => {
   });
 };
 
-async function explain({ fullName, projectId }: PickedBranch, problem: DeletionProblem): Promise<void> {
+async function explainDeletionProblem(
+  { fullName, projectId }: PickedBranch,
+  problem: DeletionProblem,
+): Promise<void> {
   if (problem.kind === 'root') {
     const message = l10n.t("{0} can't be deleted because it is the root branch of its project.", fullName);
     const button = l10n.t('Delete Project…');

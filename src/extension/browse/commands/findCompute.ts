@@ -26,7 +26,8 @@ export const findCompute: Command = async (context, _argument, run) => {
 async function askForRow(context: CommandContext, ask: Ask): Promise<Row> {
   const { inventory } = context;
   const branches = {
-    items: () => [...(inventory.projects?.entries.keys() ?? [])].flatMap((id) => idleBranches(inventory, id)),
+    items: () =>
+      [...(inventory.projects?.entries.keys() ?? [])].flatMap((id) => branchesWithoutComputes(inventory, id)),
     load: (ids: readonly string[]) => inventory.loadBranchesOf(ids),
   };
   const items = (show: (items: readonly RowItem[]) => void) =>
@@ -47,13 +48,13 @@ async function askForRow(context: CommandContext, ask: Ask): Promise<Row> {
   const itemsOfProject = async () => {
     await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensureLoaded(projectId)]);
     const computes = computeItems(context, ({ project_id }) => project_id === projectId);
-    return [...computes, ...idleBranches(inventory, projectId)];
+    return [...computes, ...branchesWithoutComputes(inventory, projectId)];
   };
   return await ask<Row>(pickOne({ placeholder: byWhat, none, items: itemsOfProject, idOf }));
 }
 
 /** The branches without computes. The others are found by their computes. */
-function idleBranches(inventory: Inventory, projectId: string): readonly RowItem[] {
+function branchesWithoutComputes(inventory: Inventory, projectId: string): readonly RowItem[] {
   const computes = inventory.computesOf(projectId);
   if (computes?.isLoaded !== true) return [];
   const ids = branchIdsOf(inventory, projectId).filter((id) => !computes.branches().has(id));

@@ -12,19 +12,19 @@ import { timeAgo, formatDate } from '../../window/ui/timeText.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { window } from '../../window/ui/window.ts';
 
-const nameOf = ({ id, name }: Project): string => sanitize(name || id);
+const projectLabel = ({ id, name }: Project): string => sanitize(name || id);
 
 export const recoverProject: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't recover the project");
   requireWritable(context.guards, {});
-  const deleted = await listDeleted(context);
+  const deleted = await listDeletedProjects(context);
   if (deleted.length === 0)
     return void (await window.showInformationMessage(
       l10n.t('There is no deleted project that can be recovered.'),
     ));
   const given = asProjectNode(argument)?.projectId;
   const items = deleted.map((project) => ({
-    label: nameOf(project),
+    label: projectLabel(project),
     description: l10n.t('deleted {0}', timeAgo(project.deleted_at ?? '')),
     detail: l10n.t('Can be recovered until {0}', formatDate(project.recoverable_until ?? '')),
     value: project,
@@ -36,7 +36,7 @@ export const recoverProject: Command = async (context, argument, run) => {
       pickOne({ placeholder: l10n.t('Select a project'), items }),
     ));
   if (project === undefined) return;
-  const name = nameOf(project);
+  const name = projectLabel(project);
   run.failureMessage = l10n.t("Couldn't recover {0}", name);
   const recovered = await makeChange(context, run, {
     name,
@@ -49,7 +49,7 @@ export const recoverProject: Command = async (context, argument, run) => {
   if (recovered !== undefined) await revealRow(context, { projectId: project.id });
 };
 
-async function listDeleted({ session, config }: CommandContext): Promise<readonly Project[]> {
+async function listDeletedProjects({ session, config }: CommandContext): Promise<readonly Project[]> {
   const connection = session.requireConnection();
   const client = await connection.client();
   const organizationId = config.organizationOf(connection.account);
@@ -59,7 +59,7 @@ async function listDeleted({ session, config }: CommandContext): Promise<readonl
 /** After a deletion: offers to undo it, or says that the service hasn't kept the project. Never rejects. */
 export async function offerRecovery(context: CommandContext, projectId: string, name: string): Promise<void> {
   try {
-    const project = (await listDeleted(context)).find(({ id }) => id === projectId);
+    const project = (await listDeletedProjects(context)).find(({ id }) => id === projectId);
     if (!project?.recoverable_until)
       return void window.showInformationMessage(
         l10n.t('Deleted {0} for good: the service keeps no copy of it.', name),

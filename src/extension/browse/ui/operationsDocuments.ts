@@ -69,7 +69,7 @@ async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<stri
     escapeMarkdown(l10n.t('High: active. Half: starting. Line: idle.')),
     ...shown.map((each) => daySection(each, history)),
     `## ${escapeMarkdown(l10n.t('Operations'))}`,
-    table(deps, ofNode, node.kind !== 'compute'),
+    operationsTable(deps, ofNode, node.kind !== 'compute'),
     '',
   ].join('\n\n');
 }
@@ -90,10 +90,14 @@ function daySection(compute: Compute, history: History): string {
   return `### ${escapeMarkdown(name)}\n\n${activityPicture(spans, label)}\n\n${escapeMarkdown(summary)}`;
 }
 
-function table(deps: DetailsDependencies, operations: readonly Operation[], withTarget: boolean): string {
+function operationsTable(
+  deps: DetailsDependencies,
+  operations: readonly Operation[],
+  withTarget: boolean,
+): string {
   const hasOrigin = operations.some(({ triggered_by }) => originText(triggered_by) !== '');
   const columns: readonly (readonly [title: string, cell: (operation: Operation) => string])[] = [
-    [l10n.t('When'), ({ created_at }) => whenText(created_at)],
+    [l10n.t('When'), ({ created_at }) => timeText(created_at)],
     [l10n.t('Operation'), ({ action }) => actionText(action)],
     ...(withTarget ? [[l10n.t('Target'), (each: Operation) => targetText(deps, each)] as const] : []),
     [l10n.t('Duration'), operationDuration],
@@ -110,7 +114,7 @@ function table(deps: DetailsDependencies, operations: readonly Operation[], with
   ].join('\n');
 }
 
-const whenText = (time: string | null | undefined): string =>
+const timeText = (time: string | null | undefined): string =>
   time ? `${timeAgo(time)} (${formatDate(time)})` : '';
 
 /** Returns the name of the compute or branch that an operation was about, or else the id. */

@@ -40,7 +40,7 @@ function fixedSizeQuestion(current: SizeRange | undefined): Question<number | 'r
   const autoscaling = {
     label: l10n.t('Autoscaling…'),
     iconPath: new ThemeIcon('arrow-both'),
-    description: withMark(
+    description: prefixMark(
       l10n.t('scales with the load between a minimum and a maximum, without restarts'),
       range && l10n.t('current: {0}–{1} CU', numberText(range.min), numberText(range.max)),
     ),
@@ -94,14 +94,14 @@ function sizeItem(size: ComputeSize, connections: number, current: number | unde
   const mark = isCurrent ? l10n.t('current') : undefined;
   return {
     label: `${numberText(cu)} CU`,
-    description: withMark(parts.join(' · '), mark),
+    description: prefixMark(parts.join(' · '), mark),
     value: cu,
     isCurrent,
   };
 }
 
 /** The mark comes first, because VS Code cuts off the end of a long line. */
-const withMark = (text: string, mark: string | undefined): string =>
+const prefixMark = (text: string, mark: string | undefined): string =>
   mark === undefined ? text : `${mark} · ${text}`;
 
 const DELAY_LIMITS = { min: AUTOSUSPEND_MIN_SECONDS, max: AUTOSUSPEND_MAX_SECONDS };
@@ -117,16 +117,16 @@ export function autosuspendQuestion(current: number | undefined): Question<numbe
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
     typed: (text) =>
-      delayItem(text, DELAY_LIMITS, (seconds) => capital(l10n.t('after {0}', durationText(seconds)))),
+      delayItem(text, DELAY_LIMITS, (seconds) => capitalize(l10n.t('after {0}', durationText(seconds)))),
   });
 }
 
 function presetItem(delay: number, current: number | undefined): Choice<number> {
   const isCurrent = delay === current;
-  const item = { label: capital(autosuspendText(delay)), value: delay, isCurrent };
+  const item = { label: capitalize(autosuspendText(delay)), value: delay, isCurrent };
   const description = isCurrent ? l10n.t('current') : '';
   const detail = l10n.t('Service updates (about weekly) then need a manual restart');
   return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -50,7 +50,7 @@ export const editCompute: Command = async (context, argument, run) => {
   await makeChange(context, run, {
     ...node,
     name,
-    ...questionFor(context, current, change),
+    ...approvalTexts(context, current, change),
     toBranchId: change.branch_id,
     ...changeTexts('edit', fullName),
     send: (options) => context.computeActions.update(node, change, options),
@@ -58,7 +58,7 @@ export const editCompute: Command = async (context, argument, run) => {
 };
 
 /** Asks for confirmation only if connections are affected, or in production. */
-function questionFor({ inventory }: CommandContext, compute: Compute, change: ComputePatch) {
+function approvalTexts({ inventory }: CommandContext, compute: Compute, change: ComputePatch) {
   const { project_id: projectId, id: computeId } = compute;
   const branchId = change.branch_id ?? compute.branch_id;
   const branch = branchTitle(branchId, inventory.branches.get(projectId, branchId));
@@ -77,12 +77,12 @@ function questionFor({ inventory }: CommandContext, compute: Compute, change: Co
   return {
     ...texts[effect],
     drops: effect === 'none' ? undefined : { projectId, computeId },
-    detail: (connections: OpenConnections) => consequence(effect, connections, branch),
+    detail: (connections: OpenConnections) => consequenceText(effect, connections, branch),
   };
 }
 
 /** Returns what the user should know of a change. Disabling a compute has consequences even without connections. */
-function consequence(
+function consequenceText(
   effect: ComputeChangeEffect,
   connections: OpenConnections,
   toBranch: string,

@@ -15,17 +15,17 @@ export function createDiagnostics(document: TextDocument, rejected: RejectedText
   const found = (parsed.problems ?? []).flatMap((problem) => {
     const message = problemText(problem);
     const key = 'key' in problem ? problem.key : undefined;
-    return message === undefined ? [] : errorAt(document, key, message);
+    return message === undefined ? [] : errorDiagnostic(document, key, message);
   });
   if (rejected !== undefined && rejected.text === text) {
     const { reason } = rejected;
-    found.push(errorAt(document, settingNamedIn(reason, Object.keys(parsed.settings ?? {})), reason));
+    found.push(errorDiagnostic(document, settingNamedIn(reason, Object.keys(parsed.settings ?? {})), reason));
   }
   for (const diagnostic of found) diagnostic.source = 'Hosted Postgres';
   return found;
 }
 
-function errorAt(document: TextDocument, key: string | undefined, message: string): Diagnostic {
+function errorDiagnostic(document: TextDocument, key: string | undefined, message: string): Diagnostic {
   const name = JSON.stringify(key ?? '');
   const start = key === undefined ? -1 : document.getText().lastIndexOf(name);
   const range =

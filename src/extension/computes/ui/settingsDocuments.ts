@@ -222,13 +222,13 @@ export class SettingsDocuments implements Disposable {
       if (!projects.has(owner.projectId) || list?.isLoaded !== true || list.failure !== undefined) continue;
       const compute = list.computes.get(owner.computeId);
       if (compute === undefined) this.#changed.fire([{ type: FileChangeType.Deleted, uri }]);
-      else if (!document.isDirty && !shows(document, postgresSettings(compute)))
+      else if (!document.isDirty && !hasSettings(document, postgresSettings(compute)))
         this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
     }
   }
 }
 
-function shows(document: TextDocument, settings: SettingsText): boolean {
+function hasSettings(document: TextDocument, settings: SettingsText): boolean {
   const text = document.getText();
   const shown = parseSettings(text).settings;
   return text === formatSettings(settings) || (shown !== undefined && isDeepStrictEqual(shown, settings));

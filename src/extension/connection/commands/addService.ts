@@ -18,7 +18,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import { hostOf } from '../branchLogin.ts';
+import { computeHost } from '../branchLogin.ts';
 import { pickComputeRecord } from './copyHost.ts';
 import { askForLogin } from './login.ts';
 
@@ -58,7 +58,7 @@ export const defaultServiceName = (
 export async function saveService(name: string, compute: Compute, login: Login): Promise<boolean> {
   requireTrust();
   const file = await resolveLinkTarget(serviceFilePath());
-  const lines = serviceLines({ ...login, host: hostOf(compute, login.pooled) }).map(toBytes);
+  const lines = serviceLines({ ...login, host: computeHost(compute, login.pooled) }).map(latin1Bytes);
   // The role and database may come from a workspace's tasks.json. libpq stops reading at a line that is too long.
   const names = [login.role, login.database];
   if (names.some((name) => /[\r\n\0]/.test(name) || Buffer.byteLength(name) > MAX_NAME_BYTES))
@@ -113,4 +113,4 @@ async function readText(file: string): Promise<string> {
   return bytes?.toString('latin1') ?? '';
 }
 
-const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
+const latin1Bytes = (text: string): string => Buffer.from(text).toString('latin1');

@@ -8,7 +8,7 @@ import { databaseOfRow } from '../../inventory/databaseNodes.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { hostOf } from '../branchLogin.ts';
+import { computeHost } from '../branchLogin.ts';
 import { pickComputeRecord } from './copyHost.ts';
 import { askForLogin, findOrAskPassword, type LoginRequest, type PasswordAnswer } from './login.ts';
 
@@ -41,7 +41,7 @@ export async function askForUri(
   if (login === undefined) return undefined;
   const answer = await findOrAskPassword(context, request, login);
   if (answer === undefined) return undefined;
-  const host = hostOf(request.compute, login.pooled);
+  const host = computeHost(request.compute, login.pooled);
   return { uri: connectionString({ ...login, ...answer, host }), hasPassword: !answer.isPlaceholder };
 }
 
@@ -61,7 +61,7 @@ export const copyConnectionAs: Command = async (context, argument, run) => {
   const text = formatConnection(format, {
     ...login,
     ...answer,
-    host: hostOf(compute, login.pooled),
+    host: computeHost(compute, login.pooled),
     hosts: { direct: compute.host, pooled: pooledHost(compute) },
   });
   await context.connectionDefaults.rememberFormat(formatId(choice));

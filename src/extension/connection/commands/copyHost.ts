@@ -2,7 +2,7 @@
 import { l10n, Range, window, type TextDocument, type TextEditorEdit } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../api/addresses/host.ts';
-import { hostOf } from '../branchLogin.ts';
+import { computeHost } from '../branchLogin.ts';
 import { portPlace, withPort } from '../portPlace.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -63,7 +63,7 @@ async function pickHost(
   const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined || pooledHost(compute) === undefined) return compute?.host;
   const isPooled = await singleStep(title, poolingQuestion(context, compute));
-  return isPooled === undefined ? undefined : hostOf(compute, isPooled);
+  return isPooled === undefined ? undefined : computeHost(compute, isPooled);
 }
 
 /** @returns whether to use the pooled host */

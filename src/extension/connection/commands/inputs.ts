@@ -13,7 +13,7 @@ import { isServiceName } from '../serviceFile.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { defaultServiceName, saveService } from './addService.ts';
-import { hostOf } from '../branchLogin.ts';
+import { computeHost } from '../branchLogin.ts';
 import { pickComputeRecord } from './copyHost.ts';
 import { knownLogin } from './login.ts';
 
@@ -23,14 +23,14 @@ export const inputHost: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the host");
   const args = readArguments(argument);
   const compute = await findOrPickCompute(context, l10n.t('Host'), args);
-  return compute && hostOf(compute, isPooled(compute, args));
+  return compute && computeHost(compute, isPooled(compute, args));
 };
 
 /** Returns a connection string without a password. */
 export const inputUrl: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the connection string");
   const found = await findConnection(context, l10n.t('Connection String'), readArguments(argument));
-  return found && connectionString({ ...found.login, host: hostOf(found.compute, found.login.pooled) });
+  return found && connectionString({ ...found.login, host: computeHost(found.compute, found.login.pooled) });
 };
 
 /** Returns the name of a service, and adds the service to pg_service.conf if it is missing. */
@@ -47,20 +47,20 @@ export const inputService: Command = async (context, argument, run) => {
 /** The `args` of the input. Unknown ones are ignored. */
 function readArguments(argument: unknown) {
   const values = fieldsOf(argument);
-  const text = (name: string): string | undefined => {
+  const textValue = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   return {
     /** Id or name. */
-    project: text('project'),
+    project: textValue('project'),
     /** Id or name. */
-    compute: text('compute'),
-    role: text('role'),
-    database: text('database'),
+    compute: textValue('compute'),
+    role: textValue('role'),
+    database: textValue('database'),
     pooled: values['pooled'] === true,
     /** The name of the service. */
-    service: text('service'),
+    service: textValue('service'),
   };
 }
 

@@ -5,14 +5,14 @@ import { sanitize } from '../../../base/sanitize.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireCompute } from '../../commandSupport/pickers.ts';
-import { gitIgnored } from '../../envFile/gitIgnored.ts';
+import { readIgnoreState } from '../../envFile/gitIgnored.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { realFile } from '../../envFile/ui/realFile.ts';
 import { asComputeNode } from '../../inventory/nodes.ts';
 import { loadIfOffered } from '../../window/ui/input/dialogs.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { window } from '../../window/ui/window.ts';
-import { hostOf, loginOf } from '../branchLogin.ts';
+import { computeHost, findComputeLogin } from '../branchLogin.ts';
 import { connectionString, type ConnectionStringParts } from '../connectionStrings.ts';
 import { findCredentials, proposedLogin } from './login.ts';
 
@@ -26,7 +26,7 @@ export const insertPassword: Command = async (context, argument, run) => {
   if (node === undefined || editor === undefined || typeof inserted !== 'string') return;
   const { document } = editor;
   const { line } = editor.selection.active;
-  if (!(await isPrivate(document.uri))) return;
+  if (!(await canTakePassword(document.uri))) return;
   const compute = await requireCompute(context, node);
   const login = await findLogin(context, compute, document.uri, isPooled === true);
   const start = document.lineAt(line).text.indexOf(inserted);
@@ -39,9 +39,9 @@ export const insertPassword: Command = async (context, argument, run) => {
 };
 
 /** Whether git can't commit the file. Otherwise, says why the password isn't inserted. */
-async function isPrivate({ fsPath }: Uri): Promise<boolean> {
+async function canTakePassword({ fsPath }: Uri): Promise<boolean> {
   const { path } = await realFile(fsPath);
-  const ignored = await gitIgnored(runGit, path);
+  const ignored = await readIgnoreState(runGit, path);
   if (ignored === 'ignored' || ignored === 'outside') return true;
   await window.showInformationMessage(
     l10n.t("The password wasn't inserted, because git doesn't ignore {0}.", sanitize(path)),
@@ -57,12 +57,12 @@ async function findLogin(
   pooled: boolean,
 ): Promise<ConnectionStringParts | undefined> {
   const title = l10n.t('Insert Password');
-  const host = hostOf(compute, pooled);
+  const host = computeHost(compute, pooled);
   const proposal = proposedLogin(context, { title, compute, scope, allowsPooled: true });
   const login = proposal && { ...proposal, pooled };
   const credentials = login && (await findCredentials(context, { title, compute }, login));
   if (login !== undefined && credentials !== undefined) return { ...login, ...credentials, host };
   const connection = context.session.requireConnection();
-  const found = await loadIfOffered(title, async () => loginOf(connection, compute));
+  const found = await loadIfOffered(title, async () => findComputeLogin(connection, compute));
   return found === undefined || found.missing !== undefined ? undefined : { ...found, host };
 }

@@ -49,7 +49,7 @@ export interface LoginRequest {
 export async function askForLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
   const catalog = await loadCatalog(context, request);
   const pair = catalog && loginRoles(catalog).find(({ database }) => database === request.database);
-  return pair === undefined ? await ask(context, request, catalog) : { ...pair, pooled: false };
+  return pair === undefined ? await askWithCatalog(context, request, catalog) : { ...pair, pooled: false };
 }
 
 /**
@@ -78,7 +78,7 @@ export async function knownLogin(context: LoginContext, request: LoginRequest): 
   if (proposal !== undefined && (catalog === undefined || isInCatalog(catalog, proposal))) return proposal;
   const [only, another] = catalog === undefined ? [] : choicesFor(context, request, catalog);
   const isClear = another === undefined || request.takesFirst === true || isLocalCompute(request.compute);
-  return only !== undefined && isClear ? only : await ask(context, request, catalog);
+  return only !== undefined && isClear ? only : await askWithCatalog(context, request, catalog);
 }
 
 const proposeLogin = ({ connectionDefaults, config }: LoginContext, request: LoginRequest): RoleAndDatabase =>
@@ -104,7 +104,7 @@ export async function loadCatalog(
   return await loadIfOffered(title, async () => connection && loadBranchCatalog(connection, branch));
 }
 
-async function ask(
+async function askWithCatalog(
   context: LoginContext,
   request: LoginRequest,
   catalog: Catalog | undefined,

@@ -34,12 +34,12 @@ export const openPsql: Command = async (context, argument, run) => {
 /** @param argument for the commands that are offered if psql isn't installed @returns undefined if it isn't installed */
 export function findPsql({ config }: CommandContext, argument: unknown): string | undefined {
   requireTrust();
-  const program = psqlProgram(config);
+  const program = findPsqlProgram(config);
   if (program === undefined) void offerAlternatives(argument);
   return program;
 }
 
-export const psqlProgram = ({
+export const findPsqlProgram = ({
   postgresPath,
 }: Pick<CommandContext['config'], 'postgresPath'>): string | undefined =>
   findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);

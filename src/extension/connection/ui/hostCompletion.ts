@@ -62,7 +62,7 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     else insertHost(item, host, context.portPlace);
     // VS Code filters by this text; a compute can be found by more than its host.
     item.filterText = [host, compute.id, compute.name ?? '', compute.branch_id, names].join(' ');
-    return withRange(item, context, String(order).padStart(4, '0'));
+    return inRange(item, context, String(order).padStart(4, '0'));
   });
 
 const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
@@ -102,10 +102,10 @@ export function loadComputesItem(context: ItemContext): CompletionItem {
   item.command = { title, command: 'hostedPostgres.compute.insertHost' } satisfies OwnCommand;
   // Always matches the typed text.
   item.filterText = `${context.place.typed} `;
-  return withRange(item, context, '~');
+  return inRange(item, context, '~');
 }
 
-function withRange(item: CompletionItem, { place, line }: ItemContext, sortText: string): CompletionItem {
+function inRange(item: CompletionItem, { place, line }: ItemContext, sortText: string): CompletionItem {
   const cursor = place.start + place.typed.length;
   item.range = {
     inserting: new Range(line, place.start, line, cursor),

@@ -32,7 +32,7 @@ export class PassFiles implements Disposable {
   }
 
   /** Calls a program with the path of a new file, which is deleted when it has ended. @param line as above */
-  async during<T>(line: string, run: (file: string) => Promise<T>): Promise<T> {
+  async withPassFile<T>(line: string, run: (file: string) => Promise<T>): Promise<T> {
     const { file, folder } = this.#create(line);
     try {
       return await run(file);

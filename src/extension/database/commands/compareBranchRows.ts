@@ -7,20 +7,25 @@ import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 import type { RowRequest } from '../rows/rowDocuments.ts';
-import { comparisonTexts, comparisonTitle, differenceText, explainComparison } from '../ui/comparisonText.ts';
+import {
+  comparisonTexts,
+  comparisonTitle,
+  differenceCountsText,
+  explainComparison,
+} from '../ui/comparisonText.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { findPrimary } from '../../inventory/branchStatus.ts';
 import { isPrimary } from '../../inventory/computeStatus.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
-import { givenSource } from './givenSource.ts';
+import { findRowSource } from './givenSource.ts';
 import { findReadable, pickTable, readWithProgress, type Readable } from './readable.ts';
 
 export const compareBranchRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
   const title = l10n.t('Compare Rows');
-  const given = givenSource(context, argument);
+  const given = findRowSource(context, argument);
   const account = context.session.requireConnection().accountId;
   const picked = await pickBranch(
     context,
@@ -138,6 +143,6 @@ export async function showComparison(
   );
   const title = comparisonTitle(name, names, found);
   await commands.executeCommand('vscode.diff', uris[0], uris[1], title, { preview: false });
-  announce(l10n.t('{0}: {1}', name, differenceText(found)));
+  announce(l10n.t('{0}: {1}', name, differenceCountsText(found)));
   return true;
 }

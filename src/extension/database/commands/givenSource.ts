@@ -7,9 +7,9 @@ import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { asDatabaseRow } from '../../inventory/databaseNodes.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
-import { sourceOf } from './readable.ts';
+import { rowSourceOfTable } from './readable.ts';
 import type { RowSource } from '../rows/rowDocuments.ts';
-import { statementAt, tableIn, tableSource } from '../rows/statements.ts';
+import { statementAt, tableOfStatement, tableRowSource } from '../rows/statements.ts';
 
 interface EditorSource {
   readonly source?: RowSource | undefined;
@@ -18,14 +18,14 @@ interface EditorSource {
 }
 
 /** What the row of a database, table or branch says, or else the active editor. @throws {Error} as `editorSource` */
-export function givenSource({ session }: Pick<CommandContext, 'session'>, argument: unknown): EditorSource {
+export function findRowSource({ session }: Pick<CommandContext, 'session'>, argument: unknown): EditorSource {
   const { accountId: account } = session.requireConnection();
   const row = asDatabaseRow(argument);
   if (row === undefined) return asBranchNode(argument) === undefined ? editorSource() : {};
   const { projectId, branchId } = row;
   const branch = { account, projectId, branchId };
   if (row.kind === 'databases') return { branch };
-  return { branch, database: row.database, source: row.kind === 'table' ? sourceOf(row) : undefined };
+  return { branch, database: row.database, source: row.kind === 'table' ? rowSourceOfTable(row) : undefined };
 }
 
 /** @throws {Error} if the statement is a command of psql */
@@ -40,9 +40,9 @@ function editorSource(): EditorSource {
       : document.getText(selection);
   if (uri.scheme === SCHEMA_SCHEME) {
     const origin = parseSchemaUri(uri);
-    const table = tableIn(statement() ?? '');
+    const table = tableOfStatement(statement() ?? '');
     return {
-      source: table === undefined ? undefined : tableSource(table),
+      source: table === undefined ? undefined : tableRowSource(table),
       branch: origin && { ...origin, account: uri.query },
       database: origin?.database,
     };

@@ -8,7 +8,7 @@ import { parseSchemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import { urisOf } from '../ui/rowsDocuments.ts';
 
-export const outdatedEditors = (context: CommandContext, ref: BranchRef): readonly Tab[] =>
+export const findOutdatedEditors = (context: CommandContext, ref: BranchRef): readonly Tab[] =>
   editors.tabGroups.all
     .flatMap(({ tabs }) => tabs)
     .filter((tab) => urisOf(tab).some((uri) => showsCurrentData(context, uri, ref)));
@@ -21,7 +21,7 @@ function showsCurrentData({ rows }: CommandContext, uri: Uri, ref: BranchRef): b
 }
 
 /** Shows each, because the commands that read again are for the active editor. */
-export async function readAgain(tabs: readonly Tab[]): Promise<void> {
+export async function refreshTabs(tabs: readonly Tab[]): Promise<void> {
   for (const tab of tabs) {
     const [first, second] = urisOf(tab);
     if (first === undefined) continue;

@@ -8,13 +8,13 @@ import type { RowRequest } from '../rows/rowDocuments.ts';
 import { urisOf } from '../ui/rowsDocuments.ts';
 import { rowCountText, rowsText, rowsTitle } from '../ui/rowsText.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
-import { givenSource } from './givenSource.ts';
+import { findRowSource } from './givenSource.ts';
 import { findReadable, pickTable, readWithProgress, type Readable } from './readable.ts';
 
 export const peekRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't read rows");
   const title = l10n.t('Peek Rows');
-  const given = givenSource(context, argument);
+  const given = findRowSource(context, argument);
   const branch = given.branch ?? (await pickReadingBranch(context, title, argument));
   if (branch === undefined) return;
   const readable = await findReadable(context, { title, branch, database: given.database });
@@ -23,7 +23,7 @@ export const peekRows: Command = async (context, argument, run) => {
   const isBeside = given.source !== undefined && given.branch === undefined;
   const column = isBeside ? ViewColumn.Beside : ViewColumn.Active;
   const request = { source, branch, database: readable.login.database };
-  await show(context, run, { readable, request, column });
+  await showRows(context, run, { readable, request, column });
 };
 
 /** Reads the rows of the active document again, from a button in its title. */
@@ -36,7 +36,7 @@ export async function refreshPeek(
   const { branch, database } = request;
   const readable = await findReadable(context, { title: l10n.t('Refresh Rows'), branch, database });
   if (readable === undefined) return;
-  if (!(await show(context, run, { readable, request, column: tab.group.viewColumn }))) return;
+  if (!(await showRows(context, run, { readable, request, column: tab.group.viewColumn }))) return;
   // Its title has another time.
   await editors.tabGroups.close(tab, true);
 }
@@ -57,7 +57,7 @@ interface Shown {
 }
 
 /** @returns false if the user canceled */
-async function show(
+async function showRows(
   context: CommandContext,
   run: Run,
   { readable, request, column }: Shown,

@@ -10,7 +10,7 @@ import { findReadable, readWithProgress, type ReadingContext } from './readable.
 type Load<T> = (catalog: typeof Catalog, login: BranchLogin, signal: AbortSignal) => Promise<T>;
 
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
-async function read<T>(
+async function readFromDatabase<T>(
   context: ReadingContext,
   branch: BranchIds,
   database: string,
@@ -37,7 +37,7 @@ export const readObjects = (
   branch: BranchIds,
   database: string,
 ): Promise<DatabaseObjects | undefined> =>
-  read(context, branch, database, (catalog, login, signal) => catalog.readObjects(login, signal));
+  readFromDatabase(context, branch, database, (catalog, login, signal) => catalog.readObjects(login, signal));
 
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
 export const readColumns = (
@@ -46,4 +46,6 @@ export const readColumns = (
   database: string,
   table: TableName,
 ): Promise<readonly Column[] | undefined> =>
-  read(context, branch, database, (catalog, login, signal) => catalog.readColumns(login, table, signal));
+  readFromDatabase(context, branch, database, (catalog, login, signal) =>
+    catalog.readColumns(login, table, signal),
+  );

@@ -4,7 +4,7 @@ import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
-import { readerOf } from '../../connection/branchLogin.ts';
+import { findReaderLogin } from '../../connection/branchLogin.ts';
 import type { Login } from '../../connection/connectionDefaults.ts';
 import { askForLogin, findOrAskPassword } from '../../connection/commands/login.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
@@ -18,7 +18,7 @@ import type { CommandContext } from '../../commandSupport/context.ts';
 import { requirePrimary } from '../../commandSupport/pickers.ts';
 import type { TableName } from '../../inventory/databaseNodes.ts';
 import type { RowSource } from '../rows/rowDocuments.ts';
-import { quoteName, tableSource } from '../rows/statements.ts';
+import { quoteName, tableRowSource } from '../rows/statements.ts';
 import { explainReading } from '../ui/rowsText.ts';
 
 /** A database of a branch that can be read now. */
@@ -67,7 +67,7 @@ export async function findReadable(
   const login = await askForLogin(context, request);
   if (login === undefined) return undefined;
   const target = { host: compute.host, role: login.role, database: login.database };
-  const reader = purpose === 'write' ? undefined : await readerOf(connection, branch, target);
+  const reader = purpose === 'write' ? undefined : await findReaderLogin(connection, branch, target);
   if (reader === undefined && purpose === undefined && !(await confirmOwner(context, title, branch, login)))
     return undefined;
   const found = reader ?? (await findOrAskPassword(context, request, login));
@@ -132,7 +132,7 @@ export async function pickTable(title: string, { login }: Readable): Promise<Row
   const tables = await loadTables(login);
   if (tables === undefined) return undefined;
   const items = tables.map((table) => {
-    const source = sourceOf(table);
+    const source = rowSourceOfTable(table);
     return { label: sanitize(source.name), value: source };
   });
   const none = l10n.t('The database has no tables.');
@@ -148,5 +148,5 @@ async function loadTables(login: BranchLogin): Promise<readonly TableName[] | un
   );
 }
 
-export const sourceOf = ({ schema, name }: Pick<TableName, 'schema' | 'name'>): RowSource =>
-  tableSource(`${quoteName(schema)}.${quoteName(name)}`);
+export const rowSourceOfTable = ({ schema, name }: Pick<TableName, 'schema' | 'name'>): RowSource =>
+  tableRowSource(`${quoteName(schema)}.${quoteName(name)}`);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
 import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
-import { psqlProgram } from '../../connection/commands/psql.ts';
+import { findPsqlProgram } from '../../connection/commands/psql.ts';
 import { passFileLine } from '../../connection/serviceFile.ts';
 import { approve, requireWritable } from '../../operations/ui/approval.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
@@ -21,7 +21,7 @@ export const runSqlFile: Command = async (context, argument, run) => {
   requireTrust();
   const { accountId: account } = context.session.requireConnection();
   const title = l10n.t('Run File on Branch');
-  const uri = await savedFile(argument);
+  const uri = await saveAndFindFile(argument);
   if (uri === undefined) return;
   const preferred = envFileBranch(context, uri);
   const picked = await pickBranch(context, title, undefined, undefined, { preferred });
@@ -42,7 +42,7 @@ export const runSqlFile: Command = async (context, argument, run) => {
 };
 
 /** The file of the argument or of the active editor, after its changes were saved. @returns undefined if the user canceled */
-export async function savedFile(argument: unknown): Promise<Uri | undefined> {
+export async function saveAndFindFile(argument: unknown): Promise<Uri | undefined> {
   const uri = argument instanceof Uri ? argument : editors.activeTextEditor?.document.uri;
   if (uri === undefined) throw new Error(l10n.t('Open a SQL file first.'));
   const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
@@ -95,14 +95,14 @@ export async function runFile(
   write: (text: string) => void,
   stop: StopSignals,
 ): Promise<number | undefined> {
-  const program = psqlProgram(config);
+  const program = findPsqlProgram(config);
   // Loads the driver of Postgres, which most windows never need.
   const [{ runByDriver, runByPsql }, { resultText }] = await Promise.all([
     import('../sql/runFile.ts'),
     import('../ui/fileOutput.ts'),
   ]);
   if (program !== undefined)
-    return await passFiles.during(passFileLine(login), async (passFile) =>
+    return await passFiles.withPassFile(passFileLine(login), async (passFile) =>
       runByPsql({ program, login, file, passFile }, write, stop),
     );
   const onResult = (result: ScriptResult) => write(resultText(result));

@@ -27,10 +27,10 @@ export const openSchema: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
   run.failureMessage = l10n.t("Couldn't open the schema of {0}", picked.fullName);
-  const answers = await ask(context, title, picked, picked.branchId);
+  const answers = await askForBaseAndDatabase(context, title, picked, picked.branchId);
   if (answers === undefined) return;
   const uri = uriOf(context, { ...picked, database: answers.database });
-  await load(context, [uri]);
+  await loadSchemas(context, [uri]);
   await commands.executeCommand('vscode.open', uri, { preview: false });
 };
 
@@ -45,7 +45,7 @@ export const compareSchema: Command = async (context, argument, run) => {
   const { baseId: given, database: known } = fieldsOf(argument);
   const chosen = given === 'parent' ? picked.branch.parent_id : given;
   const isListed = typeof chosen === 'string' && picked.list.branches.has(chosen);
-  const answers = await ask(context, title, picked, isListed ? chosen : undefined, known);
+  const answers = await askForBaseAndDatabase(context, title, picked, isListed ? chosen : undefined, known);
   if (answers === undefined) return;
   const { projectId } = picked;
   const { database, baseId: other } = answers;
@@ -62,7 +62,7 @@ export async function compareWithPast(
   picked: PickedBranch,
   { branchId: baseId, at }: RestoreSource,
 ): Promise<void> {
-  const answers = await ask(context, title, picked, baseId);
+  const answers = await askForBaseAndDatabase(context, title, picked, baseId);
   if (answers === undefined) return;
   const { projectId, branchId } = picked;
   const { database } = answers;
@@ -76,7 +76,7 @@ export const refreshSchema: Command = async (context, _argument, run) => {
   const input = editors.tabGroups.activeTabGroup.activeTab?.input;
   if (input instanceof TabInputTextDiff && isSchema(input.modified))
     await showDifference(context, input.original, input.modified);
-  else if (input instanceof TabInputText && isSchema(input.uri)) await load(context, [input.uri]);
+  else if (input instanceof TabInputText && isSchema(input.uri)) await loadSchemas(context, [input.uri]);
 };
 
 const isSchema = ({ scheme }: Uri): boolean => scheme === SCHEMA_SCHEME;
@@ -87,7 +87,7 @@ function uriOf(context: CommandContext, origin: Parameters<typeof schemaUri>[1])
 }
 
 async function showDifference(context: CommandContext, base: Uri, compared: Uri): Promise<void> {
-  const [before = '', after = ''] = await load(context, [base, compared]);
+  const [before = '', after = ''] = await loadSchemas(context, [base, compared]);
   const names = [base, compared].map((uri) => nameOf(context, uri));
   const database = sanitize(parseSchemaUri(compared)?.database ?? '');
   const differences = countsText(compareSchemas(before, after));
@@ -111,7 +111,7 @@ function nameOf({ inventory }: CommandContext, uri: Uri): string {
 }
 
 /** Reloads schemas. @throws {Error} with a message for the user if a branch was deleted */
-async function load(context: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
+async function loadSchemas(context: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
   try {
     return await withCancel(l10n.t('Loading the schema'), async (options) =>
       Promise.all(uris.map((uri) => context.schemas.load(uri, options))),
@@ -129,7 +129,7 @@ async function load(context: CommandContext, uris: readonly Uri[]): Promise<read
  * @param given the branch to compare with, if it is known
  * @param known the database, if the branch has it
  */
-async function ask(
+async function askForBaseAndDatabase(
   context: CommandContext,
   title: string,
   { projectId, branchId, branch, list }: PickedBranch,

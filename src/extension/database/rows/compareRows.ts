@@ -8,10 +8,10 @@ import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { adviseOnLock, toSqlError, useUsersPath, withSession } from '../sql/sqlSession.ts';
-import { rangeHashes, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
+import { rangeHashesQuery, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';
-import { describe, NUMBERS, SAME_ENCODING } from './readRows.ts';
+import { describeColumns, NUMBERS, SAME_ENCODING } from './readRows.ts';
 import type { RowSource } from './rowDocuments.ts';
 import { NotOneQueryError, onlyStatement } from './statements.ts';
 
@@ -186,7 +186,7 @@ async function readShape(client: Client, { sql, table }: RowSource, side: number
   );
   const { isMissing = false, bytes = null, key = null } = rows[0] ?? {};
   if (table !== undefined && isMissing) throw new NoTableError(side === 0 ? 'before' : 'after');
-  const fields = await describe(client, sql);
+  const fields = await describeColumns(client, sql);
   return { fields, key: key ?? [], bytes: bytes === null ? undefined : Number(bytes) };
 }
 
@@ -212,7 +212,7 @@ async function differingRanges(
   const count = 2 ** Math.min(20, Math.ceil(Math.log2(bytes / RANGE_BYTES)));
   const [before, after] = await onBoth(clients, async (client, side) => {
     const hashes = new BigInt64Array(count);
-    await forEachRow(client, rangeHashes(sources[side === 0 ? 0 : 1], count), ([range, hash]) => {
+    await forEachRow(client, rangeHashesQuery(sources[side === 0 ? 0 : 1], count), ([range, hash]) => {
       hashes[Number(range)] = BigInt(hash ?? 0);
     });
     return hashes;

@@ -32,19 +32,20 @@ const SORTABLE: ReadonlySet<number> = new Set([
 ]);
 
 /** The name of a column by its position. No user has a function with such a name. */
-const column = (position: number): string => quoteName(`compared ${position}`);
+const columnName = (position: number): string => quoteName(`compared ${position}`);
 
-const rowsOf = ({ sql, count }: ComparedSource): string =>
+const fromRows = ({ sql, count }: ComparedSource): string =>
   // A comment may end the statement.
-  `(${sql}\n) AS "compared rows" (${Array.from({ length: count }, (_, index) => column(index)).join(', ')})`;
+  `(${sql}\n) AS "compared rows" (${Array.from({ length: count }, (_, index) => columnName(index)).join(', ')})`;
 
-const hash = (text: string): string => `pg_catalog.hashtextextended(${text} COLLATE pg_catalog."C", 0)`;
+const hashExpression = (text: string): string =>
+  `pg_catalog.hashtextextended(${text} COLLATE pg_catalog."C", 0)`;
 
 /** `bytea` values are hashed first: as text they would be twice as long, and could exceed the limit for a text. */
-const rowText = (source: ComparedSource, positions: readonly number[]): string => {
+const rowTextExpression = (source: ComparedSource, positions: readonly number[]): string => {
   const values = positions.map((at) => {
-    if (source.converted.has(at)) return `${column(at)}::pg_catalog.text`;
-    return isBytes(source, at) ? `pg_catalog.sha256(${column(at)})` : column(at);
+    if (source.converted.has(at)) return `${columnName(at)}::pg_catalog.text`;
+    return isBytes(source, at) ? `pg_catalog.sha256(${columnName(at)})` : columnName(at);
   });
   return `ROW(${values.join(', ')})::pg_catalog.text`;
 };
@@ -52,66 +53,67 @@ const rowText = (source: ComparedSource, positions: readonly number[]): string =
 const isBytes = ({ types, converted }: ComparedSource, at: number): boolean =>
   types[at] === BYTEA && !converted.has(at);
 
-const rowHash = (source: ComparedSource): string => hash(rowText(source, source.shared));
+const rowHashExpression = (source: ComparedSource): string =>
+  hashExpression(rowTextExpression(source, source.shared));
 /** Without a primary key, a row is its own key. */
-const keyHash = (source: ComparedSource): string =>
-  source.key.length === 0 ? rowHash(source) : hash(rowText(source, source.key));
+const keyHashExpression = (source: ComparedSource): string =>
+  source.key.length === 0 ? rowHashExpression(source) : hashExpression(rowTextExpression(source, source.key));
 
 /**
  * A hash of the rows of each range of keys: the number of the range, and the hash.
  * @param ranges a power of two
  */
-export function rangeHashes(source: ComparedSource, ranges: number): string {
-  const rows = rowsOf(source);
+export function rangeHashesQuery(source: ComparedSource, ranges: number): string {
+  const rows = fromRows(source);
   const hashed =
     source.key.length === 0
       ? // Without the offset, Postgres would hash each row twice.
-        `SELECT h AS k, h FROM (SELECT ${rowHash(source)} AS h FROM ${rows} OFFSET 0) AS once`
-      : `SELECT ${keyHash(source)} AS k, ${rowHash(source)} AS h FROM ${rows}`;
+        `SELECT h AS k, h FROM (SELECT ${rowHashExpression(source)} AS h FROM ${rows} OFFSET 0) AS once`
+      : `SELECT ${keyHashExpression(source)} AS k, ${rowHashExpression(source)} AS h FROM ${rows}`;
   const text = "pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(h))";
-  return `SELECT k OPERATOR(pg_catalog.&) ${ranges - 1} AS range, ${hash(text)} AS hash FROM (${hashed}) AS hashed GROUP BY 1`;
+  return `SELECT k OPERATOR(pg_catalog.&) ${ranges - 1} AS range, ${hashExpression(text)} AS hash FROM (${hashed}) AS hashed GROUP BY 1`;
 }
 
 /** A bit for each range, set if its rows are read. Undefined to read the rows of all ranges. */
 export type RangeMask = Uint8Array | undefined;
 
 /** Declares a cursor for the rows of some ranges: hash of the key, hash of the row, place in the order, and values. */
-export function rowCursor(source: ComparedSource, ranges: RangeMask): string {
-  const columns = source.shared.map(column);
+export function declareRowCursor(source: ComparedSource, ranges: RangeMask): string {
+  const columns = source.shared.map(columnName);
   const filter =
     ranges === undefined
       ? ''
       : `WHERE pg_catalog.get_bit('\\x${Buffer.from(ranges).toString('hex')}'::pg_catalog.bytea, (k OPERATOR(pg_catalog.&) ${ranges.length * 8 - 1})::pg_catalog.int4) OPERATOR(pg_catalog.=) 1`;
   return `DECLARE "compared" NO SCROLL CURSOR FOR
-    SELECT k, h, place, ${source.shared.map((at) => shownValue(source, at)).join(', ')} FROM (
-      SELECT k, ${source.key.length === 0 ? 'k' : rowHash(source)} AS h, pg_catalog.row_number() OVER (${orderOf(source)}) AS place,
+    SELECT k, h, place, ${source.shared.map((at) => shownValueExpression(source, at)).join(', ')} FROM (
+      SELECT k, ${source.key.length === 0 ? 'k' : rowHashExpression(source)} AS h, pg_catalog.row_number() OVER (${orderExpression(source)}) AS place,
         ${columns.join(', ')}
-      FROM (SELECT ${keyHash(source)} AS k, * FROM ${rowsOf(source)} ${source.key.length === 0 ? 'OFFSET 0' : ''}) AS keyed ${filter}
+      FROM (SELECT ${keyHashExpression(source)} AS k, * FROM ${fromRows(source)} ${source.key.length === 0 ? 'OFFSET 0' : ''}) AS keyed ${filter}
       ORDER BY k OFFSET 0) AS sorted`;
 }
 
-/** Reads the next rows of the cursor {@link rowCursor}. */
+/** Reads the next rows of the cursor {@link declareRowCursor}. */
 export const FETCH_ROWS = 'FETCH 1000 FROM "compared"';
 
-function orderOf(source: ComparedSource): string {
+function orderExpression(source: ComparedSource): string {
   const { key, shared, types, isOrdered } = source;
   if (isOrdered) return '';
-  if (key.length > 0) return `ORDER BY ${key.map(column).join(', ')}`;
-  const sortable = shared.filter((at) => SORTABLE.has(types[at] ?? 0)).map(column);
-  return `ORDER BY ${[...sortable, rowText(source, shared)].join(', ')}`;
+  if (key.length > 0) return `ORDER BY ${key.map(columnName).join(', ')}`;
+  const sortable = shared.filter((at) => SORTABLE.has(types[at] ?? 0)).map(columnName);
+  return `ORDER BY ${[...sortable, rowTextExpression(source, shared)].join(', ')}`;
 }
 
 /** A long value is cut, and its length and hash show whether it differs. */
-function shownValue(source: ComparedSource, at: number): string {
+function shownValueExpression(source: ComparedSource, at: number): string {
   const bytes = isBytes(source, at);
-  const value = bytes ? column(at) : `${column(at)}::pg_catalog.text`;
+  const value = bytes ? columnName(at) : `${columnName(at)}::pg_catalog.text`;
   const length = bytes ? `pg_catalog.octet_length(${value})` : `pg_catalog.length(${value})`;
   const max = bytes ? MAX_VALUE / 2 : MAX_VALUE;
   const start = bytes
     ? `pg_catalog.substring(${value}, 1, ${max})::pg_catalog.text`
     : `pg_catalog.left(${value}, ${max})`;
   const whole = bytes ? `pg_catalog.encode(pg_catalog.sha256(${value}), 'hex')` : value;
-  const mark = `pg_catalog.concat(${start}, '… ', ${length}, ' #', pg_catalog.to_hex(${hash(whole)}))`;
+  const mark = `pg_catalog.concat(${start}, '… ', ${length}, ' #', pg_catalog.to_hex(${hashExpression(whole)}))`;
   return `CASE WHEN ${length} OPERATOR(pg_catalog.>) ${max} THEN ${mark} ELSE ${value}::pg_catalog.text END`;
 }
 

@@ -20,23 +20,24 @@ export function tableLines(
 ): readonly string[] {
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, index) => pad(text, widths[index] ?? 0, table.rightAligned?.has(index) === true))
+      .map((text, index) => padCell(text, widths[index] ?? 0, table.rightAligned?.has(index) === true))
       .join(' │ ')
       .trimEnd();
-  const [header = [], ...rows] = textsOf(table, maxValue);
+  const [header = [], ...rows] = cellTexts(table, maxValue);
   return [line(header), widths.map((width) => '─'.repeat(width)).join('─┼─'), ...rows.map(line)];
 }
 
 /** The width of each column in characters of an editor, so that several tables are aligned. */
 export function tableWidths(tables: readonly RowTable[], maxValue: number): readonly number[] {
   const widths: number[] = [];
-  for (const row of tables.flatMap((table) => textsOf(table, maxValue)))
-    for (const [index, text] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(text));
+  for (const row of tables.flatMap((table) => cellTexts(table, maxValue)))
+    for (const [index, text] of row.entries())
+      widths[index] = Math.max(widths[index] ?? 0, displayWidth(text));
   return widths;
 }
 
 /** The texts of the header and of the rows. */
-const textsOf = ({ columns, rows }: RowTable, maxValue: number): readonly (readonly string[])[] => [
+const cellTexts = ({ columns, rows }: RowTable, maxValue: number): readonly (readonly string[])[] => [
   columns.map((name) => quoteIf(/^$|│|^'/, name, MAX_NAME)),
   ...rows.map((row) => row.map((value) => cellText(value, maxValue))),
 ];
@@ -53,7 +54,7 @@ const cellText = (value: Cell, maxValue: number): string =>
 
 /** A quote in quotes is doubled. What is cut ends with an ellipsis, outside of the quotes. */
 function quoteIf(pattern: RegExp, value: string, maxLength: number): string {
-  const text = visible(value.slice(0, maxLength).toWellFormed());
+  const text = showInvisible(value.slice(0, maxLength).toWellFormed());
   const quoted = pattern.test(text) ? `'${text.replaceAll("'", "''")}'` : text;
   return value.length > maxLength ? `${quoted}…` : quoted;
 }
@@ -63,7 +64,7 @@ const SIGNS = '\u2400-\u2421‹';
 const HIDDEN = new RegExp(`[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{DI}${SIGNS}\u2800]|(?! )\\p{Zs}`, 'gu');
 
 /** Shows characters that are invisible, change the direction of the text, end the line or look like a space. */
-const visible = (text: string): string =>
+const showInvisible = (text: string): string =>
   text.replace(HIDDEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x20) return String.fromCodePoint(0x24_00 + code);
@@ -73,14 +74,14 @@ const visible = (text: string): string =>
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/gu;
 
-const widthOf = (text: string): number => {
+const displayWidth = (text: string): number => {
   // Most texts are ASCII.
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
   const [wide, marks] = [text.match(WIDE)?.length ?? 0, text.match(/\p{M}/gu)?.length ?? 0];
   return (text.match(/./gsu)?.length ?? 0) + wide - marks;
 };
 
-function pad(text: string, width: number, isRight: boolean): string {
-  const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
+function padCell(text: string, width: number, isRight: boolean): string {
+  const spaces = ' '.repeat(Math.max(0, width - displayWidth(text)));
   return isRight ? spaces + text : text + spaces;
 }

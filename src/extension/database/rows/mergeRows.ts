@@ -1,6 +1,6 @@
 /** Merges the rows of two sides, which arrive in the order of the hashes of their keys. */
 import type Client from 'pg/lib/client.js';
-import { FETCH_ROWS, rowCursor, type ComparedSource, type RangeMask } from './comparisonSql.ts';
+import { FETCH_ROWS, declareRowCursor, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 
 export type Both<T> = readonly [before: T, after: T];
@@ -41,10 +41,10 @@ export async function mergeRows(
   ranges: RangeMask,
 ): Promise<RowDifference> {
   await Promise.all([
-    clients[0].query(rowCursor(sources[0], ranges)),
-    clients[1].query(rowCursor(sources[1], ranges)),
+    clients[0].query(declareRowCursor(sources[0], ranges)),
+    clients[1].query(declareRowCursor(sources[1], ranges)),
   ]);
-  const [lefts, rights] = [groupsOf(clients[0]), groupsOf(clients[1])];
+  const [lefts, rights] = [readGroups(clients[0]), readGroups(clients[1])];
   const merger = new Merger(sources[1].key.length > 0);
   let [left, right] = await Promise.all([lefts.next(), rights.next()]);
   while (left.done !== true || right.done !== true) {
@@ -70,7 +70,7 @@ interface Group {
   readonly rows: Map<string, Row>;
 }
 
-async function* groupsOf(client: Client): AsyncGenerator<Group, undefined> {
+async function* readGroups(client: Client): AsyncGenerator<Group, undefined> {
   const fetch = () => {
     // Texts, as the statement returns them.
     const types = { getTypeParser: () => (text: string) => text };
@@ -119,8 +119,8 @@ class Merger {
 
   /** The rows of one key on both sides. */
   add(before: ReadonlyMap<string, Row> = NO_ROWS, after: ReadonlyMap<string, Row> = NO_ROWS): void {
-    const [gone, come] = [missing(before, after), missing(after, before)];
-    const [deleted, added] = [sumOf(gone), sumOf(come)];
+    const [gone, come] = [rowsMissingIn(before, after), rowsMissingIn(after, before)];
+    const [deleted, added] = [countRows(gone), countRows(come)];
     // Rows of one key are the same row.
     const changed = this.#hasKey ? Math.min(deleted, added) : 0;
     this.#counts.added += added - changed;
@@ -157,9 +157,9 @@ class Merger {
 }
 
 /** The rows that the other side doesn't have, or not so often. */
-const missing = (rows: ReadonlyMap<string, Row>, others: ReadonlyMap<string, Row>): readonly Row[] =>
+const rowsMissingIn = (rows: ReadonlyMap<string, Row>, others: ReadonlyMap<string, Row>): readonly Row[] =>
   [...rows]
     .map(([hash, row]) => ({ ...row, count: row.count - (others.get(hash)?.count ?? 0) }))
     .filter(({ count }) => count > 0);
 
-const sumOf = (rows: readonly Row[]): number => rows.reduce((sum, { count }) => sum + count, 0);
+const countRows = (rows: readonly Row[]): number => rows.reduce((sum, { count }) => sum + count, 0);

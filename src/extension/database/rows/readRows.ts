@@ -30,7 +30,7 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
   const query = onlyStatement(sql);
   return await readSession(login, signal, async (client) => {
     await useUsersPath(client, login);
-    const fields = await describe(client, query);
+    const fields = await describeColumns(client, query);
     const shown = fields.slice(0, MAX_COLUMNS);
     const isWrapped = isWrappable(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);
     const statement = new Statement({
@@ -108,7 +108,7 @@ function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): 
 }
 
 /** The columns that a statement returns. Doesn't run it. @throws {NotOneQueryError} if it returns none */
-export async function describe(client: Client, sql: string): Promise<readonly FieldDef[]> {
+export async function describeColumns(client: Client, sql: string): Promise<readonly FieldDef[]> {
   const description = new Description(sql);
   client.query(description);
   return await description.result;

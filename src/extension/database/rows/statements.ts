@@ -12,7 +12,7 @@ interface FileStatement {
   readonly end: number;
 }
 
-function* statementsOf(sql: string): Generator<FileStatement> {
+function* splitStatements(sql: string): Generator<FileStatement> {
   for (const next of readStatements(sql))
     if (next.kind === 'statement') yield { ...next, text: next.text.replace(/;$/, '') };
 }
@@ -26,17 +26,17 @@ export class NotOneQueryError extends Error {
 export function onlyStatement(sql: string): string {
   for (const { kind, text } of readStatements(sql))
     if (kind === 'command') throw new PsqlCommandError(1, text);
-  const [only, another] = statementsOf(sql);
+  const [only, another] = splitStatements(sql);
   // NUL would end the text in the protocol.
   if (only === undefined || another !== undefined || sql.includes('\0')) throw new NotOneQueryError();
   // psql passes on a semicolon after a backslash.
-  if ([...statementsOf(only.text)].length > 1) throw new NotOneQueryError();
+  if ([...splitStatements(only.text)].length > 1) throw new NotOneQueryError();
   return only.text;
 }
 
 /** The statement at a position, or else the one before it, or else the first. Commands of psql are skipped. */
 export function statementAt(sql: string, offset: number): FileStatement | undefined {
-  const statements = [...statementsOf(sql)];
+  const statements = [...splitStatements(sql)];
   return (
     statements.find(({ start, end }) => start <= offset && offset <= end) ??
     statements.findLast(({ start }) => start <= offset) ??
@@ -49,7 +49,7 @@ const BEFORE_TABLE = ['table', 'view', 'into'];
 const BEFORE_ON = ['index', 'trigger', 'policy'];
 
 /** The table or view that a statement of pg_dump is about, as it is quoted there. */
-export function tableIn(statement: string): string | undefined {
+export function tableOfStatement(statement: string): string | undefined {
   const tokens = [...tokensOf(statement)];
   let isOnNext = false;
   for (const [index, token] of tokens.entries()) {
@@ -70,15 +70,15 @@ function tableAt(tokens: readonly MeaningfulToken[], start: number): string[] {
 }
 
 /** @param text a table, quoted if needed, or one query */
-export function rowSourceOf(text: string): RowSource {
+export function parseRowSource(text: string): RowSource {
   const tokens = [...tokensOf(text, 4)];
   const table = identifierIn(tokens[0]) === undefined ? [] : tableAt(tokens, 0);
   if (table.length !== tokens.length || table.join('') !== text.trim()) return { sql: text, name: text };
-  return tableSource(tokens.map((token) => quoted(token)).join(''));
+  return tableRowSource(tokens.map((token) => quotedName(token)).join(''));
 }
 
 /** Without quotes, `user` would be a function, and `order` an error. */
-function quoted(token: MeaningfulToken): string {
+function quotedName(token: MeaningfulToken): string {
   const name = identifierIn(token);
   return name === undefined ? token.text : quoteName(name);
 }
@@ -90,7 +90,7 @@ const shortName = (table: string): string =>
     .replace(/"((?:[^"]|"")+)"/g, (_, name: string) => name.replaceAll('""', '"'));
 
 /** @param table quoted if needed */
-export const tableSource = (table: string): RowSource => ({
+export const tableRowSource = (table: string): RowSource => ({
   table,
   sql: `SELECT * FROM ${table}`,
   name: shortName(table),

@@ -1,6 +1,6 @@
 /** The differences between two schemas, as written by pg_dump. */
 import { diffArrays } from 'diff';
-import { objectsOf, splitOwners, withoutSettings } from './dumpObjects.ts';
+import { splitObjects, splitOwners, withoutSettings } from './dumpObjects.ts';
 
 interface SchemaDifference {
   readonly added: number;
@@ -35,7 +35,7 @@ export function schemaDiff(before: string, after: string): string {
   return differences.join('\n\n');
 }
 
-const readObjects = (dump: string) => objectsOf(withoutSettings(dump));
+const readObjects = (dump: string) => splitObjects(withoutSettings(dump));
 
 /** Branches of a project have the same roles, so an owner is of interest only if it differs. */
 function withoutSameOwner(before: string, after: string): [before: string, after: string] {
@@ -49,8 +49,8 @@ const MAX_EFFORT = 4_000_000;
 
 /** Compares line by line. If more than `maxEdits` lines changed, all lines between the first and last change count as changed. */
 function lineDiff(before: string, after: string, maxEdits: number): readonly string[] {
-  const linesOf = (text: string) => (text === '' ? [] : text.split('\n'));
-  const [old, current] = [linesOf(before), linesOf(after)];
+  const splitLines = (text: string) => (text === '' ? [] : text.split('\n'));
+  const [old, current] = [splitLines(before), splitLines(after)];
   const parts = diffArrays(old, current, { maxEditLength: maxEdits }) ?? replaceMiddle(old, current);
   return parts.flatMap(({ value, added, removed }) =>
     value.map((line) => `${added ? '+' : removed ? '-' : ' '}${line}`),

@@ -31,7 +31,7 @@ export const schemaUri = (
 ) => ({
   scheme: SCHEMA_SCHEME,
   // VS Code shows the last segment as the title, and highlights SQL by its extension.
-  path: `/${[projectId, branchId, pointOf(at), database].map(encodeURIComponent).join('/')}/${title}.${pathSegment(database)}.sql`,
+  path: `/${[projectId, branchId, pointSegment(at), database].map(encodeURIComponent).join('/')}/${title}.${pathSegment(database)}.sql`,
   query: accountId(account),
 });
 
@@ -54,12 +54,12 @@ const UNTITLED_PATH = /^\/([^/]+)\/([^/]+)(?:\/([^/]+))?\/([^/]+)\.sql$/;
 const NOW = 'now';
 
 /** A position has its time after it, if that is known: `0/1A2B@2026-01-31T12:00:00Z`. */
-function pointOf(at: PointInTime | undefined): string {
+function pointSegment(at: PointInTime | undefined): string {
   if (at === undefined) return NOW;
   return 'lsn' in at && at.timestamp !== undefined ? `${at.lsn}@${at.timestamp}` : pointInTimeParameter(at);
 }
 
-const keyOf = ({ path, query }: SchemaUri): string => `${query} ${path}`;
+const cacheKey = ({ path, query }: SchemaUri): string => `${query} ${path}`;
 
 export class Schemas {
   readonly #session: Session;
@@ -81,7 +81,7 @@ export class Schemas {
 
   /** Returns the schema as it was last loaded. */
   async text(uri: SchemaUri): Promise<string> {
-    return this.#texts.get(keyOf(uri)) ?? (await this.load(uri, {}));
+    return this.#texts.get(cacheKey(uri)) ?? (await this.load(uri, {}));
   }
 
   /** Empty if the branch has no such database. @throws {NotOfferedError} */
@@ -91,7 +91,7 @@ export class Schemas {
     if (origin === undefined || account === undefined || accountId(account) !== uri.query)
       throw new AccountSwitchedError();
     const text = await this.read(origin, options);
-    this.#texts.set(keyOf(uri), text);
+    this.#texts.set(cacheKey(uri), text);
     this.#changed.fire(uri);
     return text;
   }
@@ -101,20 +101,20 @@ export class Schemas {
     const exists = (await this.databases(projectId, branchId, options)).includes(database);
     const { branches } = await this.#client();
     if (!exists) return '';
-    const now = () => branches.getSchema(projectId, branchId, database, options).catch(explain);
+    const now = () => branches.getSchema(projectId, branchId, database, options).catch(explainedError);
     if (at === undefined) return await now();
     return await branches
       .getSchema(projectId, branchId, database, { ...options, at })
       .catch(async (error) => {
         // The database did not exist yet, unless the service doesn't offer schemas at all.
-        if (!isRejected(error, 404)) return explain(error);
+        if (!isRejected(error, 404)) return explainedError(error);
         await now();
         return '';
       });
   }
 
   forget(uri: SchemaUri): void {
-    this.#texts.delete(keyOf(uri));
+    this.#texts.delete(cacheKey(uri));
   }
 
   async #client() {
@@ -124,6 +124,6 @@ export class Schemas {
   }
 }
 
-function explain(error: unknown): never {
+function explainedError(error: unknown): never {
   throw isNotOffered(error) ? new NotOfferedError('schemas') : error;
 }

@@ -10,7 +10,7 @@ import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { addExtensionHint } from '../../../base/sql/missingExtension.ts';
 import { LOCK_NOT_AVAILABLE, lockAdvice } from '../../../base/sql/lockHolders.ts';
 import { isLocalHost, splitHost } from '../../../api/addresses/host.ts';
-import { sslModeOf, type ConnectionStringParts } from '../../connection/connectionStrings.ts';
+import { requiredSslMode, type ConnectionStringParts } from '../../connection/connectionStrings.ts';
 import { SqlError } from '../../window/sqlError.ts';
 
 declare module 'pg' {
@@ -59,7 +59,7 @@ export async function withSession<T>(
       ? new AbortController().signal
       : AbortSignal.timeout((CONNECT_SECONDS + 2 * timeoutSeconds) * 1000);
   const stop = AbortSignal.any([signal, deadline]);
-  const onAbort = () => void cancel(client);
+  const onAbort = () => void cancelAndClose(client);
   stop.addEventListener('abort', onAbort);
   try {
     stop.throwIfAborted();
@@ -103,7 +103,7 @@ function createClient(login: BranchLogin, application: string): Client {
     password: login.password,
     database: login.database,
     // The value `true` requires a certificate that the system trusts.
-    ssl: sslModeOf(login) !== undefined,
+    ssl: requiredSslMode(login) !== undefined,
     enableChannelBinding: true,
     application_name: application,
     client_encoding: 'UTF8',
@@ -160,7 +160,7 @@ function firstQuery({ begin, timeoutSeconds, settings: more }: SessionOptions): 
  * Cancels what Postgres runs, and closes the connection. Postgres ignores a cancel that arrives just before the statement, so
  * it is sent again until the statement has ended.
  */
-async function cancel(client: Client): Promise<void> {
+async function cancelAndClose(client: Client): Promise<void> {
   const { stream } = client.connection;
   const closed = new Promise((resolve) => stream.once('close', resolve));
   for (let sent = 0; sent < MAX_CANCELS && client.processID !== null && !stream.destroyed; sent += 1) {

@@ -7,7 +7,7 @@ import { tableLines, tableWidths } from '../rows/formatRows.ts';
 import type { DifferingRow } from '../rows/mergeRows.ts';
 
 /** Such as `3 added, 1 changed, 2 deleted`. */
-export const differenceText = ({ added, changed, deleted }: RowComparison): string =>
+export const differenceCountsText = ({ added, changed, deleted }: RowComparison): string =>
   countsText({ added, changed, deleted }) || l10n.t('no differences');
 
 /** Such as `orders: 3 added, 1 changed, 2 deleted (main ↔ feature)`. */
@@ -15,17 +15,18 @@ export const comparisonTitle = (
   name: string,
   [before, after]: readonly [string, string],
   comparison: RowComparison,
-): string => `${name}: ${differenceText(comparison)} (${sanitize(before, 60)} ↔ ${sanitize(after, 60)})`;
+): string =>
+  `${name}: ${differenceCountsText(comparison)} (${sanitize(before, 60)} ↔ ${sanitize(after, 60)})`;
 
 /** Both have columns of the same width. Lines about the comparison are the same, so that they don't count as differences. */
 export function comparisonTexts(found: RowComparison): readonly [before: string, after: string] {
   const { columns, rightAligned, before, after, key, hasMore } = found;
-  const tableOf = (rows: readonly DifferingRow[]) => ({
+  const differingTable = (rows: readonly DifferingRow[]) => ({
     columns,
     rightAligned,
     rows: rows.map(({ cells }) => cells),
   });
-  const tables = [tableOf(before), tableOf(after)] as const;
+  const tables = [differingTable(before), differingTable(after)] as const;
   const widths = tableWidths(tables, Number.MAX_SAFE_INTEGER);
   const names = (list: readonly string[]) => list.map((name) => sanitize(name)).join(', ');
   const notes = [

@@ -51,14 +51,14 @@ export class FileTerminal implements Pseudoterminal {
   }
 
   #show(text: string): void {
-    this.#written.fire(visible(text).replaceAll('\n', '\r\n'));
+    this.#written.fire(withoutControlCharacters(text).replaceAll('\n', '\r\n'));
   }
 }
 
 const CTRL_C = '\u0003';
 
 /** Values of a database must not control the terminal, for example write to the clipboard. */
-const visible = (text: string): string =>
+const withoutControlCharacters = (text: string): string =>
   text.replaceAll('\r\n', '\n').replaceAll(/(?![\n\t])\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0);
     return code < 0x20 ? String.fromCharCode(0x24_00 + code) : '\ufffd';

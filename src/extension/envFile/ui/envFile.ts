@@ -9,7 +9,7 @@ import {
   setVariables,
   type VariableChange,
 } from '../dotEnv.ts';
-import { gitIgnored, type Ignored } from '../gitIgnored.ts';
+import { readIgnoreState, type Ignored } from '../gitIgnored.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { runOrShowFailure } from '../../account/ui/notify.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -20,7 +20,7 @@ import {
   displayPath,
   readText,
   undoChanges,
-  unsaved,
+  unsavedDocuments,
   type FileChange,
 } from './fileChange.ts';
 import type { FolderEnv } from './folderEnv.ts';
@@ -125,7 +125,7 @@ async function readEnvFile(file: Uri): Promise<EnvFile> {
     uri: isLink ? Uri.file(path) : file,
     isLink,
     path,
-    ignored: await gitIgnored(runGit, path),
+    ignored: await readIgnoreState(runGit, path),
     ignoreFile: hasRules && !isLink ? ignoreFile : undefined,
   };
 }
@@ -145,13 +145,17 @@ async function askForProtection(
   );
   const detail = isLink ? `${l10n.t('{0} is a link to this file.', file)} ${warning}` : warning;
   const buttons = ignored === 'tracked' || ignoreFile === undefined ? [anyway] : [ignore, anyway];
-  const question = questionOf(ignored, sanitize(displayPath(target.uri)), database);
+  const question = protectionQuestion(ignored, sanitize(displayPath(target.uri)), database);
   const chosen = await window.ask(question, detail, ...buttons);
   if (chosen === undefined) return undefined;
   return chosen === ignore ? 'ignore' : 'none';
 }
 
-function questionOf(ignored: 'notIgnored' | 'tracked' | 'unknown', name: string, database: string): string {
+function protectionQuestion(
+  ignored: 'notIgnored' | 'tracked' | 'unknown',
+  name: string,
+  database: string,
+): string {
   switch (ignored) {
     case 'notIgnored':
       return l10n.t("Git doesn't ignore {0}. Write the connection string of {1} to it?", name, database);
@@ -174,7 +178,7 @@ function questionOf(ignored: 'notIgnored' | 'tracked' | 'unknown', name: string,
 
 /** Saves unsaved changes, which would conflict with the change on disk. @returns false if the user canceled */
 async function saveUnsaved(uris: readonly Uri[], database: string): Promise<boolean> {
-  const documents = unsaved(uris);
+  const documents = unsavedDocuments(uris);
   const [first] = documents;
   if (first === undefined) return true;
   const name = sanitize(displayPath(first.uri));
@@ -194,7 +198,7 @@ async function saveUnsaved(uris: readonly Uri[], database: string): Promise<bool
 }
 
 /** A sentence about variables that still point to the previous branch, after another one; empty if there are none. */
-export const leftText = (names: readonly string[]): string =>
+export const leftVariablesText = (names: readonly string[]): string =>
   names.length === 0 ? '' : `. ${l10n.t('Still on the previous branch: {0}', names.join(', '))}`;
 
 /** Announces what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */

@@ -33,7 +33,7 @@ export async function changeTextFile(
 ): Promise<FileChange | undefined> {
   requireTrust();
   const changeBytes = (before: Uint8Array | undefined) => {
-    const after = change(textOf(uri, before));
+    const after = change(decodeFile(uri, before));
     return after === undefined ? undefined : Buffer.from(after);
   };
   const before = await readBytes(uri);
@@ -50,7 +50,7 @@ export async function changeTextFile(
 export async function undoChanges(changes: readonly FileChange[]): Promise<void> {
   for (const { uri, after } of changes) {
     const current = await readBytes(uri);
-    if (current === undefined || !Buffer.from(current).equals(after) || unsaved([uri]).length > 0)
+    if (current === undefined || !Buffer.from(current).equals(after) || unsavedDocuments([uri]).length > 0)
       throw new Error(l10n.t('{0} was changed in the meantime.', displayPath(uri)));
   }
   for (const { uri, before } of changes) {
@@ -61,21 +61,21 @@ export async function undoChanges(changes: readonly FileChange[]): Promise<void>
 }
 
 /** Returns the open documents of these files that have unsaved changes. */
-export const unsaved = (uris: readonly Uri[]) => {
+export const unsavedDocuments = (uris: readonly Uri[]) => {
   const texts = new Set(uris.map(String));
   return workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && texts.has(uri.toString()));
 };
 
 export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
-function textOf(uri: Uri, bytes: Uint8Array | undefined): string {
+function decodeFile(uri: Uri, bytes: Uint8Array | undefined): string {
   const text = bytes === undefined ? '' : decodeText(bytes);
   if (text === undefined) throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
   return text;
 }
 
 /** @returns an empty text if the file doesn't exist. @throws {Error} with the reason, if it can't be used */
-export const readText = async (uri: Uri): Promise<string> => textOf(uri, await readBytes(uri));
+export const readText = async (uri: Uri): Promise<string> => decodeFile(uri, await readBytes(uri));
 
 /** @throws {Error} with the reason, if the file can't be used */
 async function readBytes(uri: Uri): Promise<Uint8Array | undefined> {

@@ -5,7 +5,7 @@ import { readUserFile } from '../../../base/files.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { getVariable, setVariables, type VariableChange } from '../dotEnv.ts';
 import type { EnvChange, EnvValue, EnvVariable, ReadVariable } from '../envVariable.ts';
-import { changeTextFile, undoChanges, unsaved } from './fileChange.ts';
+import { changeTextFile, undoChanges, unsavedDocuments } from './fileChange.ts';
 import { workspacePaths } from './realFile.ts';
 
 export class FolderEnv implements EnvVariable {
@@ -35,7 +35,7 @@ export class FolderEnv implements EnvVariable {
 
   async read(): Promise<EnvValue> {
     const { problem, ...read } = await this.readIn(this.#folder.fsPath, workspacePaths());
-    const isUnsaved = unsaved([this.uri, Uri.file(read.path)]).length > 0;
+    const isUnsaved = unsavedDocuments([this.uri, Uri.file(read.path)]).length > 0;
     const file = problem ?? (read.value ? (isUnsaved ? 'unsaved' : 'writable') : 'none');
     return { ...read, file };
   }

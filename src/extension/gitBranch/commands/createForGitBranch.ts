@@ -48,7 +48,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   const env = new FolderEnv(context.config, git.folder);
   const write = await prepareEnv(env, target, context.knownHosts.isOwn);
   if (write === undefined) return;
-  const branch = choice.existing ?? (await create(context, run, place, choice.name));
+  const branch = choice.existing ?? (await createAndAnnounce(context, run, place, choice.name));
   if (branch === undefined) return;
   const ref = refOf(branch);
   if (choice.existing === undefined) await git.writer.addCreated({ ...ref, gitBranch: git.gitBranch });
@@ -90,19 +90,19 @@ async function chooseBranch(
 ): Promise<Choice | undefined> {
   const { gitBranch, map } = git;
   const branches = [...list.branches.values()];
-  const named = (name: unknown) => branches.find((branch) => branch.name === name);
+  const branchNamed = (name: unknown) => branches.find((branch) => branch.name === name);
   const belongsToOther = (branch: Branch) =>
     [...map.branches].some(([other, mapped]) => other !== gitBranch && isSameBranch(refOf(branch), mapped));
   const neon = await findNeonFile(git.folder.uri.fsPath);
   const linked = neon?.projectId === projectId ? neon.branchOf(gitBranch) : undefined;
   const distinct = distinctBranchName(gitBranch);
   const names = [databaseBranchName(gitBranch), distinct, `${distinct}-2`];
-  const free = names.find((name) => named(name) === undefined);
-  const sameName = named(names[0]);
+  const free = names.find((name) => branchNamed(name) === undefined);
+  const sameName = branchNamed(names[0]);
   const existing =
     branches.find((branch) => isSameBranch(refOf(branch), map.branches.get(gitBranch))) ??
-    named(linked) ??
-    (sameName !== undefined && belongsToOther(sameName) ? named(distinct) : sameName);
+    branchNamed(linked) ??
+    (sameName !== undefined && belongsToOther(sameName) ? branchNamed(distinct) : sameName);
   return existing === undefined
     ? { name: free ?? distinct }
     : await askForExisting(title, gitBranch, existing, free);
@@ -130,7 +130,7 @@ async function askForExisting(
 }
 
 /** @returns undefined if the user canceled. @throws {ApiError} */
-async function create(
+async function createAndAnnounce(
   context: CommandContext,
   run: Run,
   { git, projectId, list, refOf }: Place,

@@ -62,7 +62,7 @@ export const pickWorkFolder = async (
   title: string,
   argument: unknown,
 ): Promise<WorkspaceFolder | undefined> =>
-  folderOf(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
+  folderOfArgument(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
 
 /** Whether the git branch is checked out, as it may no longer be after a question. */
 export async function isCheckedOut({ repository, gitBranch, map }: GitFolder): Promise<boolean> {
@@ -118,7 +118,7 @@ export async function requireRepository({ uri, name }: WorkspaceFolder): Promise
   return repository;
 }
 
-function folderOf(argument: unknown): WorkspaceFolder | undefined {
+function folderOfArgument(argument: unknown): WorkspaceFolder | undefined {
   const { folder, rootUri } = fieldsOf(argument);
   const uri = typeof folder === 'string' ? Uri.file(folder) : rootUri;
   if (!(uri instanceof Uri)) return undefined;

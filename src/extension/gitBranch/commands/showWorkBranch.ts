@@ -36,8 +36,8 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   // The window may show nothing yet, or an earlier checkout.
   await work?.activate();
   const { file, uri } = new FolderEnv(context.config, folder);
-  const open = (await exists(uri))
-    ? [action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri))]
+  const open = (await fileExists(uri))
+    ? [menuAction(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri))]
     : [];
   const first = await branchActions(context, folder, open);
   const second = [...defaultActions(context, folder), ...gitActions(context, folder)];
@@ -46,14 +46,14 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   // Throws the reason.
   if (first.length + second.length + last.length === 0 && !hasAgents)
     await pickGitFolder(context, title, { rootUri: folder.uri });
-  const agents = action(l10n.t('Agents…'), 'hubot', showAgents);
+  const agents = menuAction(l10n.t('Agents…'), 'hubot', showAgents);
   const groups = [first, second, [...last, agents]].filter((group) => group.length > 0);
   const items = groups.flatMap((group, index) => (index === 0 ? group : [separator(), ...group]));
-  const act = await singleStep(title, pickOne({ placeholder: placeholderOf(work?.state, file), items }));
+  const act = await singleStep(title, pickOne({ placeholder: placeholderText(work?.state, file), items }));
   await act?.();
 };
 
-function placeholderOf(state: WorkFolderState | undefined, file: string): string {
+function placeholderText(state: WorkFolderState | undefined, file: string): string {
   const none = noBranchReason(file);
   if (state === undefined) return none;
   const gitBranch = sanitize(state.git.branch ?? '');
@@ -77,7 +77,10 @@ async function branchActions(
   if (current === undefined || current.isDeleted) return open;
   const { account, projectId, branchId } = current;
   if (session.connection?.accountId !== account)
-    return [...open, action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
+    return [
+      ...open,
+      menuAction(l10n.t('Switch Account…'), 'account', commandAction('hostedPostgres.account.switch')),
+    ];
   const node = primaryOf(inventory, current);
   const { value = '' } = await new FolderEnv(config, folder).read();
   const branch: BranchNode = { kind: 'branch', projectId, branchId };
@@ -88,20 +91,26 @@ async function branchActions(
   return [
     ...(node === undefined
       ? []
-      : [action(l10n.t('Open psql'), 'terminal', run('hostedPostgres.compute.openPsql', node))]),
+      : [
+          menuAction(l10n.t('Open psql'), 'terminal', commandAction('hostedPostgres.compute.openPsql', node)),
+        ]),
     ...open,
     ...(hasParent
       ? [
-          action(
+          menuAction(
             l10n.t('Compare Schema with {0}', name),
             'diff',
-            run('hostedPostgres.schema.compare', parent),
+            commandAction('hostedPostgres.schema.compare', parent),
           ),
         ]
       : []),
-    action(l10n.t('Compare Schema with…'), 'diff', run('hostedPostgres.schema.compare', branch)),
-    action(l10n.t('Undo…'), 'history', run('hostedPostgres.undo', branch)),
-    action(l10n.t('Rehearse Migration…'), 'beaker', run('hostedPostgres.migration.rehearse')),
+    menuAction(
+      l10n.t('Compare Schema with…'),
+      'diff',
+      commandAction('hostedPostgres.schema.compare', branch),
+    ),
+    menuAction(l10n.t('Undo…'), 'history', commandAction('hostedPostgres.undo', branch)),
+    menuAction(l10n.t('Rehearse Migration…'), 'beaker', commandAction('hostedPostgres.migration.rehearse')),
   ];
 }
 
@@ -122,7 +131,7 @@ function defaultActions(context: CommandContext, folder: WorkspaceFolder): reado
     const project = projectName(inventory, projectId);
     const label = l10n.t('Use Database Branch {0} ({1})', displayName(branch), project);
     const argument = { ...node, folder: folder.uri.fsPath };
-    return [action(label, 'database', run('hostedPostgres.workBranch.choose', argument))];
+    return [menuAction(label, 'database', commandAction('hostedPostgres.workBranch.choose', argument))];
   });
   return actions.slice(0, MAX_DEFAULTS);
 }
@@ -133,29 +142,29 @@ function gitActions({ workFolders }: CommandContext, folder: WorkspaceFolder): r
   if (work?.state.git.branch === undefined) return [];
   const { map, git, decision, current } = work.state;
   const gitBranch = sanitize(git.branch ?? '');
-  const inFolder = (command: CommandId) => run(command, { folder: folder.uri.fsPath });
+  const inFolder = (command: CommandId) => commandAction(command, { folder: folder.uri.fsPath });
   const toggle = map.isFollowed
-    ? action(
+    ? menuAction(
         l10n.t('Stop Following Git Branch'),
         'debug-pause',
         inFolder('hostedPostgres.workBranch.stopFollowing'),
       )
-    : action(l10n.t('Follow Git Branch'), 'sync', inFolder('hostedPostgres.workBranch.follow'));
+    : menuAction(l10n.t('Follow Git Branch'), 'sync', inFolder('hostedPostgres.workBranch.follow'));
   const follow = decision.kind === 'keep' && decision.reason === 'byNeon' ? [] : [toggle];
   const isOther = isOfOtherGitBranch(work.state);
   const hasOwn = current?.isDeleted === false && isSameBranch(current, map.branches.get(git.branch ?? ''));
-  const create = action(
+  const create = menuAction(
     l10n.t('Create Branch for {0}', gitBranch),
     'git-branch',
     inFolder('hostedPostgres.workBranch.create'),
   );
   return [
     ...(workFolders.notices.canUndo(work)
-      ? [action(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
+      ? [menuAction(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
       : []),
     ...(isOther ? follow : []),
     ...(hasOwn ? [] : [create]),
-    action(
+    menuAction(
       l10n.t('Choose Branch for {0}…', gitBranch),
       'list-selection',
       inFolder('hostedPostgres.workBranch.choose'),
@@ -176,14 +185,14 @@ function otherActions(context: CommandContext, folder: WorkspaceFolder): readonl
     return revealRow(context, primaryOf(inventory, current) ?? branch);
   };
   return [
-    ...(isHere ? [action(l10n.t('Show in Computes'), 'list-tree', reveal)] : []),
+    ...(isHere ? [menuAction(l10n.t('Show in Computes'), 'list-tree', reveal)] : []),
     ...(map === undefined || map.created.length === 0
       ? []
       : [
-          action(
+          menuAction(
             l10n.t('Tidy Up Branches…'),
             'clear-all',
-            run('hostedPostgres.workBranch.tidyUp', { folder: folder.uri.fsPath }),
+            commandAction('hostedPostgres.workBranch.tidyUp', { folder: folder.uri.fsPath }),
           ),
         ]),
   ];
@@ -196,15 +205,15 @@ function primaryOf(inventory: Inventory, { projectId, branchId }: KnownBranch): 
 
 const showAgents = () => executeCommand('hostedPostgres.agents.show');
 
-const run = (command: CommandId, argument?: object) => () => executeCommand(command, argument);
+const commandAction = (command: CommandId, argument?: object) => () => executeCommand(command, argument);
 
-const exists = (uri: Uri): PromiseLike<boolean> =>
+const fileExists = (uri: Uri): PromiseLike<boolean> =>
   workspace.fs.stat(uri).then(
     () => true,
     () => false,
   );
 
-const action = (label: string, icon: string, value: () => unknown): Action => ({
+const menuAction = (label: string, icon: string, value: () => unknown): Action => ({
   label,
   iconPath: new ThemeIcon(icon),
   value,

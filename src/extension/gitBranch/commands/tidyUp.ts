@@ -11,7 +11,7 @@ import {
   type KeptReason,
   type UnusedBranch,
 } from '../unusedBranches.ts';
-import { otherWorktrees } from '../worktrees.ts';
+import { listOtherWorktrees } from '../worktrees.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -42,7 +42,7 @@ export const tidyUpBranches: Command = async (context, argument, run) => {
   const writer = branchMapWriter(runGit, folder.uri.fsPath);
   const { unused, kept, gone, unread } = await loadCleanup(context, folder);
   for (const created of gone) await writer.removeCreated(created);
-  const notes = [...keptText(kept), ...unread];
+  const notes = [...keptBranchTexts(kept), ...unread];
   if (unused.length === 0) {
     const nothing =
       kept.length === 0
@@ -52,20 +52,21 @@ export const tidyUpBranches: Command = async (context, argument, run) => {
   }
   const prompt = l10n.t('Select the branches to delete. Their Git branches are gone.');
   const placeholder = [prompt, ...notes].join(' ');
-  const chosen = await singleStep(title, pickMany(placeholder, unused.map(itemOf)));
+  const chosen = await singleStep(title, pickMany(placeholder, unused.map(unusedBranchItem)));
   if (chosen === undefined || chosen.length === 0) return;
   const deletable = (each: UnusedBranch): DeletableBranch => ({
     ref: each.created,
-    title: titleOf(each),
+    title: unusedBranchTitle(each),
     forget: () => writer.removeCreated(each.created),
   });
   const reload = async () => (await loadCleanup(context, folder)).unused.map(deletable);
   await deleteBranches(context, run, chosen.map(deletable), reload);
 };
 
-const titleOf = ({ created, branch }: UnusedBranch): string => branchTitle(created.branchId, branch);
+const unusedBranchTitle = ({ created, branch }: UnusedBranch): string =>
+  branchTitle(created.branchId, branch);
 
-function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
+function unusedBranchItem(value: UnusedBranch): Choice<UnusedBranch> {
   const { created, branch } = value;
   const { created_at: time, logical_size: size } = branch;
   const parts = [
@@ -73,11 +74,11 @@ function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
     ...(typeof size === 'number' ? [bytesText(size)] : []),
     l10n.t('Git branch {0}', sanitize(created.gitBranch)),
   ];
-  return { label: titleOf(value), description: parts.join(' · '), value };
+  return { label: unusedBranchTitle(value), description: parts.join(' · '), value };
 }
 
 /** The branches that are kept although their git branches are gone, and why; empty for none. */
-function keptText(kept: readonly KeptBranch[]): readonly string[] {
+function keptBranchTexts(kept: readonly KeptBranch[]): readonly string[] {
   if (kept.length === 0) return [];
   const texts: Record<KeptReason, string> = {
     gitBranch: l10n.t('another Git branch uses it'),
@@ -89,7 +90,7 @@ function keptText(kept: readonly KeptBranch[]): readonly string[] {
     root: l10n.t('it has no parent'),
     parent: l10n.t('it has child branches'),
   };
-  const names = kept.map((each) => `${titleOf(each)} (${texts[each.reason]})`);
+  const names = kept.map((each) => `${unusedBranchTitle(each)} (${texts[each.reason]})`);
   return [l10n.t('Kept: {0}.', names.join(', '))];
 }
 
@@ -119,7 +120,7 @@ async function branchesInFiles(
 ): Promise<{ readonly inFiles: readonly BranchRef[]; readonly unread: readonly string[] }> {
   const repository = await requireRepository(folder);
   const inside = path.relative(repository.worktree, folder.uri.fsPath);
-  const worktrees = [repository.worktree, ...(await otherWorktrees(repository))];
+  const worktrees = [repository.worktree, ...(await listOtherWorktrees(repository))];
   const env = new FolderEnv(config, folder);
   const folders = new Set(worktrees.flatMap((worktree) => [worktree, path.join(worktree, inside)]));
   const values = await Promise.all([...folders].map((each) => env.readIn(each, worktrees)));

@@ -2,11 +2,11 @@ import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
-import { leftText, offerUndo, type WriteEnv } from '../../envFile/ui/envFile.ts';
+import { leftVariablesText, offerUndo, type WriteEnv } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
-import { findRelated } from '../relatedVariables.ts';
+import { findRelatedVariables } from '../relatedVariables.ts';
 import { findBranchUrl } from '../findBranchUrl.ts';
-import { hostOf } from '../../connection/branchLogin.ts';
+import { computeHost } from '../../connection/branchLogin.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { requirePrimary } from '../../commandSupport/pickers.ts';
@@ -35,11 +35,16 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   const map = async () => mapBranch(context, git, ref, branch.name);
   // The user may have checked out another git branch during the questions.
   if (await isCheckedOut(git)) {
-    const { changes: related, left } = await findRelated(context, (await env.read()).text, env.name, ref);
+    const { changes: related, left } = await findRelatedVariables(
+      context,
+      (await env.read()).text,
+      env.name,
+      ref,
+    );
     const changes = await write(url, related);
     if (changes === undefined) return;
     const markUndone = () => work?.setUndone(git.gitBranch);
-    const message = `${l10n.t('{0} points to {1}', env.file, resourceText(context.inventory, { ...ref, name: branch.name }))}${leftText(left)}`;
+    const message = `${l10n.t('{0} points to {1}', env.file, resourceText(context.inventory, { ...ref, name: branch.name }))}${leftVariablesText(left)}`;
     // The notice comes when all is written, so that Undo doesn't meet a write.
     await map().finally(() => void offerUndo(context.log, message, changes, markUndone));
   } else await map();
@@ -63,5 +68,5 @@ async function findUrl(
   const login = await knownLogin(context, request);
   const answer = login && (await findOrAskPassword(context, request, login));
   if (login === undefined || answer === undefined) return undefined;
-  return connectionString({ ...login, ...answer, host: hostOf(compute, login.pooled) });
+  return connectionString({ ...login, ...answer, host: computeHost(compute, login.pooled) });
 }

@@ -1,9 +1,9 @@
 /** Write DATABASE_URL to .env. The settings may name another variable and file. */
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
-import { leftText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
+import { leftVariablesText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
-import { findRelated } from '../relatedVariables.ts';
+import { findRelatedVariables } from '../relatedVariables.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
@@ -33,13 +33,13 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (write === undefined) return;
   context.session.requireSameAccount(run.initialConnection);
   await context.knownHosts.remember(context.inventory, account, [compute]);
-  const { changes: related, left } = await findRelated(context, (await env.read()).text, name, ref);
+  const { changes: related, left } = await findRelatedVariables(context, (await env.read()).text, name, ref);
   const changes = await write(result.uri, related);
   if (changes === undefined) return;
   await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);
   void offerUndo(
     context.log,
-    `${l10n.t('Wrote {0} of {1} to {2}', name, target, file)}${leftText(left)}`,
+    `${l10n.t('Wrote {0} of {1} to {2}', name, target, file)}${leftVariablesText(left)}`,
     changes,
   );
   await context.workFolders.of(folder)?.refresh();

@@ -80,12 +80,12 @@ export class FirstOffer implements Disposable {
 
   async #checkFolders(): Promise<void> {
     for (const folder of workspace.workspaceFolders ?? [])
-      if (folder.uri.scheme === 'file' && this.#mayAsk) await this.#check(folder);
+      if (folder.uri.scheme === 'file' && this.#mayAsk) await this.#checkFolder(folder);
   }
 
-  async #check(folder: WorkspaceFolder): Promise<void> {
+  async #checkFolder(folder: WorkspaceFolder): Promise<void> {
     const repository = await findRepository(folder.uri.fsPath);
-    const offered = () => offeredIn(this.#memory);
+    const offered = () => offeredRepositories(this.#memory);
     if (repository === undefined || offered().includes(repository.commonDir)) return;
     this.#watch(repository);
     const { branch, pause } = await readGitState(repository, runGit);
@@ -95,7 +95,7 @@ export class FirstOffer implements Disposable {
     // The window may have changed in the meantime.
     if (!this.#mayAsk || usedFolders.has(folder.uri.fsPath)) return;
     await this.#memory.update(ENTRY, [...offered(), repository.commonDir].slice(-MAX_REPOSITORIES));
-    void offer(this.#deps, folder, branch);
+    void offerBranch(this.#deps, folder, branch);
   }
 
   #watch(repository: Repository): void {
@@ -105,7 +105,7 @@ export class FirstOffer implements Disposable {
   }
 }
 
-const offeredIn = (memory: Memory): readonly unknown[] => {
+const offeredRepositories = (memory: Memory): readonly unknown[] => {
   const stored = memory.get(ENTRY);
   return Array.isArray(stored) ? stored : [];
 };
@@ -128,7 +128,7 @@ async function needsBranch(
   return !(await isDefaultBranch(repository, gitBranch, map, runGit));
 }
 
-async function offer(
+async function offerBranch(
   { config }: OfferDependencies,
   folder: WorkspaceFolder,
   gitBranch: string,

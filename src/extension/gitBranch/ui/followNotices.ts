@@ -85,7 +85,7 @@ export class FollowNotices {
   }
 
   async #ask(work: WorkFolder, gitBranch: string, reason: AskReason): Promise<void> {
-    const parent = this.#parentOf(work);
+    const parent = this.#chosenParent(work);
     const create = l10n.t('Create Branch');
     const use = parent && l10n.t('Use {0}', parent.name);
     const none = l10n.t('Not for This One');
@@ -105,7 +105,9 @@ export class FollowNotices {
   }
 
   /** The chosen parent, unless it is production: a click on the wrong button must not connect to production. */
-  #parentOf({ state: { map } }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {
+  #chosenParent({
+    state: { map },
+  }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {
     const { inventory, config } = this.#deps;
     const ref = map.parent;
     const branch = ref && inventory.branches.get(ref.projectId, ref.branchId);

@@ -29,7 +29,7 @@ export function renewUsedBranches(deps: RenewalDependencies): Disposable {
       const expiry = `${branch.branchId} ${branch.expiresAt}`;
       if (tried.has(expiry)) continue;
       tried.add(expiry);
-      void renew(deps, branch);
+      void renewExpiry(deps, branch);
     }
   });
 }
@@ -48,7 +48,7 @@ function branchesToRenew({ workFolders, session, guards }: RenewalDependencies):
   );
 }
 
-async function renew(
+async function renewExpiry(
   { branchActions, session, log }: RenewalDependencies,
   branch: KnownBranch,
 ): Promise<void> {

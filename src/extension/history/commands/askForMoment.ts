@@ -17,10 +17,10 @@ import { changesText } from '../ui/changesText.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
 import {
   arrangeMoments,
-  earliestOf,
+  earliestMoment,
   gitEventsOfBranch,
-  momentsOf,
-  sourceAt,
+  listMoments,
+  restoreSourceAt,
   type BranchHistory,
   type Moment,
   type SnapshotMoment,
@@ -43,14 +43,17 @@ function branchOfFile({ session, workFolders }: CommandContext): BranchNode | un
 export const branchArgument = (context: CommandContext, argument: unknown): unknown =>
   asBranchNode(argument) ?? asBranchOfSnapshots(argument) ?? argument ?? branchOfFile(context);
 
-export const refOf = ({ session }: CommandContext, { projectId, branchId }: BranchNode): BranchRef => ({
+export const branchRefOf = ({ session }: CommandContext, { projectId, branchId }: BranchNode): BranchRef => ({
   account: session.requireConnection().accountId,
   projectId,
   branchId,
 });
 
 /** Whether only this user works on the branch, so that a change needs no confirmation if nothing is lost. */
-export function isOwn({ session, agentBranches, workFolders }: CommandContext, ref: BranchRef): boolean {
+export function isUsedAlone(
+  { session, agentBranches, workFolders }: CommandContext,
+  ref: BranchRef,
+): boolean {
   if (session.connection?.isLocal === true || agentBranches.wasMadeByAgent(ref)) return true;
   return workFolders.states.some(({ map }) => map.created.some((created) => isSameBranch(ref, created)));
 }
@@ -61,7 +64,7 @@ export async function loadHistory(
   picked: PickedBranch,
   withSnapshots = false,
 ): Promise<BranchHistory> {
-  const ref = refOf(context, picked);
+  const ref = branchRefOf(context, picked);
   const [gitEvents, snapshots] = await Promise.all([
     readGitEvents(context, ref),
     withSnapshots ? listProjectSnapshots(context, picked.projectId) : [],
@@ -133,14 +136,14 @@ export async function askForMoment(
   { placeholder, schemaChanges, changes, onlyUndo = false, canChange = false, following = 0 }: MomentQuestion,
 ): Promise<ChosenMoment> {
   const { now } = history;
-  const limits = { now, earliest: earliestOf(history) };
+  const limits = { now, earliest: earliestMoment(history) };
   const chosenAt = (text: string): ChosenMoment | undefined => {
     const point = parseMoment(text, limits);
     if (point === undefined || 'problem' in point) return undefined;
-    return { source: sourceAt(history, point), text: pointText(point, now) };
+    return { source: restoreSourceAt(history, point), text: pointText(point, now) };
   };
   const momentsWith = (found?: readonly SchemaChange[]) =>
-    momentsOf({ ...history, ...(found && { schemaChanges: found }) }).filter(
+    listMoments({ ...history, ...(found && { schemaChanges: found }) }).filter(
       (moment) => !onlyUndo || needsNoHistory(moment),
     );
   const enter: Choice<ChosenMoment | 'enter'> = {

@@ -10,8 +10,8 @@ import { expiryAfter } from '../../branches/expiryTime.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
-import { branchOfSnapshot, deleteSnapshot, updateSnapshot } from '../snapshotActions.ts';
-import { refOf, type ChosenMoment } from './askForMoment.ts';
+import { createBranchOfSnapshot, deleteSnapshot, updateSnapshot } from '../snapshotActions.ts';
+import { branchRefOf, type ChosenMoment } from './askForMoment.ts';
 
 export const snapshotNameQuestion = (prompt: string, value = ''): Question<string> =>
   enterText({
@@ -79,7 +79,7 @@ export async function createFromSnapshot(
     progress: l10n.t('Creating a branch of {0}', fullName),
     done: l10n.t('Created {0}', branch.name),
     send: async (options) => {
-      const created = await branchOfSnapshot(context, refOf(context, picked), branch, options);
+      const created = await createBranchOfSnapshot(context, branchRefOf(context, picked), branch, options);
       const branchId = created.branch?.id;
       if (branchId === undefined) return created;
       if (lifetime > 0)

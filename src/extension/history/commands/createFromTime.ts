@@ -9,9 +9,9 @@ import { expiryAfter } from '../../branches/expiryTime.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { schemaChanges } from '../momentChanges.ts';
-import { momentsOf } from '../moments.ts';
+import { listMoments } from '../moments.ts';
 import { parentFields } from '../../account/refs.ts';
-import { withoutExpiry } from '../undoBranch.ts';
+import { removeExpiryForCopy } from '../undoBranch.ts';
 import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './askForMoment.ts';
 import { createFromSnapshot } from './changeSnapshot.ts';
 import { problemText } from './undo.ts';
@@ -24,7 +24,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
   const { fullName: parent, projectId, list } = picked;
   const history = await loadHistory(context, picked, true);
   const onlyUndo = history.retention === 0;
-  if (onlyUndo && !momentsOf(history).some(needsNoHistory))
+  if (onlyUndo && !listMoments(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problemText('noHistory', parent)));
   const answers = await askInSteps(title, async (ask) => {
     const placeholder = l10n.t('Select a moment of {0}, or type a time', parent);
@@ -47,7 +47,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
   };
   // It may be what an undo has kept.
   const created = await createBranchIn(context, run, projectId, creation, (options) =>
-    withoutExpiry(context, { projectId, branchId: source.branchId }, options),
+    removeExpiryForCopy(context, { projectId, branchId: source.branchId }, options),
   );
   const [compute] = created?.computes ?? [];
   if (created?.branch !== undefined)

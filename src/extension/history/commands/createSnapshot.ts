@@ -5,7 +5,7 @@ import { makeChange } from '../../commandSupport/change.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { createSnapshot as create } from '../snapshotActions.ts';
-import { branchArgument, refOf } from './askForMoment.ts';
+import { branchArgument, branchRefOf } from './askForMoment.ts';
 import { snapshotNameQuestion } from './changeSnapshot.ts';
 
 export const createSnapshot: Command = async (context, argument, run) => {
@@ -21,7 +21,7 @@ export const createSnapshot: Command = async (context, argument, run) => {
     question: l10n.t('Create a snapshot of {0}?', branch),
     button: l10n.t('Create'),
     progress: l10n.t('Creating a snapshot of {0}', branch),
-    send: (options) => create(context, refOf(context, picked), name, options),
+    send: (options) => create(context, branchRefOf(context, picked), name, options),
     done: l10n.t('Created the snapshot {0}. Undo… offers it.', name),
   });
 };

@@ -8,7 +8,7 @@ import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/names.ts';
 import { showComparison } from '../../database/commands/compareBranchRows.ts';
-import { givenSource } from '../../database/commands/givenSource.ts';
+import { findRowSource } from '../../database/commands/givenSource.ts';
 import { activeRows } from '../../database/commands/peekRows.ts';
 import { findReadable, pickTable, type Readable } from '../../database/commands/readable.ts';
 import type { RowRequest } from '../../database/rows/rowDocuments.ts';
@@ -17,7 +17,7 @@ import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { schemaChanges } from '../momentChanges.ts';
 import type { RestoreSource } from '../../account/refs.ts';
-import { askForMoment, branchArgument, loadHistory, refOf } from './askForMoment.ts';
+import { askForMoment, branchArgument, loadHistory, branchRefOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 
 export const comparePastSchema: Command = async (context, argument, run) => {
@@ -32,11 +32,11 @@ export const comparePastRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
   const title = l10n.t('Compare Rows with a Time');
   if (fieldsOf(argument)['again'] === true) return await compareAgain(context, run, title);
-  const given = givenSource(context, argument);
+  const given = findRowSource(context, argument);
   const row = given.branch === undefined ? argument : { kind: 'branch', ...given.branch };
-  const chosen = (await givenPast(context, title, argument)) ?? (await pickPast(context, title, row));
+  const chosen = (await readGivenPast(context, title, argument)) ?? (await pickPast(context, title, row));
   if (chosen === undefined) return;
-  const branch = refOf(context, chosen.picked);
+  const branch = branchRefOf(context, chosen.picked);
   const now = await findReadable(context, { title, branch, database: given.database });
   const source = given.source ?? (now && (await pickTable(title, now)));
   if (now === undefined || source === undefined) return;
@@ -45,7 +45,7 @@ export const comparePastRows: Command = async (context, argument, run) => {
 };
 
 /** Returns what Compare Rows… gives. */
-async function givenPast(
+async function readGivenPast(
   context: CommandContext,
   title: string,
   argument: unknown,
@@ -110,13 +110,13 @@ export const openPastPsql: Command = async (context, argument, run) => {
   } finally {
     if (terminal === undefined) await remove();
   }
-  if (terminal !== undefined) whenClosed(terminal, () => void remove());
+  if (terminal !== undefined) onClosed(terminal, () => void remove());
 };
 
 /** Users who turn it off change only the temporary branch. */
 const READ_ONLY = '-c default_transaction_read_only=on';
 
-function whenClosed(terminal: Terminal, then: () => void): void {
+function onClosed(terminal: Terminal, then: () => void): void {
   const listener = editors.onDidCloseTerminal((closed) => {
     if (closed !== terminal) return;
     listener.dispose();

@@ -8,7 +8,7 @@ import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../knownHistory.ts';
 import { MAX_TEXT } from '../markers.ts';
-import { branchArgument, loadHistory, refOf } from './askForMoment.ts';
+import { branchArgument, loadHistory, branchRefOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 
 export const markMoment: Command = async (context, argument, run) => {
@@ -29,6 +29,6 @@ export const markMoment: Command = async (context, argument, run) => {
   });
   const text = await singleStep(title, question);
   if (text === undefined) return;
-  context.markers.add(refOf(context, picked), { kind: 'mark', text }, now);
+  context.markers.add(branchRefOf(context, picked), { kind: 'mark', text }, now);
   announce(l10n.t('Marked “{0}”. Undo… offers it.', text));
 };

@@ -5,7 +5,7 @@ import type { BranchRef } from '../../account/refs.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
 import { parentFields, type RestoreSource } from '../../account/refs.ts';
 import { pastText } from '../../window/ui/timeText.ts';
-import { nameWithTime, withoutExpiry } from '../undoBranch.ts';
+import { nameWithTime, removeExpiryForCopy } from '../undoBranch.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
 import { finishChange } from '../../operations/finishChange.ts';
 import { makeChange } from '../../commandSupport/change.ts';
@@ -49,7 +49,7 @@ export async function createPastBranch(
     button: l10n.t('Create'),
     progress: l10n.t('Preparing {0}', title),
     send: async (options) => {
-      expireAgain = await withoutExpiry(context, { projectId, branchId: source.branchId }, options);
+      expireAgain = await removeExpiryForCopy(context, { projectId, branchId: source.branchId }, options);
       const create = () => branchActions.create(projectId, creation, options);
       return await finishChange(tracker, initialConnection, create);
     },

@@ -20,7 +20,7 @@ type SnapshotCommand = (
 ) => Promise<void>;
 
 /** Does nothing if the snapshot was deleted. Its row is about to be removed. */
-const ofRow =
+const snapshotCommand =
   (title: () => string, command: SnapshotCommand): Command =>
   async (context, argument, run) => {
     const node = asSnapshotNode(argument);
@@ -30,7 +30,7 @@ const ofRow =
     if (picked !== undefined) await command(context, run, picked, snapshotMoment(node.branchId, snapshot));
   };
 
-export const restoreSnapshotRow = ofRow(
+export const restoreSnapshotRow = snapshotCommand(
   () => l10n.t('Restore Snapshot'),
   async (context, run, picked, snapshot) => {
     run.failureMessage = l10n.t("Couldn't restore {0}", picked.fullName);
@@ -46,7 +46,7 @@ export const restoreSnapshotRow = ofRow(
   },
 );
 
-export const createBranchFromSnapshot = ofRow(
+export const createBranchFromSnapshot = snapshotCommand(
   () => l10n.t('Create Branch from Snapshot'),
   async (context, run, picked, { id: snapshotId, text }) => {
     run.failureMessage = l10n.t("Couldn't create the branch");
@@ -59,8 +59,10 @@ export const createBranchFromSnapshot = ofRow(
   },
 );
 
-const changing = (kind: 'rename' | 'delete', title: () => string): Command =>
-  ofRow(title, (context, run, picked, snapshot) => changeSnapshot(context, run, picked, { kind, snapshot }));
+const changeSnapshotCommand = (kind: 'rename' | 'delete', title: () => string): Command =>
+  snapshotCommand(title, (context, run, picked, snapshot) =>
+    changeSnapshot(context, run, picked, { kind, snapshot }),
+  );
 
-export const renameSnapshot = changing('rename', () => l10n.t('Rename Snapshot'));
-export const deleteSnapshotRow = changing('delete', () => l10n.t('Delete Snapshot'));
+export const renameSnapshot = changeSnapshotCommand('rename', () => l10n.t('Rename Snapshot'));
+export const deleteSnapshotRow = changeSnapshotCommand('delete', () => l10n.t('Delete Snapshot'));

@@ -19,17 +19,17 @@ import { window } from '../../window/ui/window.ts';
 import { findEndingSlots } from '../../branches/endingSlots.ts';
 import { timeProblem } from '../knownHistory.ts';
 import { momentChanges, schemaChanges, startIdle } from '../momentChanges.ts';
-import { momentsOf, type Moment } from '../moments.ts';
+import { listMoments, type Moment } from '../moments.ts';
 import { restoreInPlace } from '../snapshotActions.ts';
-import { outdatedEditors, readAgain } from '../../database/commands/outdatedEditors.ts';
+import { findOutdatedEditors, refreshTabs } from '../../database/commands/outdatedEditors.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
 import {
   askForMoment,
   branchArgument,
   loadHistory,
-  isOwn,
+  isUsedAlone,
   needsNoHistory,
-  refOf,
+  branchRefOf,
   type ChosenMoment,
 } from './askForMoment.ts';
 import { changeSnapshot, replaceId } from './changeSnapshot.ts';
@@ -41,7 +41,7 @@ export const undo: Command = async (context, argument, run) => {
   const { fullName, projectId, branchId, list } = picked;
   run.failureMessage = l10n.t("Couldn't undo {0}", fullName);
   const preservedId = fieldsOf(argument)['preserved'];
-  const earlier = givenTime(fieldsOf(argument)['source']);
+  const earlier = readGivenMoment(fieldsOf(argument)['source']);
   const chosen = isBranchId(preservedId)
     ? { source: { branchId: preservedId }, text: l10n.t('Undo the undo') }
     : (earlier ?? (await chooseMoment(context, picked, run)));
@@ -52,12 +52,12 @@ export const undo: Command = async (context, argument, run) => {
   }
   const { snapshotId } = chosen.source;
   if (snapshotId !== undefined) return await restoreSnapshot(context, run, picked, { ...chosen, snapshotId });
-  const ref = refOf(context, picked);
+  const ref = branchRefOf(context, picked);
   const preserved = preservedName(list);
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0}: {1}?', fullName, chosen.text),
-    ...(await effectOf(context, ref, preserved)),
+    ...(await undoQuestion(context, ref, preserved)),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', fullName),
     send: (options) => {
@@ -82,13 +82,13 @@ export const undo: Command = async (context, argument, run) => {
 };
 
 /** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
-async function effectOf(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
+async function undoQuestion(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
   const slots = endedSlotsMessage(await findEndingSlots(context.session.requireConnection(), ref), l10n);
   return {
     drops:
       context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],
     detail: (connections: OpenConnections) => {
-      if (!isAsked && hasNoConnections(connections) && slots === undefined && isOwn(context, ref))
+      if (!isAsked && hasNoConnections(connections) && slots === undefined && isUsedAlone(context, ref))
         return undefined;
       const dropped = droppedConnectionsText(hasNoConnections(connections) ? 0 : connections);
       const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
@@ -109,7 +109,7 @@ const doneText = (name: string, moment: string, preserved: string, expiry?: stri
       );
 
 /** Returns the moment of the offer after a checkout. */
-function givenTime(source: unknown): ChosenMoment | undefined {
+function readGivenMoment(source: unknown): ChosenMoment | undefined {
   const { branchId, at } = fieldsOf(source);
   const { timestamp, lsn } = fieldsOf(at);
   if (!isBranchId(branchId) || typeof timestamp !== 'string') return undefined;
@@ -134,13 +134,18 @@ export async function restoreSnapshot(
   { snapshotId, text, isOfOther, ask }: SnapshotToRestore,
 ): Promise<void> {
   const { fullName, projectId } = picked;
-  const ref = refOf(context, picked);
+  const ref = branchRefOf(context, picked);
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0}: {1}?', fullName, text),
     button: l10n.t('Undo'),
     ...ask,
-    ...(await effectOf(context, ref, `${picked.branch.name} (old)`, isOfOther === true || ask !== undefined)),
+    ...(await undoQuestion(
+      context,
+      ref,
+      `${picked.branch.name} (old)`,
+      isOfOther === true || ask !== undefined,
+    )),
     progress: l10n.t('Restoring {0}', fullName),
     send: (options) => {
       const location = ProgressLocation.Notification;
@@ -179,14 +184,14 @@ async function showUndone(
   expires = false,
 ): Promise<void> {
   const [undoAgain, keep, compareAgain] = [l10n.t('Undo'), l10n.t('Keep'), l10n.t('Compare Again')];
-  const outdated = outdatedEditors(context, refOf(context, node));
+  const outdated = findOutdatedEditors(context, branchRefOf(context, node));
   const buttons = [
     ...(preserved === undefined ? [] : [undoAgain, ...(expires ? [keep] : [])]),
     ...(outdated.length === 0 ? [] : [compareAgain]),
   ];
   const note = outdated.length === 0 ? '' : ` ${l10n.t('Open editors still show the data from before.')}`;
   const button = await window.showInformationMessage(`${message}${note}`, ...buttons);
-  if (button === compareAgain) await readAgain(outdated);
+  if (button === compareAgain) await refreshTabs(outdated);
   if (button === undoAgain) await executeCommand('hostedPostgres.undo', { ...node, preserved });
   if (button === keep)
     await executeCommand('hostedPostgres.branch.changeExpiry', { ...node, branchId: preserved, lifetime: 0 });
@@ -202,7 +207,7 @@ async function chooseMoment(
   const isLocal = context.session.connection?.isLocal === true;
   const reason = timeProblem(picked.branch, history, isLocal);
   const problem = reason && problemText(reason, picked.fullName);
-  if (problem !== undefined && !momentsOf(history).some(needsNoHistory))
+  if (problem !== undefined && !listMoments(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problem));
   const placeholder =
     problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.fullName);

@@ -47,7 +47,7 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
     if (offer === undefined || shownOffers.has(key)) return;
     shownOffers.add(key);
     try {
-      await show(deps, offer, async () => JSON.stringify(await find()) === key);
+      await showOffer(deps, offer, async () => JSON.stringify(await find()) === key);
     } finally {
       shownOffers.delete(key);
     }
@@ -75,7 +75,7 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
       };
       watchers.set(work, watchHeadLog(repository, schedule));
     }
-    keepOnly(current, watchers);
+    stopOtherWatchers(current, watchers);
   };
   watch();
   disposables.add(workFolders.onDidChange(watch));
@@ -83,14 +83,14 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   disposables.add({
     dispose() {
       timer?.dispose();
-      keepOnly(new Set(), watchers);
+      stopOtherWatchers(new Set(), watchers);
     },
   });
   return disposables;
 }
 
 /** Ends the watchers of folders that were closed or are no longer followed. */
-function keepOnly(current: ReadonlySet<WorkFolder>, watchers: Map<WorkFolder, Disposable>): void {
+function stopOtherWatchers(current: ReadonlySet<WorkFolder>, watchers: Map<WorkFolder, Disposable>): void {
   for (const [work, watcher] of watchers) {
     if (current.has(work)) continue;
     watchers.delete(work);
@@ -99,7 +99,7 @@ function keepOnly(current: ReadonlySet<WorkFolder>, watchers: Map<WorkFolder, Di
 }
 
 /** @param isCurrent whether the same would be offered now */
-async function show(
+async function showOffer(
   { inventory }: Dependencies,
   { ref, source, count, time }: MigrationOffer,
   isCurrent: () => Promise<boolean>,

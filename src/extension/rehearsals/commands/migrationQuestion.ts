@@ -4,7 +4,7 @@ import path from 'node:path';
 import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
 import { findProjectTools } from '../../../migrations/shownTools.ts';
-import { savedFile } from '../../database/commands/runSqlFile.ts';
+import { saveAndFindFile } from '../../database/commands/runSqlFile.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
@@ -15,9 +15,9 @@ export type Migration =
 
 /** @param argument the file or folder of a menu. @returns undefined if the user canceled */
 export async function chooseMigration(title: string, argument: unknown): Promise<Migration | undefined> {
-  const chosen = argument instanceof Uri ? await found(argument) : await ask(title);
+  const chosen = argument instanceof Uri ? await found(argument) : await askForMigration(title);
   if (chosen?.kind !== 'file') return chosen;
-  const saved = await savedFile(chosen.uri);
+  const saved = await saveAndFindFile(chosen.uri);
   return saved && fileOf(saved);
 }
 
@@ -30,22 +30,24 @@ async function found(uri: Uri): Promise<Migration> {
   return isFolder ? { kind: 'folder', name: nameOf(uri), uri } : fileOf(uri);
 }
 
-async function ask(title: string): Promise<Migration | undefined> {
+async function askForMigration(title: string): Promise<Migration | undefined> {
   const open = editors.activeTextEditor?.document;
   const file =
     open?.languageId === 'sql' && ['file', 'untitled'].includes(open.uri.scheme) ? open.uri : undefined;
   const folder = (file && workspace.getWorkspaceFolder(file)) ?? workspace.workspaceFolders?.[0];
-  const commandOf = (command: string): Migration | undefined =>
+  const typedCommand = (command: string): Migration | undefined =>
     folder && { kind: 'command', name: command, uri: folder.uri };
   const items = async () => {
     const tools = folder === undefined ? [] : await findProjectTools(folder.uri.fsPath);
     return [
       ...(file === undefined ? [] : [fileItem(fileOf(file))]),
-      ...tools.map(({ name, command }) => commandItem(command, name, commandOf(command))),
+      ...tools.map(({ name, command }) => commandItem(command, name, typedCommand(command))),
     ];
   };
   const typed = (text: string) =>
-    text === '' || folder === undefined ? undefined : commandItem(text, l10n.t('Command'), commandOf(text));
+    text === '' || folder === undefined
+      ? undefined
+      : commandItem(text, l10n.t('Command'), typedCommand(text));
   const placeholder =
     folder === undefined
       ? l10n.t('Open a folder to rehearse a command')

@@ -58,7 +58,7 @@ export const rehearseMigration: Command = async (context, argument, run) => {
     ({ signal }) =>
       rehearseOn(context, connection, { migration, parent, database: login.database, seen }, signal),
   );
-  if (report !== undefined) await show(context, report, { migration, branch: name, output: seen.text });
+  if (report !== undefined) await showReport(context, report, { migration, branch: name, output: seen.text });
 };
 
 /** Production, if a branch of the project is protected, because that is the question. Otherwise, the branch of the env file. */
@@ -77,7 +77,7 @@ interface AskedRehearsal extends Pick<PickedBranch, 'projectId' | 'name' | 'full
 }
 
 /** The windows that have said what happens outside of the copy. */
-const told = new WeakSet<CommandContext['session']>();
+const informed = new WeakSet<CommandContext['session']>();
 
 /** Says once in a window what the copy doesn't keep inside, and each time what it costs. */
 async function approveRehearsal(
@@ -99,10 +99,10 @@ async function approveRehearsal(
     question: l10n.t('Rehearse {0} on a copy of {1}?', migration.name, fullName),
     detail: isBilled ? `${cost}\n\n${outside}` : outside,
     button: l10n.t('Rehearse'),
-    isConfirmed: !isBilled && told.has(session),
+    isConfirmed: !isBilled && informed.has(session),
   };
   const isApproved = await approve(guards, change, initialConnection);
-  if (isApproved) told.add(session);
+  if (isApproved) informed.add(session);
   return isApproved;
 }
 
@@ -130,7 +130,7 @@ async function rehearseOn(
   try {
     const historySeconds =
       context.inventory.project(parent.projectId)?.history_retention_seconds ?? undefined;
-    const steps = await stepsOf(context, migration, output);
+    const steps = await createSteps(context, migration, output);
     return await rehearseOnCopy(context, connection, { parent, database, historySeconds, ...steps }, signal);
   } catch (error) {
     if (signal.aborted) return undefined;
@@ -144,7 +144,7 @@ interface Output {
   readonly signal: AbortSignal;
 }
 
-async function stepsOf(
+async function createSteps(
   context: CommandContext,
   { kind, name, uri }: Migration,
   output: Output,
@@ -186,7 +186,7 @@ interface Rehearsed {
 }
 
 /** Opens a preview, which shows tables. */
-async function show(
+async function showReport(
   { rehearsals }: CommandContext,
   report: Report,
   { migration: { name }, branch, output }: Rehearsed,

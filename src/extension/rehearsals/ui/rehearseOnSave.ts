@@ -33,7 +33,7 @@ export function rehearseOnSave(deps: Dependencies): Disposable {
     const controller = new AbortController();
     runs.set(document, controller);
     const { signal } = controller;
-    const found = await rehearse(deps, document, signal).catch((error: unknown) => {
+    const found = await findProblemsOf(deps, document, signal).catch((error: unknown) => {
       if (!signal.aborted) log.error('Rehearsing a saved migration', error);
       return [];
     });
@@ -54,7 +54,7 @@ export function rehearseOnSave(deps: Dependencies): Disposable {
   return disposables;
 }
 
-async function rehearse(deps: Dependencies, { uri }: TextDocument, signal: AbortSignal) {
+async function findProblemsOf(deps: Dependencies, { uri }: TextDocument, signal: AbortSignal) {
   const folder = workspace.getWorkspaceFolder(uri);
   const work = folder && deps.workFolders.of(folder);
   if (work === undefined) return [];

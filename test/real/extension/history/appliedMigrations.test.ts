@@ -1,6 +1,6 @@
 /** The tables of the programs that apply migrations, on a real server. */
 import assert from 'node:assert/strict';
-import { readApplied } from '../../../../src/extension/history/appliedMigrations.ts';
+import { readAppliedMigrations } from '../../../../src/extension/history/appliedMigrations.ts';
 import { requireDatabaseUrl } from '../../../../src/api/addresses/databaseUrl.ts';
 import { query, runStatements } from '../../service/postgres/clients.ts';
 import { useBranch } from '../../service/postgres/useBranch.ts';
@@ -97,7 +97,7 @@ describe('The applied migrations of a database', () => {
   const run = (sql: string) => runStatements(branch.uri, sql);
   const read = () => {
     const { password = '', ...login } = requireDatabaseUrl(branch.uri);
-    return readApplied({ ...login, password }, new AbortController().signal);
+    return readAppliedMigrations({ ...login, password }, new AbortController().signal);
   };
 
   for (const [program, sql, name] of PROGRAMS)

@@ -9,7 +9,7 @@ import { branchMapWriter } from '../../../../src/extension/gitBranch/branchMap.t
 import type { EnvVariable } from '../../../../src/extension/envFile/envVariable.ts';
 import { WorkFolder } from '../../../../src/extension/gitBranch/workFolder.ts';
 import { branchHistory } from '../../../../src/extension/history/knownHistory.ts';
-import { momentsOf } from '../../../../src/extension/history/moments.ts';
+import { listMoments } from '../../../../src/extension/history/moments.ts';
 import { type RestoreSource } from '../../../../src/extension/account/refs.ts';
 import { offerAfterCheckout } from '../../../../src/extension/history/offerAfterCheckout.ts';
 import { preservedName, undoBranch } from '../../../../src/extension/history/undoBranch.ts';
@@ -233,7 +233,7 @@ export class MigrationWorld {
     const list = await inventory.branches.refresh(this.#ref.projectId);
     assert.ok(list);
     const history = await branchHistory({ inventory, markers }, this.#ref, { list, gitEvents: [] });
-    const moments = momentsOf(history).filter(({ kind }) => kind !== 'ago');
+    const moments = listMoments(history).filter(({ kind }) => kind !== 'ago');
     if (moments.length > 0) await this.#undo(this.#pick(moments).source);
   }
 

@@ -3,7 +3,7 @@ import {
   fittingItems,
   fittingText,
   outputText,
-  sizeOf,
+  jsonBytes,
 } from '../../../../src/extension/agents/outputText.ts';
 
 describe('The text of a result', () => {
@@ -29,8 +29,8 @@ describe('The text of a result', () => {
 
   it('has as many items or lines as fit, in bytes', () => {
     const items = ['aaaa', 'üü', 'b'];
-    assert.deepEqual(fittingItems(items, sizeOf('aaaa') + sizeOf('üü')), ['aaaa', 'üü']);
-    assert.deepEqual(fittingItems(items, sizeOf('aaaa') + sizeOf('üü') - 1), ['aaaa']);
+    assert.deepEqual(fittingItems(items, jsonBytes('aaaa') + jsonBytes('üü')), ['aaaa', 'üü']);
+    assert.deepEqual(fittingItems(items, jsonBytes('aaaa') + jsonBytes('üü') - 1), ['aaaa']);
     assert.equal(fittingItems(items), items);
     assert.equal(fittingText('one\ntwo\nthree', 14), 'one\ntwo');
     assert.equal(fittingText('one\ntwo', 14), 'one\ntwo');

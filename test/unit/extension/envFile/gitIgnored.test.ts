@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import os from 'node:os';
 import path from 'node:path';
 import { createGitRunner } from '../../../../src/base/git/runGit.ts';
-import { gitIgnored as check } from '../../../../src/extension/envFile/gitIgnored.ts';
+import { readIgnoreState as check } from '../../../../src/extension/envFile/gitIgnored.ts';
 import { withVariables } from '../../../helpers/withVariables.ts';
 
 const gitIgnored = (file: string) =>

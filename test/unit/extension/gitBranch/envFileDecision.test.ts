@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {
   decideEnvFileChange,
   isOfOtherGitBranch,
-  questionOf,
+  reasonToAsk,
   type EnvFileDecision,
   type EnvFileFacts,
 } from '../../../../src/extension/gitBranch/envFileDecision.ts';
@@ -160,7 +160,7 @@ describe('questionOf', () => {
   for (const [situation, change, reason] of questions)
     it(`${reason ?? 'asks nothing'}: ${situation}`, () => {
       const all = { ...facts, ...change };
-      assert.equal(questionOf(decideEnvFileChange(all), all), reason);
+      assert.equal(reasonToAsk(decideEnvFileChange(all), all), reason);
     });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/extension/account/accounts.ts';
 import { setVariables } from '../../../../src/extension/envFile/dotEnv.ts';
 import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
-import { findRelated } from '../../../../src/extension/gitBranch/relatedVariables.ts';
+import { findRelatedVariables } from '../../../../src/extension/gitBranch/relatedVariables.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService } from '../../../helpers/scriptedService.ts';
 
@@ -19,7 +19,7 @@ describe('findRelated', () => {
   /** The text after the variable and those that are related to it were set. */
   const follow = async (text: string, name = 'DATABASE_URL') => {
     const target = { account: accountId(model.account), projectId: 'shop', branchId: 'br-dev' };
-    const { changes, left } = await findRelated({ ...model, knownHosts }, text, name, target);
+    const { changes, left } = await findRelatedVariables({ ...model, knownHosts }, text, name, target);
     return { text: setVariables(text, changes)?.text, left };
   };
 

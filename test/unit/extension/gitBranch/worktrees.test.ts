@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findRepository } from '../../../../src/base/git/repository.ts';
-import { otherWorktrees, findWorktree } from '../../../../src/extension/gitBranch/worktrees.ts';
+import { listOtherWorktrees, findWorktree } from '../../../../src/extension/gitBranch/worktrees.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
@@ -43,7 +43,7 @@ describe('otherWorktrees', () => {
     const [one, two] = ['one', 'two'].map((name) => path.join(folder, name)) as [string, string];
     for (const linked of [one, two]) repository.git('worktree', 'add', '--quiet', linked);
     mkdirSync(path.join(folder, '.git', 'worktrees', 'unfinished'));
-    const others = async (of: string) => (await otherWorktrees(await repositoryOf(of))).toSorted();
+    const others = async (of: string) => (await listOtherWorktrees(await repositoryOf(of))).toSorted();
     assert.deepEqual(await others(folder), [one, two]);
     assert.deepEqual(await others(one), [folder, two]);
     // The same folder under another name, such as one with a lowercase drive on Windows.
@@ -60,8 +60,8 @@ describe('otherWorktrees', () => {
     writeFileSync(path.join(entry, 'gitdir'), `${path.relative(entry, path.join(linked, '.git'))}\n`);
     writeFileSync(path.join(linked, '.git'), `gitdir: ${path.relative(linked, entry)}\n`);
     assert.equal(repository.at(linked).git('branch', '--show-current'), 'linked\n');
-    assert.deepEqual(await otherWorktrees(await repositoryOf(repository.folder)), [linked]);
-    assert.deepEqual(await otherWorktrees(await repositoryOf(linked)), [repository.folder]);
+    assert.deepEqual(await listOtherWorktrees(await repositoryOf(repository.folder)), [linked]);
+    assert.deepEqual(await listOtherWorktrees(await repositoryOf(linked)), [repository.folder]);
   });
 
   it('skips an entry whose file is a FIFO or a link out of it', async function () {
@@ -72,6 +72,6 @@ describe('otherWorktrees', () => {
     const file = (name: string) => path.join(repository.folder, '.git', 'worktrees', name, 'gitdir');
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) execFileSync('mkfifo', [file(name)]);
     symlinkSync('/dev/zero', file('link'));
-    assert.equal((await otherWorktrees(await repositoryOf(repository.folder))).length, 1);
+    assert.equal((await listOtherWorktrees(await repositoryOf(repository.folder))).length, 1);
   });
 });

@@ -23,7 +23,7 @@ describe('Markers', () => {
     markers().add({ ...ref, branchId: 'br-other' }, { kind: 'program', text: 'other' });
     assert.deepEqual(
       markers()
-        .of(ref)
+        .ofBranch(ref)
         .map(({ text, by, time }) => [text, by, time]),
       [
         ['DROP TABLE a', 'claude', '2026-11-26T14:32:01.001Z'],
@@ -36,7 +36,7 @@ describe('Markers', () => {
     const turn = { kind: 'agent', text: '', by: 'copilot-cli', turn: 'session 1' } as const;
     const texts = (of = ref) =>
       markers()
-        .of(of)
+        .ofBranch(of)
         .map(({ turn: marked }) => marked);
     for (const branchId of ['br-main', 'br-main', 'br-other']) markers().add({ ...ref, branchId }, turn);
     markers().add(ref, { ...turn, turn: 'session 2' });
@@ -51,13 +51,13 @@ describe('Markers', () => {
     markers().addUndo(ref, { id: 'br-kept', name: 'before-undo' }, now);
     assert.deepEqual(
       markers()
-        .of(ref)
+        .ofBranch(ref)
         .map(({ kind, text, preserved }) => [kind, text, preserved]),
       [['undo', 'before-undo', 'br-kept']],
     );
     assert.deepEqual(
       markers()
-        .of({ ...ref, branchId: 'br-kept' })
+        .ofBranch({ ...ref, branchId: 'br-kept' })
         .map(({ text }) => text),
       ['migrate'],
     );
@@ -66,7 +66,7 @@ describe('Markers', () => {
   it('are bounded, for each branch and in all', () => {
     for (let number = 0; number < 50; number += 1)
       markers().add(ref, { kind: 'program', text: `${number}`.padStart(300, '0') });
-    const kept = markers().of(ref);
+    const kept = markers().ofBranch(ref);
     assert.equal(kept.length, 40);
     assert.equal(kept[0]?.text.length, 120);
     for (let branch = 0; branch < 30; branch += 1)
@@ -86,17 +86,17 @@ describe('Markers', () => {
       markers().add(ref, { kind: 'agent', text: 'INSERT', by: 'claude' });
     assert.deepEqual(
       markers()
-        .of(ref)
+        .ofBranch(ref)
         .slice(39)
         .map(({ text }) => text),
       ['INSERT', 'before the clean-up'],
     );
-    assert.equal(markers().of({ ...ref, branchId: 'br-other' })[0]?.preserved, 'br-kept');
+    assert.equal(markers().ofBranch({ ...ref, branchId: 'br-other' })[0]?.preserved, 'br-kept');
   });
 
   it('never fail what they mark, and skip damaged entries', () => {
     memory.entries.set('hostedPostgres.markers', [{ kind: 'program' }, null, 3]);
-    assert.deepEqual(markers().of(ref), []);
+    assert.deepEqual(markers().ofBranch(ref), []);
     memory.change = () => {
       throw new Error('disk full');
     };

@@ -6,7 +6,7 @@ import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import { findRepository } from '../../../../src/base/git/repository.ts';
 import {
   areUnchangedSince,
-  filesOf,
+  filesNotedAs,
   readMigrationFiles,
 } from '../../../../src/extension/history/migrationFiles.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
@@ -78,7 +78,7 @@ describe('The migrations that a checkout has removed', () => {
       const files = await read();
       assert.ok(files);
       const isRemoved = files.removed.some(({ name }) => name === 'db/1_b.sql');
-      assert.equal(isRemoved && filesOf('1_b', files.present, files.hashes).length === 0, false);
+      assert.equal(isRemoved && filesNotedAs('1_b', files.present, files.hashes).length === 0, false);
     });
 
   it('are known by the hash of their text', async () => {
@@ -125,9 +125,9 @@ describe('The file of a migration', () => {
   ] as const)
     it(`of the name ${note.slice(0, 30)} is ${name}`, () => {
       const names = ['migrations/9_other.sql', name, 'index.ts'];
-      assert.deepEqual(filesOf(note, names, new Map([[sha256('a'), ['sql/a.sql']]])), [name]);
-      assert.deepEqual(filesOf('8_more', names, new Map()), []);
-      assert.deepEqual(filesOf(sha256('b'), names, new Map()), []);
+      assert.deepEqual(filesNotedAs(note, names, new Map([[sha256('a'), ['sql/a.sql']]])), [name]);
+      assert.deepEqual(filesNotedAs('8_more', names, new Map()), []);
+      assert.deepEqual(filesNotedAs(sha256('b'), names, new Map()), []);
     });
 });
 

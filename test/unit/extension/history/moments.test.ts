@@ -3,9 +3,9 @@ import type { SchemaChange } from '../../../../src/api/records/records.ts';
 import type { GitEvent } from '../../../../src/extension/history/headLog.ts';
 import type { Marker } from '../../../../src/extension/history/markers.ts';
 import {
-  earliestOf,
-  momentsOf,
-  sourceAt,
+  earliestMoment,
+  listMoments,
+  restoreSourceAt,
   type BranchHistory,
   type Moment,
 } from '../../../../src/extension/history/moments.ts';
@@ -93,7 +93,7 @@ const nameOf = (moment: Moment): string => {
 };
 /** Names, with the branch that has the data if it is another one. */
 const shown = (facts: Facts) =>
-  momentsOf(history(facts)).map((moment) => {
+  listMoments(history(facts)).map((moment) => {
     const { branchId } = moment.source;
     return branchId === 'br-main' ? nameOf(moment) : `${nameOf(moment)} of ${branchId}`;
   });
@@ -230,7 +230,7 @@ describe('The moments of Undo', () => {
       created: { 'br-main': 600 },
       markers: [undo('br-main', 20, 'br-a')],
     };
-    const found = momentsOf(history(facts)).flatMap(({ kind, source }) =>
+    const found = listMoments(history(facts)).flatMap(({ kind, source }) =>
       kind === 'schema' ? [source] : [],
     );
     const own = [changes[2], changes[1], changes[3]].map((change) => ({
@@ -246,7 +246,7 @@ describe('The moments of Undo', () => {
   });
 
   it('have the exact time of a marker, and the head of a branch that an undo has kept', () => {
-    const [first, ...others] = momentsOf(
+    const [first, ...others] = listMoments(
       history({ markers: [undo('br-main', 20, 'br-a'), marker('br-main', 1)] }),
     );
     assert.deepEqual(first?.source, { branchId: 'br-a' });
@@ -255,9 +255,9 @@ describe('The moments of Undo', () => {
 
   it('are found by time, and an LSN is of the branch itself', () => {
     const known = history({ markers: [undo('br-main', 20, 'br-a')], retention: 50 * 60 });
-    const sourceOf = (minutes: number) => sourceAt(known, { timestamp: at(minutes) }).branchId;
+    const sourceOf = (minutes: number) => restoreSourceAt(known, { timestamp: at(minutes) }).branchId;
     assert.deepEqual([19, 20, 21].map(sourceOf), ['br-main', 'br-main', 'br-a']);
-    assert.equal(sourceAt(known, { lsn: '0/1' }).branchId, 'br-main');
-    assert.equal(earliestOf(known), NOW - 50 * MINUTE);
+    assert.equal(restoreSourceAt(known, { lsn: '0/1' }).branchId, 'br-main');
+    assert.equal(earliestMoment(known), NOW - 50 * MINUTE);
   });
 });

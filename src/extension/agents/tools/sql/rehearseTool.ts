@@ -7,12 +7,12 @@ import { projectName } from '../../../inventory/names.ts';
 import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
 import { requireLoginRole } from '../../agentLogin.ts';
 import { findGatedBranch } from '../agentPermissions.ts';
-import { fittingItems, MAX_OUTPUT, sizeOf } from '../../outputText.ts';
+import { fittingItems, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';
 import {
   ADDS,
   branchIdSchema,
   defineTool,
-  described,
+  optionalField,
   projectIdSchema,
   truncationFields,
   wholeNumber,
@@ -30,7 +30,7 @@ const input = z.strictObject({
   sql: z.string(),
   down: z.optional(z.string()),
   database: z.optional(z.string()),
-  maxLockMs: described(wholeNumber(0, 3_600_000), 'How long others may wait, default 1000.'),
+  maxLockMs: optionalField(wholeNumber(0, 3_600_000), 'How long others may wait, default 1000.'),
 });
 
 const output = z.object({
@@ -76,18 +76,18 @@ export const rehearseTools = {
       await deps.approve({ kind: 'create', projectId, name, agent, limit: undefined }, connection, signal);
       const failure: { message?: string } = {};
       const noteFailure = (message: string) => void (failure.message = message);
-      const run = runnerOf(call, sql, noteFailure);
+      const run = sqlRunner(call, sql, noteFailure);
       const parent = { projectId, branchId };
       const historySeconds = deps.inventory.project(projectId)?.history_retention_seconds ?? undefined;
-      const back = down === undefined ? undefined : { run: runnerOf(call, down, noteFailure) };
+      const back = down === undefined ? undefined : { run: sqlRunner(call, down, noteFailure) };
       const rehearsal = { parent, database, longestLock: maxLockMs, historySeconds, run, down: back };
-      return resultOf(await rehearseOnCopy(deps, connection, rehearsal, signal), failure.message);
+      return reportOutput(await rehearseOnCopy(deps, connection, rehearsal, signal), failure.message);
     },
   }),
 };
 
 /** @param onFailure receives what the report doesn't know, such as that a command of psql was meant */
-const runnerOf =
+const sqlRunner =
   ({ signal }: ToolCall<unknown>, sql: string, onFailure: (message: string) => void) =>
   async ({ login }: Parameters<Parameters<typeof rehearseOnCopy>[2]['run']>[0]): Promise<number> => {
     // Loads `pg`, which most windows never need.
@@ -104,7 +104,7 @@ const runnerOf =
   };
 
 /** The first statements, as many as fit. */
-function resultOf(report: Report, failure: string | undefined): z.infer<typeof output> {
+function reportOutput(report: Report, failure: string | undefined): z.infer<typeof output> {
   const { verdict, blocked, losses, rewritten } = report;
   const all = [...report.statements, ...(report.wayBack?.statements ?? [])];
   const isKnown = all.some(({ error }) => error !== undefined);
@@ -115,7 +115,11 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
       ...ENGLISH_TEXTS.verdictSentences(report),
       ...reportNotes(report),
     ],
-    blocked: blocked.map(({ table, blocks, milliseconds }) => ({ table, blocks, ms: rounded(milliseconds) })),
+    blocked: blocked.map(({ table, blocks, milliseconds }) => ({
+      table,
+      blocks,
+      ms: roundToTenths(milliseconds),
+    })),
     lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),
     rewritten: rewritten.map(({ table }) => table),
   };
@@ -123,13 +127,13 @@ function resultOf(report: Report, failure: string | undefined): z.infer<typeof o
     const safer = ENGLISH_TEXTS.saferTexts(report.safer, index);
     return {
       sql: sanitize(text, MAX_TEXT),
-      ms: rounded(milliseconds),
+      ms: roundToTenths(milliseconds),
       error: error?.message,
       safer: safer.length === 0 ? undefined : safer.join(' '),
     };
   });
-  const statements = [...fittingItems(shown, MAX_OUTPUT - sizeOf(result) - OTHER_FIELDS)];
+  const statements = [...fittingItems(shown, MAX_OUTPUT - jsonBytes(result) - OTHER_FIELDS)];
   return { ...result, statements, truncated: statements.length < shown.length || undefined };
 }
 
-const rounded = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
+const roundToTenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;

@@ -3,11 +3,11 @@ import * as z from 'zod/mini';
 import { requireLogin } from '../../agentLogin.ts';
 import { sanitize } from '../../../../base/sanitize.ts';
 import { findGatedBranch, findReadingLogin, type GatedBranch } from '../agentPermissions.ts';
-import { fittingRows, MAX_OUTPUT, sizeOf } from '../../outputText.ts';
+import { fittingRows, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';
 import {
   branchIdSchema,
   defineTool,
-  described,
+  optionalField,
   INTERRUPTS,
   maxBytesSchema,
   projectIdSchema,
@@ -22,8 +22,8 @@ const reading = {
   projectId: projectIdSchema,
   branchId: branchIdSchema,
   sql: z.string(),
-  database: described(z.string(), 'Default: its first.'),
-  maxRows: described(wholeNumber(1, 1000), '1 to 1000, default 100.'),
+  database: optionalField(z.string(), 'Default: its first.'),
+  maxRows: optionalField(wholeNumber(1, 1000), '1 to 1000, default 100.'),
   maxBytes: maxBytesSchema,
 };
 
@@ -65,19 +65,19 @@ async function readRows(call: ToolCall<z.infer<typeof readingInput>>): Promise<z
   const { database, sql } = call.input;
   const branch = await findGatedBranch(call, call.input);
   const login = await findReadingLogin(call, branch, { database, sql });
-  const { note, command: _, ...result } = await execute(call, login, false);
+  const { note, command: _, ...result } = await executeStatement(call, login, false);
   return { ...result, note: joinNotes(result.truncated && READ_MORE, note) };
 }
 
 async function changeRows(call: ToolCall<z.infer<typeof input>>): Promise<z.infer<typeof output>> {
   const { deps } = call;
   const branch = await findGatedBranch(call, call.input);
-  requireOwn(branch);
+  requireOwnBranch(branch);
   const { database, sql } = call.input;
   const login = await requireLogin(deps.inventory, { ...call, ...branch, database });
   const text = sanitize(withoutValues(sql), 120);
   deps.markers.add(branch, { kind: 'agent', text, by: call.agent });
-  const { note, ...result } = await execute(call, login, true);
+  const { note, ...result } = await executeStatement(call, login, true);
   return { ...result, note: joinNotes(result.truncated && READ_CHANGED, note) };
 }
 
@@ -88,14 +88,14 @@ const READ_CHANGED = 'The change is complete. Only its result is cut off: read t
 const joinNotes = (...notes: readonly (string | false | undefined)[]): string | undefined =>
   notes.filter((note) => typeof note === 'string').join(' ') || undefined;
 
-function requireOwn({ isOwn, branchId }: GatedBranch): void {
+function requireOwnBranch({ isOwn, branchId }: GatedBranch): void {
   if (isOwn) return;
   throw new Error(
     `You may only read ${branchId}. Write to a branch that you have created and that the user hasn't protected.`,
   );
 }
 
-async function execute(
+async function executeStatement(
   {
     input: { sql, maxRows = MAX_ROWS, maxBytes = MAX_OUTPUT },
     signal,
@@ -111,7 +111,7 @@ async function execute(
     signal,
   );
   const names = columns.map(({ name, type }) => `${name} (${type})`);
-  const fitting = fittingRows(rows, maxBytes - sizeOf(names) - sizeOf(note) - sizeOf(READ_MORE));
+  const fitting = fittingRows(rows, maxBytes - jsonBytes(names) - jsonBytes(note) - jsonBytes(READ_MORE));
   const isCut = truncated || fitting.isCut;
   return { columns: names, rows: fitting.rows, truncated: isCut || undefined, command, note };
 }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { compareRows, NoTableError } from '../../../../../src/extension/database/rows/compareRows.ts';
 import type { DifferingRow } from '../../../../../src/extension/database/rows/mergeRows.ts';
-import { rowSourceOf } from '../../../../../src/extension/database/rows/statements.ts';
+import { parseRowSource } from '../../../../../src/extension/database/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../../helpers/hostileSql.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../../helpers/seed.ts';
@@ -138,7 +138,7 @@ describe('compareRows', () => {
   it('compares a table whose name is also that of a function', async () => {
     await execute('create table "user" (id int)');
     await sides.after.query('insert into "user" values (1)');
-    assert.deepEqual(await counts(compareRows(logins, rowSourceOf('user'), never)), [1, 0, 0]);
+    assert.deepEqual(await counts(compareRows(logins, parseRowSource('user'), never)), [1, 0, 0]);
   });
 
   it('shows as many rows as an editor can, and counts all', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { compareRows } from '../../../../../src/extension/database/rows/compareRows.ts';
 import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
-import { tableSource } from '../../../../../src/extension/database/rows/statements.ts';
+import { tableRowSource } from '../../../../../src/extension/database/rows/statements.ts';
 import { EngineError } from '../../../../../src/service/core/computeEngine.ts';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { connectTo, query, runStatements } from '../../../service/postgres/clients.ts';
@@ -101,7 +101,7 @@ describe('A lock that a transaction holds', () => {
         [side]: login,
       };
       await withPrepared(async () => {
-        await assert.rejects(compareRows(logins, tableSource('item'), never), PREPARED);
+        await assert.rejects(compareRows(logins, tableRowSource('item'), never), PREPARED);
       });
     });
 

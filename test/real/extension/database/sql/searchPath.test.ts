@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { runSql } from '../../../../../src/extension/agents/runSql.ts';
 import { readSessions } from '../../../../../src/extension/computes/readSessions.ts';
-import { readApplied } from '../../../../../src/extension/history/appliedMigrations.ts';
+import { readAppliedMigrations } from '../../../../../src/extension/history/appliedMigrations.ts';
 import { compareRows } from '../../../../../src/extension/database/rows/compareRows.ts';
 import { listTables } from '../../../../../src/extension/database/rows/readCatalog.ts';
 import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
-import { rowSourceOf } from '../../../../../src/extension/database/rows/statements.ts';
+import { parseRowSource } from '../../../../../src/extension/database/rows/statements.ts';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { SHADOWED_OPERATORS } from '../../../../helpers/shadowedOperators.ts';
 import { connectTo, query } from '../../../service/postgres/clients.ts';
@@ -56,18 +56,22 @@ describe('The search path of the statements of the extension', () => {
 
   it('compares a table with itself, by ranges and by rows', async () => {
     for (const name of ['products', '"shop"."products"', 'select id, name from products']) {
-      const { added, deleted } = await compareRows({ before: login, after: login }, rowSourceOf(name), never);
+      const { added, deleted } = await compareRows(
+        { before: login, after: login },
+        parseRowSource(name),
+        never,
+      );
       assert.deepEqual([added, deleted], [0, 0], name);
     }
     const changing = 'select id, pg_catalog.concat(name, pg_catalog.gen_random_uuid()) as name from products';
     assert.equal(
-      (await compareRows({ before: login, after: login }, rowSourceOf(changing), never)).added,
+      (await compareRows({ before: login, after: login }, parseRowSource(changing), never)).added,
       40000,
     );
   });
 
   it('reads sessions and applied migrations', async () => {
     await readSessions(login, never);
-    assert.deepEqual((await readApplied(login, never))?.[0]?.rows, []);
+    assert.deepEqual((await readAppliedMigrations(login, never))?.[0]?.rows, []);
   });
 });

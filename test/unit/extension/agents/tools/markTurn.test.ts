@@ -43,9 +43,9 @@ describe('The tool markTurn', () => {
     for (const name of ['.env', '.env.local'])
       writeFileSync(path.join(folder, name), 'DATABASE_URL=postgresql://u:p@ep-env.example.com/app\n');
     assert.deepEqual(await mark(), { marked: ['br-mine', 'br-env'] });
-    const [marker, ...others] = model.markers.of(refOf('br-env'));
+    const [marker, ...others] = model.markers.ofBranch(refOf('br-env'));
     assert.deepEqual([marker?.kind, marker?.text, marker?.by, others], ['agent', '', 'claude-code', []]);
-    assert.deepEqual(model.markers.of(refOf('br-other')), []);
+    assert.deepEqual(model.markers.ofBranch(refOf('br-other')), []);
   });
 
   it('marks no branch that is gone, or of another account', async () => {

@@ -162,7 +162,7 @@ describe('The tool undo', () => {
       await assert.rejects(callTool(toolDependencies(model), 'runSql', input, caller), /ECONNREFUSED/);
     }
     assert.deepEqual(
-      model.markers.of(refOf('br-mine')).map(({ kind, text, by }) => [kind, text, by]),
+      model.markers.ofBranch(refOf('br-mine')).map(({ kind, text, by }) => [kind, text, by]),
       [['agent', 'UPDATE users SET name = …', 'claude']],
     );
   });

@@ -6,7 +6,7 @@ import { RowDocuments } from '../../../../../src/extension/database/rows/rowDocu
 import { SCHEMA_SCHEME } from '../../../../../src/extension/database/schema/schemaScheme.ts';
 
 const { TabInputText, TabInputTextDiff, Uri } = await import('vscode');
-const { outdatedEditors, readAgain } =
+const { findOutdatedEditors, refreshTabs } =
   await import('../../../../../src/extension/database/commands/outdatedEditors.ts');
 
 const branch = { account: 'a', projectId: 'shop', branchId: 'br-main' };
@@ -42,13 +42,13 @@ describe('outdatedEditors', () => {
     open('schema', schemaUri('br-main', 'now'));
     open('earlier schema', schemaUri('br-main', encodeURIComponent('2026-01-31T12:00:00Z')));
     open('schemas', schemaUri('br-main', encodeURIComponent('0/1A2B')), schemaUri('br-main', 'now'));
-    assert.deepEqual(labels(outdatedEditors(context, branch)), [
+    assert.deepEqual(labels(findOutdatedEditors(context, branch)), [
       'peek',
       'compared with it',
       'schema',
       'schemas',
     ]);
-    assert.deepEqual(outdatedEditors(context, { ...branch, account: 'b' }), []);
+    assert.deepEqual(findOutdatedEditors(context, { ...branch, account: 'b' }), []);
   });
 
   it('are shown to be read again, each by its own command', async () => {
@@ -59,7 +59,7 @@ describe('outdatedEditors', () => {
     ];
     open('peek', peek);
     open('schemas', left, right);
-    await readAgain(outdatedEditors(context, branch));
+    await refreshTabs(findOutdatedEditors(context, branch));
     assert.deepEqual(
       executed.map(([command]) => command),
       ['vscode.open', 'hostedPostgres.rows.refresh', 'vscode.diff', 'hostedPostgres.schema.refresh'],

@@ -4,9 +4,9 @@ import {
   NotOneQueryError,
   onlyStatement,
   statementAt,
-  rowSourceOf,
-  tableIn,
-  tableSource,
+  parseRowSource,
+  tableOfStatement,
+  tableRowSource,
 } from '../../../../../src/extension/database/rows/statements.ts';
 
 describe('The statements of a SQL file', () => {
@@ -67,7 +67,7 @@ describe('What a model names to compare', () => {
     ['orders; drop table orders', undefined, 'orders; drop table orders'],
   ] as const)
     it(`is ${table ?? 'a query'} in ${text}`, () => {
-      const source = rowSourceOf(text);
+      const source = parseRowSource(text);
       assert.deepEqual([source.table, source.sql], [table, sql]);
     });
 });
@@ -85,15 +85,19 @@ describe('The table of a statement of pg_dump', () => {
     "SET default_tablespace = ''": undefined,
   };
   for (const [statement, table] of Object.entries(cases))
-    it(`is ${table} in ${statement.slice(0, 40)}`, () => assert.equal(tableIn(statement), table));
+    it(`is ${table} in ${statement.slice(0, 40)}`, () => assert.equal(tableOfStatement(statement), table));
 
   for (const part of ['INDEX ', 'TABLE ONLY ', '"', "TRIGGER 'a' ", 'ON a.', '(POLICY'])
     it(`is found in a time in proportion to the text: ${part}`, () =>
-      assertLinear(part, 20_000, (text) => void [tableIn(text), rowSourceOf(text), statementAt(text, 9)]));
+      assertLinear(
+        part,
+        20_000,
+        (text) => void [tableOfStatement(text), parseRowSource(text), statementAt(text, 9)],
+      ));
 
   it('is short in titles', () => {
-    assert.equal(tableSource('public.users').name, 'users');
-    assert.equal(tableSource('"public"."a ""b"""').name, 'a "b"');
-    assert.equal(tableSource('shop."Odd"').name, 'shop.Odd');
+    assert.equal(tableRowSource('public.users').name, 'users');
+    assert.equal(tableRowSource('"public"."a ""b"""').name, 'a "b"');
+    assert.equal(tableRowSource('shop."Odd"').name, 'shop.Odd');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { compareSchemas, schemaDiff } from '../../../../../src/extension/database/schema/compareSchemas.ts';
 import {
-  objectsOf,
+  splitObjects,
   splitOwners,
   withoutSettings,
 } from '../../../../../src/extension/database/schema/dumpObjects.ts';
@@ -56,20 +56,20 @@ describe('An object whose text looks like the end of the dump or the next object
       const first = object('f; Type: FUNCTION', quoted);
       const { added, removed, changed } = compareSchemas(dump(first, users), dump(first, named, index));
       assert.deepEqual([added, removed, changed], [1, 0, 1]);
-      assert.equal(objectsOf(dump(first, users)).get('f; Type: FUNCTION'), quoted);
+      assert.equal(splitObjects(dump(first, users)).get('f; Type: FUNCTION'), quoted);
     });
 
   it('takes a comment inside a line for none', () => {
     const sql = `SELECT 1 --\n-- Name: other; Type: TABLE\n--\n; -- it's`;
     assert.deepEqual(
-      [...objectsOf(dump(object('v; Type: VIEW', sql), users)).keys()],
+      [...splitObjects(dump(object('v; Type: VIEW', sql), users)).keys()],
       ['v; Type: VIEW', 'users; Type: TABLE; Schema: public'],
     );
   });
 
   it('may have a name like an owner', () => {
     const one = object('a; Owner: x; Type: TABLE', 'A');
-    assert.deepEqual([...objectsOf(one).keys()], ['a; Owner: x; Type: TABLE']);
+    assert.deepEqual([...splitObjects(one).keys()], ['a; Owner: x; Type: TABLE']);
   });
 });
 

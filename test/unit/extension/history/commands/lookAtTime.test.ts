@@ -79,7 +79,7 @@ describe('A moment of a branch', () => {
     (await firstPick()).accept();
     await end;
     const [{ branch } = { branch: {} }] = bodies;
-    const [marker] = model.markers.of(ref());
+    const [marker] = model.markers.ofBranch(ref());
     assert.equal(branch['parent_id'], 'br-main');
     assert.equal(branch['parent_timestamp'], marker?.time);
     assert.match(branch['name'] ?? '', /^look-\d\d-\d\d$/);

@@ -83,7 +83,7 @@ describe('The moments of Undo… on a local service', () => {
       'no tables or rows changed since then',
       undefined,
     ]);
-    const [marker] = model.markers.of(ref());
+    const [marker] = model.markers.ofBranch(ref());
     assert.deepEqual(
       [asked.length, asked[0]?.split(',')[0], asked[0]?.split(',').length],
       [1, marker?.time, 5],
@@ -226,7 +226,7 @@ describe('The moments of Undo… on a local service', () => {
     model.markers.addUndo(ref(), { id: 'br-kept', name: 'before-undo' }, Date.now());
     const end = run();
     await loaded();
-    const [marker] = model.markers.of({ ...ref(), branchId: 'br-kept' });
+    const [marker] = model.markers.ofBranch({ ...ref(), branchId: 'br-kept' });
     assert.equal(asked[0]?.split(',')[0], `br-kept@${marker?.time}`);
     quickPicks[0]?.cancel();
     await end;

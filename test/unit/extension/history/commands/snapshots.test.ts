@@ -159,7 +159,7 @@ describe('Snapshots of a branch', () => {
       questions[0],
       'Restored main (shop): Snapshot “before”. Its previous data is kept as main (old).',
     );
-    const [marker] = model.markers.of(ref('br-new'));
+    const [marker] = model.markers.ofBranch(ref('br-new'));
     assert.deepEqual([marker?.kind, marker?.preserved], ['undo', 'br-main']);
     assert.equal(model.agentBranches.find(ref('br-new'))?.agent, 'claude');
     const again = run('hostedPostgres.undo', { branchId: 'br-new' });

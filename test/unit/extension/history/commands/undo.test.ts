@@ -104,7 +104,7 @@ describe('Undo…', () => {
     ]);
     quickPicks[0]?.accept();
     await end;
-    const [marker] = model.markers.of({ ...ref(), branchId: 'br-kept-1' });
+    const [marker] = model.markers.ofBranch({ ...ref(), branchId: 'br-kept-1' });
     const [body] = bodies();
     assert.deepEqual(
       { ...body, preserve_under_name: '' },
@@ -250,7 +250,7 @@ describe('Undo…', () => {
     await undoFirst();
     await until('the message', async () => questions.length === 2);
     assert.match(String(questions[1]), /^Couldn't undo main \(shop\): history begins at 14:00/);
-    assert.deepEqual(model.markers.of(ref()), []);
+    assert.deepEqual(model.markers.ofBranch(ref()), []);
   });
 });
 
@@ -290,7 +290,7 @@ describe('Create Branch from a Time…', () => {
     await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
     quickPicks[0]?.accept();
     await end;
-    const [marker] = model.markers.of({ account, projectId: 'shop', branchId: 'br-main' });
+    const [marker] = model.markers.ofBranch({ account, projectId: 'shop', branchId: 'br-main' });
     const branch = { name: 'look', parent_id: 'br-main', parent_timestamp: marker?.time };
     assert.deepEqual(sent, [{ branch, endpoints: [{ type: 'read_write' }] }]);
     assert.equal(revealed.length, 1);

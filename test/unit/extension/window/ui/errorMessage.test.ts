@@ -10,7 +10,7 @@ import {
 
 const { asSentence, explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 const { showFailure } = await import('../../../../../src/extension/account/ui/notify.ts');
-const { failedState } = await import('../../../../../src/extension/updateContextKeys.ts');
+const { stateOfFailure } = await import('../../../../../src/extension/updateContextKeys.ts');
 
 const rejected = (status: number): Fault => ({
   kind: 'rejected',
@@ -112,7 +112,7 @@ describe('explainError', () => {
       const explanation = explainError(error);
       assert.match(explanation.message, message);
       assert.equal(explanation.action, action);
-      assert.equal(failedState(error), state);
+      assert.equal(stateOfFailure(error), state);
     });
   }
 
@@ -143,7 +143,7 @@ describe('explainError', () => {
   it('offers the setting when the service asks for an organization', () => {
     const error = new ApiError('org_id is required', rejected(400));
     assert.equal(explainError(error).action, 'organization');
-    assert.equal(failedState(error), 'failedOrganization');
+    assert.equal(stateOfFailure(error), 'failedOrganization');
   });
 
   for (const [account, state, ...buttons] of [
@@ -159,7 +159,7 @@ describe('explainError', () => {
     it(`leads from a rejected key of ${account?.baseUrl} to another one`, async () => {
       const error = new ApiError('no', rejected(401));
       const known = account && { ...account, name: '', baseUrl: account.baseUrl as BaseUrl };
-      assert.equal(failedState(error, known), state);
+      assert.equal(stateOfFailure(error, known), state);
       for (const button of buttons) {
         executed.length = questions.length = 0;
         answers.push(button);
