@@ -18,7 +18,7 @@ describe('askForUri', () => {
       return { uri: `postgresql://$(id):p'$(id)@${host}/other?${parameters}` };
     });
     const connectionDefaults = new ConnectionDefaults(store.session, new MemoryMap());
-    const config = { connectionString: () => ({ role: '', database: '' }) };
+    const config = { configuredLogin: () => ({ role: '', database: '' }) };
     const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
     const compute = computeRecord('ep-one', { host });
     assert.deepEqual(await askForUri(context, { title: 'Test', compute, scope: undefined }), {

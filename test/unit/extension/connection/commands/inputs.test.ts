@@ -33,7 +33,7 @@ describe('The inputs of tasks', () => {
   const run = (command: typeof inputHost, args: Readonly<Record<string, string>>) => {
     const session = { connection: { isLocal: false } as AccountConnection };
     const connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
-    const config = { connectionString: () => ({ role: '', database: '' }) };
+    const config = { configuredLogin: () => ({ role: '', database: '' }) };
     const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
     return Promise.resolve(command(context, args, { failureMessage: '', initialConnection: undefined }));
   };

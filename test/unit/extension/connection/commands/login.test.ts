@@ -33,7 +33,7 @@ describe('askForLogin and knownLogin', () => {
     connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
   });
 
-  const config = { connectionString: () => ({ role: '', database: '' }) } as unknown as Config;
+  const config = { configuredLogin: () => ({ role: '', database: '' }) } as unknown as Config;
   const context = () => ({ ...store, connectionDefaults, config });
   const request = (host = 'ep-a.example.test') => ({
     title: 'Test',

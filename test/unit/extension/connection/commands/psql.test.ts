@@ -36,7 +36,7 @@ describe('Open psql', () => {
     const memory = new MemoryMap();
     const connectionDefaults = new ConnectionDefaults(store.session, memory);
     await connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
-    const config = { postgresPath: folder, connectionString: () => ({ role: '', database: '' }) };
+    const config = { postgresPath: folder, configuredLogin: () => ({ role: '', database: '' }) };
     const lastCompute = new LastCompute(store.session, memory);
     const others = { connectionDefaults, config, lastCompute, extensionUri: { fsPath: folder } };
     context = { ...store, ...others } as unknown as CommandContext;

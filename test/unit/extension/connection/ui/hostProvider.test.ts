@@ -17,7 +17,7 @@ describe('HostProvider', () => {
         : { endpoints: [computeRecord('ep-calm-1')] };
     });
     const connectionDefaults = { propose: () => ({ role: '', database: '' }) };
-    const config = { connectionString: () => ({ role: '', database: '' }) };
+    const config = { configuredLogin: () => ({ role: '', database: '' }) };
     const deps = { ...model, connectionDefaults, config } as unknown as HostProviderDependencies;
     const provider = new HostProvider(deps);
     atEndOfTest(() => provider.dispose());

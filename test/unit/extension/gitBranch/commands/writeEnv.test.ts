@@ -30,8 +30,8 @@ describe('Write DATABASE_URL to .env', () => {
     const uri = Uri.file(folder);
     Object.assign(workspace, { workspaceFolders: [{ uri }], textDocuments: [] });
     const config = {
-      env: () => ({ file: '.env', variable: 'DATABASE_URL' }),
-      connectionString: () => ({ role: '', database: '' }),
+      envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }),
+      configuredLogin: () => ({ role: '', database: '' }),
     };
     const context = {
       ...model,

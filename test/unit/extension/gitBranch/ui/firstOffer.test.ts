@@ -60,7 +60,7 @@ describe('The offer of a database branch', () => {
       projects: { entries: new Map([['shop', {}]]) },
       branches: { forProject: (id: string) => lists.get(id) },
     };
-    const config = { env: () => ({ file: '.env', variable: 'DATABASE_URL' }) };
+    const config = { envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }) };
     const log = { error: (what: string, error: unknown) => assert.fail(`${what}: ${String(error)}`) };
     const deps = { session, inventory, config, log };
     offer = new FirstOffer(deps as unknown as ConstructorParameters<typeof FirstOffer>[0], memory);

@@ -39,8 +39,8 @@ describe('The status bar item of the database branch', () => {
     const item = showBranchItem({
       ...model,
       workFolders: { ...none, shown: { folder, work: { state } } },
-      agentBranches: { ...none, of: () => [] },
-      config: { marks: {}, env: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
+      agentBranches: { ...none, ofAccount: () => [] },
+      config: { marks: {}, envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
     } as unknown as Parts);
     const tooltip = () => statusBarTooltips.get('hostedPostgres.workBranch') ?? '';
     assert.match(tooltip(), /init/);
@@ -86,7 +86,7 @@ describe('The status bar item of the database branch', () => {
     const item = showBranchItem({
       ...model,
       workFolders: { shown: undefined, onDidChange: changed.event },
-      config: { env: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
+      config: { envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
     } as unknown as Parts);
     const shown = () => statusBarItems.get('hostedPostgres.workBranch');
     await until('the item', async () => shown() === '$(database) No database branch');

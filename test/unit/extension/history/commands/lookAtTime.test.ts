@@ -55,7 +55,7 @@ describe('A moment of a branch', () => {
     const view = { view: { selection: [] } };
     const others = {
       connectionDefaults: new ConnectionDefaults(model.session, new MemoryMap()),
-      config: { postgresPath: folder, connectionString: () => ({ role: '', database: '' }) },
+      config: { postgresPath: folder, configuredLogin: () => ({ role: '', database: '' }) },
       computesView: view,
       apiKeysView: view,
       workFolders: { states: [], shown: undefined },
