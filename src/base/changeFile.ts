@@ -28,7 +28,7 @@ export async function changeFile(
   change: Change,
   mode?: number,
 ): Promise<FileContents | undefined> {
-  const turn = (turns.get(file) ?? Promise.resolve()).then(() => changeNow(file, change, mode));
+  const turn = (turns.get(file) ?? Promise.resolve()).then(() => changeOnce(file, change, mode));
   const settled = turn.catch(() => undefined);
   turns.set(file, settled);
   try {
@@ -49,7 +49,7 @@ interface ReadFile {
 /** The limit for programs that replace the file again and again. */
 const MAX_ATTEMPTS = 100;
 
-async function changeNow(
+async function changeOnce(
   file: string,
   change: Change,
   mode: number | undefined,
@@ -91,7 +91,7 @@ async function readOpenFile(handle: FileHandle, file: string): Promise<ReadFile>
 }
 
 /** Whether the path still leads to this file, or to none. Doesn't wait, so the answer is right at the moment of a rename. */
-function isAt(file: string, read: ReadFile | undefined): boolean {
+function isFileUnchanged(file: string, read: ReadFile | undefined): boolean {
   const current = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   return current?.ino === read?.stats.ino && current?.dev === read?.stats.dev;
 }
@@ -109,12 +109,12 @@ async function replaceUnlessMoved(
   // Windows replaces no open file. There, the replaced one can be read by another name, unless the file system has no links.
   const otherName = process.platform === 'win32' && read ? `${file}.${randomUUID()}` : undefined;
   const isKept = otherName === undefined || (await tryLink(file, otherName));
-  const check = () => {
-    if (!isAt(file, read) || !(isKept || read?.content.equals(readFileSync(file)))) throw MOVED;
+  const requireUnmoved = () => {
+    if (!isFileUnchanged(file, read) || !(isKept || read?.content.equals(readFileSync(file)))) throw MOVED;
   };
   try {
-    await replaceFile(file, content, { mode, check });
-    if (read === undefined || isAt(file, read)) return undefined;
+    await replaceFile(file, content, { mode, requireUnmoved });
+    if (read === undefined || isFileUnchanged(file, read)) return undefined;
     const replaced = otherName === undefined ? read.handle : await open(otherName).catch(ignoreMissing);
     try {
       return await moveLateWrites(replaced, read.content, file);

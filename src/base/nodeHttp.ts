@@ -12,7 +12,7 @@ const { Agent } = process.getBuiltinModule('node:http');
 const { connect } = Socket.prototype;
 
 /** A socket that connects by the method of when this was loaded. Libraries such as nock replace it, to hold up what tests send. */
-export function directSocket(): Socket {
+export function createDirectSocket(): Socket {
   const socket = new Socket();
   socket.connect = connect;
   return socket;
@@ -21,6 +21,6 @@ export function directSocket(): Socket {
 /** Makes a connection for each request, without a proxy of the environment. */
 export const directAgent = new Agent({ keepAlive: false });
 directAgent.createConnection = ({ host, port }) =>
-  directSocket()
+  createDirectSocket()
     .setNoDelay()
     .connect({ host: host ?? '', port: Number(port) });

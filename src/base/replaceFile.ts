@@ -66,7 +66,7 @@ async function writeCopy(
       if (process.getuid?.() === 0) await handle.chown(old.uid, old.gid);
       await handle.chmod(old.mode & 0o7777);
     }
-    await sync(handle);
+    await syncIfOffered(handle);
   } finally {
     await handle.close();
   }
@@ -82,10 +82,10 @@ async function overwrite(file: string, content: Uint8Array): Promise<void> {
     try {
       // First the part beyond the old end: on a full disk, only this can fail, and the old content is still there.
       await writeAt(handle, content.subarray(old.length), old.length);
-      await sync(handle);
+      await syncIfOffered(handle);
       await writeAt(handle, content.subarray(0, old.length), 0);
       await handle.truncate(content.length);
-      await sync(handle);
+      await syncIfOffered(handle);
     } catch (error) {
       await writeAt(handle, old, 0);
       await handle.truncate(old.length);
@@ -105,7 +105,7 @@ async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number):
 const SYNC_NOT_OFFERED: readonly unknown[] = ['EINVAL', 'ENOTSUP', 'ENOSYS'];
 
 /** Syncs the file, except on network and FUSE file systems that can't. */
-async function sync(handle: FileHandle): Promise<void> {
+async function syncIfOffered(handle: FileHandle): Promise<void> {
   await handle.sync().catch((error: unknown) => {
     if (!SYNC_NOT_OFFERED.includes(fieldsOf(error).code)) throw error;
   });

@@ -5,7 +5,7 @@
 import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { callTool } from './windows.ts';
+import { callToolInWindow } from './windows.ts';
 
 /** Milliseconds that a prompt waits at most. */
 const MAX_WAIT = 3000;
@@ -37,12 +37,12 @@ export async function markTurn(agent: string): Promise<void> {
   }
   // Qwen Code runs the hook again, without a prompt, after each round of tools.
   if (typeof input['prompt'] === 'string' && input['prompt'].trim() === '') return;
-  const call = { tool: 'markTurn', input: { turn: turnOf(input) }, agent: agentOfTurn(agent) };
-  await callTool(call, signal).catch(() => undefined);
+  const call = { tool: 'markTurn', input: { turn: turnOfPrompt(input) }, agent: agentOfTurn(agent) };
+  await callToolInWindow(call, signal).catch(() => undefined);
 }
 
 /** Returns what is the same in all hooks of a turn: the id of the prompt or turn, or else the time, in one of two formats. */
-function turnOf(input: Readonly<Record<string, unknown>>): string | undefined {
+function turnOfPrompt(input: Readonly<Record<string, unknown>>): string | undefined {
   const { session_id: session = input['sessionId'], timestamp } = input;
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : timestamp;
   const id = input['prompt_id'] ?? input['turn_id'] ?? time;

@@ -3,7 +3,7 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 import { CallOrder } from '../extension/agents/callOrder.ts';
 import { outputText } from '../extension/agents/outputText.ts';
 import { withoutClientArguments } from './clientArguments.ts';
-import { callTool } from './windows.ts';
+import { callToolInWindow } from './windows.ts';
 
 const order = new CallOrder();
 
@@ -22,7 +22,7 @@ export async function answerToolCall(
   const agent = typeof clientName === 'string' ? clientName : '';
   const input = withoutClientArguments(agent, given);
   try {
-    const call = () => callTool({ tool: name, input, agent }, signal);
+    const call = () => callToolInWindow({ tool: name, input, agent }, signal);
     const structuredContent = await order.run(name, input, signal, call);
     const text = outputText(structuredContent);
     return { content: [{ type: 'text' as const, text }], structuredContent };

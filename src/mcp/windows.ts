@@ -21,7 +21,7 @@ const PROOF_WAIT = 3000;
 const MAX_UNPROVED = 1000;
 
 /** @returns the answer of a window, or else of the local service @throws {Error} with a sentence for the model */
-export async function callTool(
+export async function callToolInWindow(
   call: Omit<BridgeCall, 'folder'>,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -92,7 +92,7 @@ function sendToWindow(
   const timer = setTimeout(end, PROOF_WAIT);
   const challenge = { secret: token, nonce: randomBytes(16).toString('hex'), baseUrl: address };
   let isSent = false;
-  const handle = (line: string) => {
+  const handleLine = (line: string) => {
     if (isSent) return onReply(line);
     const proof = parseProof(line);
     if (proof === undefined) return;
@@ -102,7 +102,7 @@ function sendToWindow(
     onSent();
     socket.write(toMessageLine(request));
   };
-  readLines(socket, handle, () => (isSent ? Infinity : MAX_UNPROVED));
+  readLines(socket, handleLine, () => (isSent ? Infinity : MAX_UNPROVED));
   socket.on('error', end).once('close', () => clearTimeout(timer));
   socket.write(toMessageLine({ nonce: challenge.nonce }));
   return socket;

@@ -120,6 +120,6 @@ export function splitDirections(folder: string, names: readonly string[], refuse
   const unclear = files.find(({ word }) => word === '') ?? back.find(({ pair }) => !pairs.has(pair));
   if (unclear !== undefined)
     throw refuse(folder, `has files that undo others, and ${unclear.name}, which isn't one of a pair`);
-  const nameOf = ({ name }: { readonly name: string }): string => name;
-  return { forward: forward.map(nameOf), undo: back.map(nameOf), areDirected };
+  const fileName = ({ name }: { readonly name: string }): string => name;
+  return { forward: forward.map(fileName), undo: back.map(fileName), areDirected };
 }

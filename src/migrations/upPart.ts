@@ -34,10 +34,10 @@ export const nodePgMigratePart: UpPart = (text) => {
   const up = text.search(directionComment('up'));
   const down = text.search(directionComment('down'));
   if (up === -1) return text;
-  const lines = (part: string): string => part.replaceAll(/[^\n]+/g, '');
+  const blankLines = (part: string): string => part.replaceAll(/[^\n]+/g, '');
   return down < up
-    ? lines(text.slice(0, up)) + text.slice(up)
-    : lines(text.slice(0, up)) + text.slice(up, down);
+    ? blankLines(text.slice(0, up)) + text.slice(up)
+    : blankLines(text.slice(0, up)) + text.slice(up, down);
 };
 
 /** What tools call the part that undoes a migration. */

@@ -70,14 +70,14 @@ export class Api {
     this.#http = new Http({ baseUrl, key, fetch, retries, lockedDelay: this.#poll, limits });
   }
 
-  async projects(): Promise<records.Project[]> {
+  async listProjects(): Promise<records.Project[]> {
     const { projects } = await this.#call('GET', '/projects', { query: { limit: PROJECTS_PER_PAGE } });
     return projects as records.Project[];
   }
 
   /** @returns the id of the project of this library, which is created unless it exists */
-  async ownProject(): Promise<string> {
-    const found = (await this.projects()).filter(({ name }) => name === TEST_PROJECT);
+  async findOrCreateOwnProject(): Promise<string> {
+    const found = (await this.listProjects()).filter(({ name }) => name === TEST_PROJECT);
     const [first] = found.map(({ id }) => id).toSorted();
     return first ?? this.createProject(TEST_PROJECT);
   }
@@ -89,7 +89,7 @@ export class Api {
   }
 
   /** Lists the branches of a project: what was created or renamed last comes first. */
-  async branches(projectId: string): Promise<Branch[]> {
+  async listBranches(projectId: string): Promise<Branch[]> {
     const reply = await this.#call('GET', branchesPath(projectId), { query: { sort_by: 'updated_at' } });
     const annotations = fieldsOf(reply['annotations']);
     return (reply['branches'] as Branch[]).map((branch) => {
@@ -115,13 +115,13 @@ export class Api {
     });
     if (reply === undefined) return undefined;
     const branch = reply['branch'] as Branch;
-    return { ...branch, url: await this.#urlOf(branch, firstOf(reply['databases'])) };
+    return { ...branch, url: await this.#urlOf(branch, oldestDatabase(reply['databases'])) };
   }
 
   /** @returns the URL of the first database, with its password; undefined if the branch has none */
-  async url(branch: Branch): Promise<string | undefined> {
+  async findUrl(branch: Branch): Promise<string | undefined> {
     const { databases } = await this.#call('GET', databasesPath(branch.project_id, branch.id));
-    const database = firstOf(databases);
+    const database = oldestDatabase(databases);
     return database && this.#urlOf(branch, database);
   }
 
@@ -131,12 +131,12 @@ export class Api {
       database_name: database?.name ?? '',
       role_name: database?.owner_name ?? '',
     };
-    return textIn(await this.#call('GET', connectionUriPath(project_id), { query }), 'uri');
+    return textField(await this.#call('GET', connectionUriPath(project_id), { query }), 'uri');
   }
 
   /** Gives each role another password than that of the parent. @returns those whose password the service doesn't change */
   async renewPasswords(branch: Branch): Promise<readonly string[]> {
-    const { roles } = await this.#call('GET', `${pathOf(branch)}/roles`);
+    const { roles } = await this.#call('GET', `${pathOfBranch(branch)}/roles`);
     const { kept } = await renewPasswords(roles as records.Role[], async (name) => {
       const path = `${rolePath(branch.project_id, branch.id, name)}/reset_password`;
       return await this.#change('POST', path).then(
@@ -153,7 +153,7 @@ export class Api {
   /** @returns whether the service offers it. Only the local one does */
   async startRehearsal(branch: Branch): Promise<boolean> {
     try {
-      await this.#call('POST', `${pathOf(branch)}/rehearsal`);
+      await this.#call('POST', `${pathOfBranch(branch)}/rehearsal`);
       return true;
     } catch (error) {
       if (error instanceof Error && isNotOffered(error.cause)) return false;
@@ -161,35 +161,35 @@ export class Api {
     }
   }
 
-  async rehearsal(branch: Branch): Promise<Rehearsal> {
-    return (await this.#call('GET', `${pathOf(branch)}/rehearsal`))['rehearsal'] as Rehearsal;
+  async readRehearsal(branch: Branch): Promise<Rehearsal> {
+    return (await this.#call('GET', `${pathOfBranch(branch)}/rehearsal`))['rehearsal'] as Rehearsal;
   }
 
   /** @returns the differences from its parent */
-  async schemaDiff(branch: Branch, database: string): Promise<string> {
+  async readSchemaDiff(branch: Branch, database: string): Promise<string> {
     const query = { db_name: database };
-    return textIn(
-      { diff: '', ...(await this.#call('GET', `${pathOf(branch)}/compare_schema`, { query })) },
+    return textField(
+      { diff: '', ...(await this.#call('GET', `${pathOfBranch(branch)}/compare_schema`, { query })) },
       'diff',
     );
   }
 
   async rename(branch: Branch, name: string): Promise<void> {
-    await this.#call('PATCH', pathOf(branch), { body: { branch: { name } } });
+    await this.#call('PATCH', pathOfBranch(branch), { body: { branch: { name } } });
   }
 
   /** Deletes a branch, unless it was deleted. Its data is removed later. */
   async delete(branch: Branch): Promise<void> {
-    await this.#call('DELETE', pathOf(branch));
+    await this.#call('DELETE', pathOfBranch(branch));
   }
 
   /** Deletes a branch, and waits until its data is removed. */
   async deleteWithData(branch: Branch): Promise<void> {
-    await this.#change('DELETE', pathOf(branch));
+    await this.#change('DELETE', pathOfBranch(branch));
   }
 
   async deleteComputes(branch: Branch): Promise<void> {
-    const { endpoints } = await this.#call('GET', `${pathOf(branch)}/endpoints`);
+    const { endpoints } = await this.#call('GET', `${pathOfBranch(branch)}/endpoints`);
     for (const { id } of endpoints as { id: string }[])
       await this.#change('DELETE', computePath(branch.project_id, id));
   }
@@ -221,14 +221,14 @@ export class Api {
 }
 
 /** Returns the database with the lowest id: the user's own is there before all that tests create. */
-const firstOf = (databases: unknown): Database | undefined =>
+const oldestDatabase = (databases: unknown): Database | undefined =>
   (databases as Database[]).toSorted((a, b) => a.id - b.id)[0];
 
 /** @throws {Error} if the reply doesn't have it */
-function textIn(reply: Readonly<Record<string, unknown>>, name: string): string {
+function textField(reply: Readonly<Record<string, unknown>>, name: string): string {
   const text = reply[name];
   if (typeof text !== 'string') throw new Error(`The service's reply has no ${name}`);
   return text;
 }
 
-const pathOf = ({ project_id, id }: Branch): string => branchPath(project_id, id);
+const pathOfBranch = ({ project_id, id }: Branch): string => branchPath(project_id, id);

@@ -12,12 +12,14 @@ export type Database = Awaited<ReturnType<typeof findDatabase>>;
  * @param hasPostgres whether computes aren't simulated
  */
 export async function findDatabase(api: Api, hasPostgres: boolean) {
-  const projects = await api.projects();
+  const projects = await api.listProjects();
   if (projects.length === 0) return undefined;
   const projectId =
     projects.find(({ name }) => name !== TEST_PROJECT)?.id ?? (await api.createProject('local'));
-  const branch = (await api.branches(projectId)).find((each) => each.default);
-  return branch && { projectId, branchId: branch.id, url: hasPostgres ? await api.url(branch) : undefined };
+  const branch = (await api.listBranches(projectId)).find((each) => each.default);
+  return (
+    branch && { projectId, branchId: branch.id, url: hasPostgres ? await api.findUrl(branch) : undefined }
+  );
 }
 
 /** The service keeps the connection waiting while Postgres starts. @throws when it can't start */

@@ -10,17 +10,18 @@ const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: '
 export function reportToGitHub(report: Report, summary: string, file: string | undefined): string {
   if (file !== undefined && file !== '') appendFileSync(file, summary);
   return ENGLISH_TEXTS.verdictSentences(report)
-    .map((sentence) => `::${LEVELS[report.verdict]} title=Migration rehearsal::${escaped(sentence)}\n`)
+    .map((sentence) => `::${LEVELS[report.verdict]} title=Migration rehearsal::${escapeCommand(sentence)}\n`)
     .join('');
 }
 
 /** As an annotation that changes no verdict. */
-export const warningOf = (text: string): string => `::warning title=Migration rehearsal::${escaped(text)}\n`;
+export const warningAnnotation = (text: string): string =>
+  `::warning title=Migration rehearsal::${escapeCommand(text)}\n`;
 
 /** Markdown. A block of indented text needs no escapes. */
-export const summaryOf = (heading: string, report: Report): string =>
+export const jobSummary = (heading: string, report: Report): string =>
   `### ${heading}\n\n${terminalText(report).replaceAll(/^/gm, '    ')}\n\n`;
 
 /** Escapes text as GitHub's own toolkit does. */
-const escaped = (text: string): string =>
+const escapeCommand = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   }
   const token = options.rehearsal?.comment === true ? takeToken() : undefined;
   if (options.rehearsal?.account === true) return await rehearseInAccount({ ...options.rehearsal, token });
-  const dump = await dumpOf(options);
+  const dump = await findNamedDump(options);
   const dataDir =
     options.temporary || dump !== undefined ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
   if (dataDir !== undefined) createProjectDataFolder(dataDir, options.dataDir === undefined);
@@ -51,8 +51,10 @@ async function main(): Promise<number> {
   const isAlone = run === undefined && rehearsal === undefined;
   const output = isAlone ? process.stdout : process.stderr;
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
-  if (rehearsal !== undefined) return rehearseWith(service, key, { ...rehearsal, token, dump });
-  return run === undefined ? service.ended : runCommandWith(service, key, run, rest['no-postgres'] !== true);
+  if (rehearsal !== undefined) return rehearseOnService(service, key, { ...rehearsal, token, dump });
+  return run === undefined
+    ? service.ended
+    : runCommandOnService(service, key, run, rest['no-postgres'] !== true);
 }
 
 /** The commands that run don't get it. @throws {StartError} `usage` without one */
@@ -64,7 +66,7 @@ function takeToken(): string {
 }
 
 /** @returns the dump to rehearse on. @throws {StartError} `usage` if other data are named, too */
-async function dumpOf({ rehearsal, dataDir }: CommandLine): Promise<string | undefined> {
+async function findNamedDump({ rehearsal, dataDir }: CommandLine): Promise<string | undefined> {
   if (rehearsal?.from === undefined) return undefined;
   const { isDump } = await import('./restoreDump.ts');
   if (!(await isDump(rehearsal.from))) return undefined;
@@ -91,7 +93,7 @@ async function rehearseInAccount(rehearsal: Rehearsal): Promise<number> {
   return await rehearseCommand(new Api(baseUrl, key, true), { ...rehearsal, projectId, run });
 }
 
-async function rehearseWith(
+async function rehearseOnService(
   service: StartedService,
   key: string,
   { dump, ...rehearsal }: Rehearsal & { readonly dump: string | undefined },
@@ -99,7 +101,7 @@ async function rehearseWith(
   try {
     const { rehearseCommand } = await import('./rehearse.ts');
     const api = new Api(service.baseUrl, key);
-    if (dump !== undefined) await restore(api, dump);
+    if (dump !== undefined) await restoreIntoService(api, dump);
     service.leaveSignals();
     const run = async (each: string, { project_id: projectId, id: branchId, url }: RehearsedBranch) =>
       runShellCommand(
@@ -114,7 +116,7 @@ async function rehearseWith(
   }
 }
 
-async function restore(api: Api, dump: string): Promise<void> {
+async function restoreIntoService(api: Api, dump: string): Promise<void> {
   const { restoreDump } = await import('./restoreDump.ts');
   const database = await findDatabase(api, true);
   if (database?.url === undefined) throw new Error('There is no database for the dump');
@@ -122,7 +124,7 @@ async function restore(api: Api, dump: string): Promise<void> {
   await restoreDump(dump, database.url);
 }
 
-async function runCommandWith(
+async function runCommandOnService(
   service: StartedService,
   key: string,
   command: string,

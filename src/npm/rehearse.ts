@@ -9,7 +9,7 @@ import { migrationSteps, type Migration } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { Api, Branch } from './api.ts';
 import { writeComment } from './githubComment.ts';
-import { reportToGitHub, summaryOf, warningOf } from './githubReport.ts';
+import { reportToGitHub, jobSummary, warningAnnotation } from './githubReport.ts';
 
 const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 
@@ -41,8 +41,8 @@ export async function rehearseCommand(
   const rehearser = {
     copyBranch: async () => copyBranch(api, parent, projectId !== undefined),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
-    rehearsal: async (branch: Branch) => api.rehearsal(branch),
-    schemaDiff: async (branch: Branch, database: string) => api.schemaDiff(branch, database),
+    rehearsal: async (branch: Branch) => api.readRehearsal(branch),
+    schemaDiff: async (branch: Branch, database: string) => api.readSchemaDiff(branch, database),
     // The service, which would delete the data later, ends before.
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
@@ -50,7 +50,7 @@ export async function rehearseCommand(
   const steps = await migrationSteps<RehearsedBranch>(migration, { run, write });
   const report = await rehearse<RehearsedBranch>(rehearser, steps, { longestLock });
   const heading = `Rehearsed on a copy of ${dump ?? parent.name}`;
-  const summary = summaryOf(heading, report);
+  const summary = jobSummary(heading, report);
   const sentences = ENGLISH_TEXTS.verdictSentences(report);
   const text = json
     ? JSON.stringify({ ...report, sentences }, undefined, 2)
@@ -60,7 +60,7 @@ export async function rehearseCommand(
   if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(report, summary, GITHUB_STEP_SUMMARY));
   if (token !== undefined) {
     const problem = await writeComment(process.env, token, JSON.stringify([dump, from, migration]), summary);
-    if (problem !== undefined) process.stderr.write(warningOf(`There is no comment: ${problem}`));
+    if (problem !== undefined) process.stderr.write(warningAnnotation(`There is no comment: ${problem}`));
   }
   return EXIT_CODES[report.verdict];
 }
@@ -70,8 +70,8 @@ async function findBranch(
   projectId: string | undefined,
   named: string | undefined,
 ): Promise<Branch> {
-  const ids = projectId === undefined ? (await api.projects()).map(({ id }) => id) : [projectId];
-  const all = (await Promise.all(ids.map(async (id) => api.branches(id)))).flat();
+  const ids = projectId === undefined ? (await api.listProjects()).map(({ id }) => id) : [projectId];
+  const all = (await Promise.all(ids.map(async (id) => api.listBranches(id)))).flat();
   const found = all.filter(({ id, name, default: isDefault }) =>
     named === undefined ? isDefault : named === id || named === name,
   );
@@ -88,7 +88,7 @@ async function findBranch(
 
 /** Deletes the branches of rehearsals that were killed. Another rehearsal may be doing so, and they expire in any case. */
 async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Promise<void> {
-  for (const branch of await api.branches(projectId)) {
+  for (const branch of await api.listBranches(projectId)) {
     const { name, maker } = branch;
     if (!name.startsWith(COPY_PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker))))
       continue;
@@ -108,7 +108,7 @@ async function copyBranch(api: Api, parent: Branch, isBilled: boolean): Promise<
   if (!isBilled) return branch;
   try {
     const sharedRoles = await api.renewPasswords(branch);
-    return { ...branch, url: (await api.url(branch)) ?? branch.url, sharedRoles };
+    return { ...branch, url: (await api.findUrl(branch)) ?? branch.url, sharedRoles };
   } catch (error) {
     await api.deleteWithData(branch);
     throw error;

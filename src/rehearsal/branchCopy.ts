@@ -10,7 +10,8 @@ export interface BranchCopy {
 }
 
 /** The database of the URL, in which the migration begins. */
-export const databaseOf = ({ url }: BranchCopy): string => decodeURIComponent(new URL(url).pathname.slice(1));
+export const databaseOfCopy = ({ url }: BranchCopy): string =>
+  decodeURIComponent(new URL(url).pathname.slice(1));
 
 interface CopySession {
   readonly database: string;
@@ -19,7 +20,7 @@ interface CopySession {
 }
 
 /** Runs work in a session of the owner, which the signal ends. */
-export async function onCopy<T>(
+export async function withCopySession<T>(
   copy: BranchCopy,
   { database, options }: CopySession,
   signal: AbortSignal | undefined,

@@ -12,7 +12,7 @@ import type {
   Relation,
 } from '../api/records/rehearsal.ts';
 import { createPgClient } from '../base/sql/pgClient.ts';
-import { databaseOf, type BranchCopy } from './branchCopy.ts';
+import { databaseOfCopy, type BranchCopy } from './branchCopy.ts';
 import { locksQuery, NEEDED_ALONE, relationsQuery } from './catalogQueries.ts';
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -37,15 +37,15 @@ interface SampledLock {
   readonly index: string | null;
 }
 
-const time = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
+const epochMilliseconds = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 const OTHERS = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
   and backend_type = 'client backend' and usename = current_user`;
 /** One round trip. Without the pause, a near server would do nothing else. */
 const SAMPLE = `
   select pg_sleep(0.002);
-  select ${time('clock_timestamp()')} as now;
-  select pid, query as text, ${time('query_start')} as began, ${time('xact_start')} as transaction,
-    case when state <> 'active' then ${time('state_change')} end as ended ${OTHERS};
+  select ${epochMilliseconds('clock_timestamp()')} as now;
+  select pid, query as text, ${epochMilliseconds('query_start')} as began, ${epochMilliseconds('xact_start')} as transaction,
+    case when state <> 'active' then ${epochMilliseconds('state_change')} end as ended ${OTHERS};
   ${locksQuery(`array(select pid ${OTHERS})`)};
   ${NEEDED_ALONE}`;
 /** Without the counts of Postgres, each table counts as changed. */
@@ -84,7 +84,7 @@ export class LockSampler {
   private constructor(client: Client, copy: BranchCopy) {
     this.#client = client;
     this.#copy = copy;
-    this.#database = databaseOf(copy);
+    this.#database = databaseOfCopy(copy);
   }
 
   /** @throws {Error} if there is no connection */

@@ -47,23 +47,27 @@ export function possibleLosses(
     const kept = byId.get(relationKey(table));
     // Some tools make a table again under its name.
     const same = kept ?? byName.get(nameKey(table));
-    if (same === undefined) return [lossOf(table, [ROWS], [])];
-    const columns = pairs(table, same);
+    if (same === undefined) return [possibleLoss(table, [ROWS], [])];
+    const columns = pairColumns(table, same);
     const isChanged =
       changed.has(relationKey(table)) ||
       table.file !== same.file ||
       table.writes !== same.writes ||
       columns.some(({ isNew }) => isNew);
     return [
-      ...goneLosses(table, columns),
-      ...columns.flatMap((pair) => typeLosses(table, same, pair)),
-      ...(isChanged ? [fewerLoss(table, same, columns, areValuesCompared)] : []),
+      ...lossesOfGoneColumns(table, columns),
+      ...columns.flatMap((pair) => lossesOfChangedType(table, same, pair)),
+      ...(isChanged ? [lossOfRowsAndValues(table, same, columns, areValuesCompared)] : []),
     ];
   });
 }
 
 /** How a loss is counted by what the queries have returned. */
-export function lossesOf({ counted }: PossibleLoss, old: readonly string[], now: readonly string[]): Loss[] {
+export function countedLosses(
+  { counted }: PossibleLoss,
+  old: readonly string[],
+  now: readonly string[],
+): Loss[] {
   const fewer = counted.map((_, index) => Number(old[index]) - Number(now[index] ?? 0));
   const [rows = 0] = counted[0]?.kind === 'rows' ? fewer : [];
   return counted.map((each, index) => {
@@ -97,7 +101,7 @@ interface Pair {
   readonly isNew: boolean;
 }
 
-function pairs(table: Relation, same: Relation): Pair[] {
+function pairColumns(table: Relation, same: Relation): Pair[] {
   const byName = new Map(Object.values(same.columns).map((column) => [column.name, column]));
   return Object.entries(table.columns).map(([number, column]) => {
     const kept = table.id === same.id ? same.columns[number] : undefined;
@@ -117,13 +121,13 @@ interface Count {
 
 const ROWS: Count = { kind: 'rows', sql: 'count(*)' };
 
-const valuesOf = (column: Column): Count => ({
+const countOfValues = (column: Column): Count => ({
   kind: 'values',
   column,
   sql: `count(${quotedName(column.name)})`,
 });
 
-const lossOf = ({ database, name }: Relation, counts: readonly Count[], after: readonly string[]) => ({
+const possibleLoss = ({ database, name }: Relation, counts: readonly Count[], after: readonly string[]) => ({
   database,
   counted: counts.map(({ kind, column, types }) => ({
     database,
@@ -131,16 +135,16 @@ const lossOf = ({ database, name }: Relation, counts: readonly Count[], after: r
     kind,
     ...(types !== undefined && { types }),
   })),
-  before: countsOf(name, counts),
+  before: countsQuery(name, counts),
   after,
 });
 
-function goneLosses(table: Relation, columns: readonly Pair[]): PossibleLoss[] {
-  const gone = columns.filter(({ left }) => left === undefined).map(({ column }) => valuesOf(column));
-  return gone.length === 0 ? [] : [lossOf(table, gone, [])];
+function lossesOfGoneColumns(table: Relation, columns: readonly Pair[]): PossibleLoss[] {
+  const gone = columns.filter(({ left }) => left === undefined).map(({ column }) => countOfValues(column));
+  return gone.length === 0 ? [] : [possibleLoss(table, gone, [])];
 }
 
-function fewerLoss(
+function lossOfRowsAndValues(
   table: Relation,
   same: Relation,
   columns: readonly Pair[],
@@ -148,12 +152,12 @@ function fewerLoss(
 ): PossibleLoss {
   const kept = columns.flatMap(({ column, left }) => (left === undefined ? [] : [[column, left] as const]));
   const compared = areValuesCompared ? kept.filter(([column, left]) => column.type === left.type) : [];
-  const countsFor = (at: 0 | 1): Count[] => [
+  const countsOnSide = (at: 0 | 1): Count[] => [
     ROWS,
-    ...kept.map((pair) => valuesOf(pair[at])),
+    ...kept.map((pair) => countOfValues(pair[at])),
     ...compared.map((pair) => valuesAsText(pair[at], quotedName(pair[at].name))),
   ];
-  return lossOf(table, countsFor(0), [countsOf(same.name, countsFor(1))]);
+  return possibleLoss(table, countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
 }
 
 /** The same as long as all values are the same as text. */
@@ -164,18 +168,18 @@ const valuesAsText = (column: Column, value: string): Count => ({
 });
 
 /** Postgres casts the values back, or they must be the same as text. */
-function typeLosses(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
+function lossesOfChangedType(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
   if (left === undefined || left.type === column.type) return [];
   const asText = (value: string): Count => ({
     ...valuesAsText(column, value),
     types: `${column.type} → ${left.type}`,
   });
   const now = quotedName(left.name);
-  const after = [`${now}::${column.type}`, now].map((value) => countsOf(same.name, [asText(value)]));
-  return [lossOf(table, [asText(quotedName(column.name))], after)];
+  const after = [`${now}::${column.type}`, now].map((value) => countsQuery(same.name, [asText(value)]));
+  return [possibleLoss(table, [asText(quotedName(column.name))], after)];
 }
 
-const countsOf = (table: string, counts: readonly Count[]): string =>
+const countsQuery = (table: string, counts: readonly Count[]): string =>
   `select array[${counts.map(({ sql }) => `${sql}::text`).join(', ')}] as counts from only ${table}`;
 
 const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

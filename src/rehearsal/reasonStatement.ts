@@ -22,10 +22,10 @@ export function reasonStatement(report: Seen, reason: Reason): RehearsedStatemen
       return report.statements[reason.blocked.statements[0] ?? -1];
     case 'loss':
       return reason.loss.kind === 'rows'
-        ? changing(report, reason.loss, ({ tags }) => tags.some((tag) => REMOVES.test(tag)))
-        : changing(report, reason.loss, naming(reason.loss.name));
+        ? statementThatChanged(report, reason.loss, ({ tags }) => tags.some((tag) => REMOVES.test(tag)))
+        : statementThatChanged(report, reason.loss, containsName(reason.loss.name));
     case 'broken':
-      return changing(report, reason.broken, naming(reason.broken.name));
+      return statementThatChanged(report, reason.broken, containsName(reason.broken.name));
   }
 }
 
@@ -34,7 +34,7 @@ export function reasonStatement(report: Seen, reason: Reason): RehearsedStatemen
  * that match is meant.
  * @param changed a table, or one of its columns
  */
-function changing(
+function statementThatChanged(
   { statements, locks }: Seen,
   { database, name }: { readonly database: string; readonly name: string },
   matches: (statement: RehearsedStatement) => boolean,
@@ -52,7 +52,7 @@ function changing(
   return likely.findLast(matches) ?? likely[0];
 }
 
-const naming =
+const containsName =
   (name: string) =>
   ({ text }: RehearsedStatement): boolean =>
     text.includes(name.slice(name.lastIndexOf('.') + 1));

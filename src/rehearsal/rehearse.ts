@@ -1,12 +1,12 @@
 /** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
 import type { Rehearsal } from '../api/records/rehearsal.ts';
-import { databaseOf, onCopy, type BranchCopy } from './branchCopy.ts';
+import { databaseOfCopy, withCopySession, type BranchCopy } from './branchCopy.ts';
 import { LockSampler } from './lockSampler.ts';
-import { lossesOf, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
-import { reportOf, type Report, type Rules, type WayBackRun } from './report.ts';
+import { countedLosses, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
+import { createReport, type Report, type Rules, type WayBackRun } from './report.ts';
 import { withPlaces, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryAfterwards, workedBefore } from './trials.ts';
-import { dropNewTables, rehearsalOf, schemaLines, takeBack, type DownStep } from './wayBack.ts';
+import { dropNewTables, rehearsalOfWayBack, schemaLines, takeBack, type DownStep } from './wayBack.ts';
 
 /** Makes copies of one branch by a service's API. */
 export interface Rehearser<Copy extends BranchCopy> {
@@ -63,21 +63,21 @@ async function rehearseOn<Copy extends BranchCopy>(
   // What has failed halfway isn't how it would be left.
   const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
   const back = exitCode === 0 ? down : undefined;
-  const compared = async (original: Copy) => ({
+  const compareWithOriginal = async (original: Copy) => ({
     losses: await countLosses(possible, { original, branch }, signal),
     tried: await workedBefore(trials, original, signal),
-    wayBack: back && (await wayBackOf(rehearser, rehearsal, { original, branch }, back, signal)),
+    wayBack: back && (await rehearseWayBack(rehearser, rehearsal, { original, branch }, back, signal)),
   });
   const found =
     possible.length + trials.failures.length === 0 && back === undefined
       ? { losses: [], tried: { ...trials, broken: [] } }
-      : await withCopy(rehearser, signal, compared);
+      : await withCopy(rehearser, signal, compareWithOriginal);
   const names = files.map(({ file }) => file);
   const { sharedRoles = [] } = branch;
-  return reportOf({ rehearsal, ...found, exitCode, files: names, sharedRoles }, rules);
+  return createReport({ rehearsal, ...found, exitCode, files: names, sharedRoles }, rules);
 }
 
-async function wayBackOf<Copy extends BranchCopy>(
+async function rehearseWayBack<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
   rehearsal: Rehearsal,
   branches: Readonly<Record<'original' | 'branch', Copy>>,
@@ -94,13 +94,13 @@ async function wayBackOf<Copy extends BranchCopy>(
   };
   const exitCode = await takeBack(rehearsal, branches, { ...down, run }, signal);
   const both = await rehearser.rehearsal(branches.branch);
-  const seen = { rehearsal: rehearsalOf(both, rehearsal.after, own), exitCode };
+  const seen = { rehearsal: rehearsalOfWayBack(both, rehearsal.after, own), exitCode };
   if (exitCode !== 0) return { ...seen, losses: [], schema: { forgotten: [], left: [] } };
   const { branch } = branches;
   const { before } = rehearsal;
   const losses = await countLosses(possibleLosses({ ...both, before }, true), branches, signal);
   const tables = await dropNewTables(branch, { ...both, before }, signal);
-  const databases = new Set([databaseOf(branch), ...before.map(({ database }) => database)]);
+  const databases = new Set([databaseOfCopy(branch), ...before.map(({ database }) => database)]);
   const diffs: string[] = [];
   for (const database of databases) diffs.push(await rehearser.schemaDiff(branch, database));
   const all = diffs.map(schemaLines);
@@ -144,24 +144,24 @@ async function countLoss(
   signal: AbortSignal | undefined,
 ): Promise<Loss[]> {
   const { database, before, after } = loss;
-  const countOn = async (copy: BranchCopy, sql: string) => count(copy, { database, sql }, signal);
+  const countOn = async (copy: BranchCopy, sql: string) => readCounts(copy, { database, sql }, signal);
   const old = await countOn(original, before);
   const [last] = after.slice(-1);
   for (const sql of after.slice(0, -1)) {
     // Postgres may have no cast to the former type.
     const now = await countOn(branch, sql).catch(() => []);
-    if (now[0] === old[0]) return lossesOf(loss, old, now);
+    if (now[0] === old[0]) return countedLosses(loss, old, now);
   }
-  return lossesOf(loss, old, last === undefined ? [] : await countOn(branch, last));
+  return countedLosses(loss, old, last === undefined ? [] : await countOn(branch, last));
 }
 
 /** @throws {Error} also for rows that the owner's own policies hide */
-const count = async (
+const readCounts = async (
   copy: BranchCopy,
   { database, sql }: { readonly database: string; readonly sql: string },
   signal: AbortSignal | undefined,
 ): Promise<string[]> =>
-  onCopy(copy, { database, options: '-c row_security=off' }, signal, async (client) => {
+  withCopySession(copy, { database, options: '-c row_security=off' }, signal, async (client) => {
     const { rows } = await client.query<{ counts: string[] }>(sql);
     return rows[0]?.counts ?? [];
   });

@@ -71,14 +71,14 @@ export interface RehearsedRun {
   readonly wayBack?: WayBackRun | undefined;
 }
 
-export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rules): Report {
+export function createReport(run: RehearsedRun, { longestLock, historySeconds }: Rules): Report {
   const { rehearsal, losses, tried, exitCode, wayBack, files = [], sharedRoles = [] } = run;
   const { statements } = rehearsal;
   const lost = foundLosses(losses);
   // Samples can miss a short session.
   const isUnused = statements.length === 0 && exitCode === 0 && rehearsal.sampled === undefined;
-  const found = [...(isUnused ? [{ kind: 'unused' } as const] : []), ...reasonsOf(run, longestLock)];
-  const back = wayBack && reasonsOf({ ...wayBack, tried: NOTHING_TRIED }, longestLock);
+  const found = [...(isUnused ? [{ kind: 'unused' } as const] : []), ...findReasons(run, longestLock)];
+  const back = wayBack && findReasons({ ...wayBack, tried: NOTHING_TRIED }, longestLock);
   const forgotten = wayBack?.schema.forgotten ?? [];
   const reasons: Reason[] = [
     ...found,
@@ -118,7 +118,7 @@ export function reportOf(run: RehearsedRun, { longestLock, historySeconds }: Rul
 }
 
 /** Of a migration, or of its way back. */
-function reasonsOf({ rehearsal, losses, tried, exitCode }: RehearsedRun, longestLock: number): Reason[] {
+function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longestLock: number): Reason[] {
   const { statements, sampled = 0 } = rehearsal;
   const tooSeldom =
     sampled > longestLock ? `Locks were read only every ${Math.round(sampled)} ms.` : undefined;

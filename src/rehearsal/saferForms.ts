@@ -38,13 +38,15 @@ export interface SaferStatement {
 /** @param reasons why the migration isn't safe */
 export function saferStatements(reasons: readonly Reason[], rehearsal: Rehearsal): SaferStatement[] {
   return [
-    ...reasons.flatMap((reason) => (reason.kind === 'blocked' ? insteadOf(reason.blocked, rehearsal) : [])),
-    ...(reasons.some(({ kind }) => kind === 'broken') ? renames(rehearsal) : []),
+    ...reasons.flatMap((reason) =>
+      reason.kind === 'blocked' ? saferThanBlocking(reason.blocked, rehearsal) : [],
+    ),
+    ...(reasons.some(({ kind }) => kind === 'broken') ? saferThanRenaming(rehearsal) : []),
   ];
 }
 
 /** What the statement could be instead that took longest of the transaction since it has locked the table. */
-function insteadOf(blocked: BlockedTable, rehearsal: Rehearsal): SaferStatement[] {
+function saferThanBlocking(blocked: BlockedTable, rehearsal: Rehearsal): SaferStatement[] {
   const { table, milliseconds } = blocked;
   const [taking = 0] = blocked.statements;
   const { statements } = rehearsal;
@@ -57,7 +59,7 @@ function insteadOf(blocked: BlockedTable, rehearsal: Rehearsal): SaferStatement[
   // Who locks a table for the whole transaction wants that.
   if (longest === undefined || statements[taking]?.tags.includes('LOCK TABLE') === true) return [];
   const isCause = longest.statement.milliseconds > milliseconds / 2;
-  const forms = isCause ? formsOf(longest, blocked, rehearsal) : [];
+  const forms = isCause ? saferForms(longest, blocked, rehearsal) : [];
   if (forms.length > 0) return forms.map((form) => ({ statement: longest.index, table, form }));
   // What came later took longer.
   const isLater = !isCause || !blocked.statements.includes(longest.index);
@@ -69,7 +71,7 @@ interface IndexedStatement {
   readonly index: number;
 }
 
-function formsOf(
+function saferForms(
   { statement: { tags }, index }: IndexedStatement,
   { blocks, database, table, rows, statements }: BlockedTable,
   { before, after, locks }: Rehearsal,
@@ -79,7 +81,8 @@ function formsOf(
   if (old === undefined) return [];
   const isOfTable = locks.some((each) => each.statement === index && relationKey(each) === relationKey(old));
   const forms = tags.flatMap((tag): SaferForm[] => {
-    if (tag === 'ALTER TABLE' || tag === 'DO') return [...rewrites(old, after), ...checks(old, after)];
+    if (tag === 'ALTER TABLE' || tag === 'DO')
+      return [...saferThanRewriting(old, after), ...saferThanChecking(old, after)];
     if (!isOfTable) return [];
     if (tag === 'CREATE INDEX') return [old.kind === 'p' ? 'partitionIndexes' : 'concurrentIndex'];
     if (tag === 'REINDEX') return ['concurrentReindex'];
@@ -89,7 +92,7 @@ function formsOf(
 }
 
 /** Why all rows of a table were written again. */
-function rewrites(old: Relation, after: readonly Relation[]): SaferForm[] {
+function saferThanRewriting(old: Relation, after: readonly Relation[]): SaferForm[] {
   const now = after.find((each) => relationKey(each) === relationKey(old));
   if (now === undefined || now.file === old.file) return [];
   return Object.entries(now.columns).flatMap(([number, { type, isChecked }]): SaferForm[] => {
@@ -100,7 +103,7 @@ function rewrites(old: Relation, after: readonly Relation[]): SaferForm[] {
 }
 
 /** How rows that are there could be checked. A foreign key also locks the table that it refers to. */
-function checks(old: Relation, after: readonly Relation[]): SaferForm[] {
+function saferThanChecking(old: Relation, after: readonly Relation[]): SaferForm[] {
   const added = after.flatMap(({ database, id, constraints = {} }) =>
     Object.entries(constraints).flatMap(([name, constraint]) => {
       const isOwn = id === old.id && old.constraints?.[name] === undefined;
@@ -119,7 +122,7 @@ function checks(old: Relation, after: readonly Relation[]): SaferForm[] {
 }
 
 /** Columns and tables with another name, by the last statement that has locked them. */
-function renames({ before, after, locks }: Rehearsal): SaferStatement[] {
+function saferThanRenaming({ before, after, locks }: Rehearsal): SaferStatement[] {
   const now = new Map(after.map((each) => [relationKey(each), each]));
   return before.flatMap((old) => {
     const same = now.get(relationKey(old));

@@ -23,20 +23,20 @@ export function statementRanges(
   let next = 0;
   for (const part of readStatements(script)) {
     if (part.kind === 'command') continue;
-    const index = statements.findIndex((each, at) => at >= next && isText(each.text, part.text));
+    const index = statements.findIndex((each, at) => at >= next && isSameText(each.text, part.text));
     const statement = statements[index];
     if (statement === undefined) continue;
-    ranges.set(statement, [placeOf(script, part.start), placeOf(script, part.end)]);
+    ranges.set(statement, [placeOfOffset(script, part.start), placeOfOffset(script, part.end)]);
     next = index + 1;
   }
   return ranges;
 }
 
 /** The service keeps only the beginning of a long one. */
-const isText = (seen: string, text: string): boolean =>
+const isSameText = (seen: string, text: string): boolean =>
   seen === text || (seen.length > 10_000 && text.startsWith(seen));
 
-function placeOf(text: string, position: number): Place {
+function placeOfOffset(text: string, position: number): Place {
   const lines = text.slice(0, position).split('\n');
   return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
 }
@@ -59,7 +59,8 @@ export function withPlaces(
     const whole = script.trim();
     for (const statement of others) {
       const from = whole === '' || starts.has(statement) ? -1 : statement.text.indexOf(whole);
-      if (from !== -1) starts.set(statement, { file, line: placeOf(script, script.search(/\S/)).line, from });
+      if (from !== -1)
+        starts.set(statement, { file, line: placeOfOffset(script, script.search(/\S/)).line, from });
     }
   }
   return statements.map((each) => {

@@ -5,7 +5,7 @@
 import type Client from 'pg/lib/client.js';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
-import { onCopy, type BranchCopy } from './branchCopy.ts';
+import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
 /** Milliseconds for one trial, and for all of them. What takes longer isn't tried. */
 const [LONGEST_TRIAL, ALL_TRIALS] = [2000, 10_000];
@@ -105,8 +105,8 @@ export async function tryAfterwards(
     await trySession(branch, database, signal, async (client, extensions) => {
       outside.push(...extensions);
       if (extensions.length > 0) return;
-      for (const trial of (await callers(client)).flatMap((caller) => trialsOf(database, caller))) {
-        const error = performance.now() > deadline ? CANCELED : await attempt(client, trial);
+      for (const trial of (await readCallers(client)).flatMap((caller) => trialsOfCaller(database, caller))) {
+        const error = performance.now() > deadline ? CANCELED : await tryStatement(client, trial);
         if (error === CANCELED) tooSlow.push(trial.caller.name);
         else if (error !== undefined) failures.push({ ...trial, error });
       }
@@ -125,9 +125,9 @@ export async function workedBefore(
     const key = JSON.stringify([database, caller.id]);
     if (broken.has(key)) continue;
     await trySession(original, database, signal, async (client, extensions) => {
-      const [before] = extensions.length > 0 ? [] : await callers(client, caller);
-      const same = before && trialsOf(database, before).find((trial) => trial.does === does);
-      if (same === undefined || (await attempt(client, same)) !== undefined) return;
+      const [before] = extensions.length > 0 ? [] : await readCallers(client, caller);
+      const same = before && trialsOfCaller(database, before).find((trial) => trial.does === does);
+      if (same === undefined || (await tryStatement(client, same)) !== undefined) return;
       broken.set(key, { database, name: caller.name, does, error });
     });
   }
@@ -141,22 +141,27 @@ const trySession = async (
   signal: AbortSignal | undefined,
   work: (client: Client, extensions: readonly string[]) => Promise<void>,
 ): Promise<void> =>
-  onCopy(copy, { database, options: `-c statement_timeout=${LONGEST_TRIAL}` }, signal, async (client) => {
-    const { rows } = await client.query<{ name: string }>(OUTSIDE);
-    await work(
-      client,
-      rows.map(({ name }) => name),
-    );
-  });
+  withCopySession(
+    copy,
+    { database, options: `-c statement_timeout=${LONGEST_TRIAL}` },
+    signal,
+    async (client) => {
+      const { rows } = await client.query<{ name: string }>(OUTSIDE);
+      await work(
+        client,
+        rows.map(({ name }) => name),
+      );
+    },
+  );
 
 /** @param same the one that it was or is, by its id or else its name */
-async function callers(client: Client, same?: Caller): Promise<Caller[]> {
+async function readCallers(client: Client, same?: Caller): Promise<Caller[]> {
   const { rows } = await client.query<Caller>(CALLERS, [same?.id ?? null, same?.name ?? null]);
   return rows;
 }
 
 /** A row that is there is changed to what it is, and replaced by itself. */
-function trialsOf(database: string, caller: Caller): Trial[] {
+function trialsOfCaller(database: string, caller: Caller): Trial[] {
   const { name, kind, columns, changeable } = caller;
   const trial = (does: Trial['does'], sql: string): Trial => ({ database, caller, does, sql });
   if (kind === 'v') return [trial('reads', `select * from ${name} limit 1`)];
@@ -173,7 +178,7 @@ function trialsOf(database: string, caller: Caller): Trial[] {
 }
 
 /** @returns Postgres's error, if there is one */
-async function attempt(client: Client, { sql }: Trial): Promise<string | undefined> {
+async function tryStatement(client: Client, { sql }: Trial): Promise<string | undefined> {
   await client.query('begin');
   try {
     await client.query(sql);

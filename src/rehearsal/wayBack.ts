@@ -1,7 +1,7 @@
 /** Takes a rehearsed migration back, and finds what is different from the data and the schema as they were before. */
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { relationKey, type Rehearsal, type Relation } from '../api/records/rehearsal.ts';
-import { onCopy, type BranchCopy } from './branchCopy.ts';
+import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
 export interface DownStep<Copy> {
   /** Takes back the whole migration, or one file of it. @returns the exit code */
@@ -63,7 +63,7 @@ const countRows = async (
   { database, id }: Relation,
   signal: AbortSignal | undefined,
 ): Promise<number> =>
-  onCopy(copy, { database, options: '-c row_security=off' }, signal, async (client) => {
+  withCopySession(copy, { database, options: '-c row_security=off' }, signal, async (client) => {
     // A way back may also give it its former name.
     const { rows: named } = await client.query<{ name: string }>(
       'select oid::regclass::text as name from pg_class where oid::int8 = $1',
@@ -90,7 +90,7 @@ export async function dropNewTables<Copy extends BranchCopy>(
   const dropped: string[] = [];
   for (const table of after.filter((each) => 'rp'.includes(each.kind) && isNew(each))) {
     const drop = `drop table if exists ${table.name} cascade`;
-    const isDropped = await onCopy(
+    const isDropped = await withCopySession(
       branch,
       { database: table.database, options: '' },
       signal,
@@ -117,7 +117,7 @@ function rethrowUnless(error: unknown, code: string): false {
 const nameKey = ({ database, name }: Relation): string => JSON.stringify([database, name]);
 
 /** The part of a rehearsal that the way back was: its statements, without those that count rows in between. */
-export function rehearsalOf(
+export function rehearsalOfWayBack(
   both: Rehearsal,
   before: readonly Relation[],
   own: ReadonlySet<number>,
@@ -152,7 +152,7 @@ export function schemaLines(diff: string): SchemaLines {
     if (sign !== undefined && text !== '' && !text.startsWith('--'))
       balance.set(text, (balance.get(text) ?? 0) + sign);
   }
-  const linesOf = (isWanted: (count: number) => boolean) =>
+  const differingLines = (isWanted: (count: number) => boolean) =>
     [...balance].filter(([, count]) => isWanted(count)).map(([text]) => text);
-  return { forgotten: linesOf((count) => count < 0), left: linesOf((count) => count > 0) };
+  return { forgotten: differingLines((count) => count < 0), left: differingLines((count) => count > 0) };
 }

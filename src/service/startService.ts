@@ -90,8 +90,8 @@ function portFailure(port: number, error: unknown): StartError {
 async function openStore(deps: ServiceDependencies): Promise<Store> {
   const { options, clock, folder, log, projects, engine } = deps;
   const { plan, postgres: runsPostgres } = options;
-  const seed = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
-  const store = await Store.open({ folder, seed, clock, log, check: deps.requireLock });
+  const createAccount = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
+  const store = await Store.open({ folder, createAccount, clock, log, check: deps.requireLock });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;

@@ -1,5 +1,5 @@
 /** Checks connection URIs from the service, because they are put into users' files and terminals. */
-import { decodeLoosely } from './databaseUrl.ts';
+import { decodeIfPossible } from './databaseUrl.ts';
 
 /** What a connection URI adds to what the user chose. Contains a password, so it is a secret. */
 export interface Credentials {
@@ -25,7 +25,7 @@ export function readConnectionUri(
   uri: string,
 ): { readonly host: string; readonly credentials: Credentials } | undefined {
   const [, encoded = '', host = '', query] = URI.exec(uri) ?? [];
-  const password = decodeLoosely(encoded);
+  const password = decodeIfPossible(encoded);
   // A line break would run the rest as a command when pasted into a terminal.
   if (password === '' || /\p{Cc}/u.test(password)) return undefined;
   const parameters = new URLSearchParams(query);

@@ -80,7 +80,7 @@ function readParts(text: string): { readonly url: DatabaseUrl; readonly texts: T
   const texts = { scheme, role, password, host, database, rest };
   try {
     const decoded = { role: decodeURIComponent(role), database: decodeURIComponent(database) };
-    const login = { ...decoded, password: password && decodeLoosely(password) };
+    const login = { ...decoded, password: password && decodeIfPossible(password) };
     return { url: { ...login, host: normalizeHost(host), server: splitHost(host) }, texts };
   } catch {
     return undefined; // The text isn't percent-encoded.
@@ -88,7 +88,7 @@ function readParts(text: string): { readonly url: DatabaseUrl; readonly texts: T
 }
 
 /** Decodes a password, which users and services may not have percent-encoded. */
-export function decodeLoosely(text: string): string {
+export function decodeIfPossible(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -123,15 +123,15 @@ function requireParts(value: string) {
 export function withTarget(text: string, url: string): string | undefined {
   const [old, target] = [readParts(text), readParts(url)];
   if (old === undefined || target === undefined) return undefined;
-  const keep = (part: 'role' | 'host' | 'database') =>
+  const textOfPart = (part: 'role' | 'host' | 'database') =>
     (old.url[part] === target.url[part] ? old : target).texts[part];
   const isMoved = isPrivateHost(old.url.host) !== isPrivateHost(target.url.host);
   return joinParts({
     scheme: old.texts.scheme,
-    role: keep('role'),
+    role: textOfPart('role'),
     password: target.texts.password,
-    host: keep('host'),
-    database: keep('database'),
+    host: textOfPart('host'),
+    database: textOfPart('database'),
     rest: isMoved ? withTlsParameters(old.texts.rest, tlsParameters(target.texts.rest)) : old.texts.rest,
   });
 }

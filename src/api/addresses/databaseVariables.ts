@@ -60,12 +60,12 @@ function* presentVariables(
 /** @returns the known prefixes, and others if their port or another of their values names Postgres. */
 function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
   const entries = Object.entries(environment);
-  const isOfPostgres = (prefix: string) =>
+  const hasPostgresVariables = (prefix: string) =>
     entries.some(
       ([name, value = '']) =>
         name.startsWith(prefix) && (name === `${prefix}PORT` ? value === PORT : POSTGRES.test(value)),
     );
-  return [...KNOWN_PREFIXES, ...findHostPrefixes(Object.keys(environment)).filter(isOfPostgres)];
+  return [...KNOWN_PREFIXES, ...findHostPrefixes(Object.keys(environment)).filter(hasPostgresVariables)];
 }
 
 /** Django, Ecto and SQLAlchemy find the driver by the scheme. */
@@ -83,7 +83,7 @@ function replacementUrl(name: string, value: string, url: string | undefined): s
 const replacedVariables: NodeJS.ProcessEnv[] = [];
 
 /** Sets the variables of this process. @returns a function that sets them back, unless they were changed since */
-export function useDatabase(url: string): () => void {
+export function setDatabaseVariables(url: string): () => void {
   const variables = databaseVariables(url);
   const previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
   setVariables(variables);

@@ -19,7 +19,7 @@ const [number, flag] = [z.number(), z.boolean()];
 const id = z.custom<string>(isId);
 const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
-const open = <Known extends string>(): z.ZodMiniType<OpenUnion<Known>> => text;
+const openUnion = <Known extends string>(): z.ZodMiniType<OpenUnion<Known>> => text;
 const toNull = z.transform(() => null);
 /** Null for a value of another type, which must not make the whole record unreadable. */
 const unknownValue = z.pipe(z.unknown(), toNull);
@@ -91,7 +91,7 @@ export const Branch = z.object({
   id,
   name: text,
   parent_id: z.nullish(id),
-  current_state: z.nullish(open<'init' | 'resetting' | 'ready' | 'archived'>()),
+  current_state: z.nullish(openUnion<'init' | 'resetting' | 'ready' | 'archived'>()),
   default: z.nullish(flag),
   protected: z.nullish(flag),
   expires_at: z.nullish(text),
@@ -104,7 +104,7 @@ export const Branch = z.object({
   last_reset_at: z.nullish(text),
   /** The branch that it replaces with the data of a snapshot, or has replaced if that is `finalized`. */
   restored_as: z.nullish(id),
-  restore_status: z.nullish(open<'restored' | 'finalized'>()),
+  restore_status: z.nullish(openUnion<'restored' | 'finalized'>()),
   init_source: z.nullish(text),
 });
 export type Branch = z.infer<typeof Branch>;
@@ -133,9 +133,9 @@ export const Compute = z.object({
   host,
   project_id: id,
   branch_id: id,
-  type: open<'read_write' | 'read_only'>(),
-  current_state: open<'init' | 'active' | 'idle'>(),
-  pending_state: z.nullish(open<'active' | 'idle'>()),
+  type: openUnion<'read_write' | 'read_only'>(),
+  current_state: openUnion<'init' | 'active' | 'idle'>(),
+  pending_state: z.nullish(openUnion<'active' | 'idle'>()),
   name: z.nullish(text),
   region_id: z.nullish(text),
   autoscaling_limit_min_cu: z.nullish(number),
@@ -168,8 +168,8 @@ export const Operation = z.object({
   project_id: text,
   branch_id: z.nullish(text),
   endpoint_id: z.nullish(text),
-  action: open<'start_compute' | 'apply_config' | 'suspend_compute'>(),
-  status: open<'scheduling' | 'running' | 'finished' | 'failed'>(),
+  action: openUnion<'start_compute' | 'apply_config' | 'suspend_compute'>(),
+  status: openUnion<'scheduling' | 'running' | 'finished' | 'failed'>(),
   failures_count: z.nullish(number),
   error: z.nullish(z.string()),
   total_duration_ms: z.nullish(number),
@@ -285,7 +285,7 @@ export const Schema = z.object({ sql: z.string() });
 /** A Postgres role of a branch (public service). */
 export const Role = z.object({
   name: printable,
-  authentication_method: z.nullish(open<'password' | 'no_login'>()),
+  authentication_method: z.nullish(openUnion<'password' | 'no_login'>()),
 });
 export type Role = z.infer<typeof Role>;
 

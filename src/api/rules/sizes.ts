@@ -27,7 +27,7 @@ export const SHARED_BUFFERS_MB = 128;
 /** The most client connections that a pooled host accepts at once. */
 export const POOLED_CONNECTIONS = 10_000;
 
-const size = (cu: number, maxConnections: number): ComputeSize => ({
+const standardSize = (cu: number, maxConnections: number): ComputeSize => ({
   cu,
   vcpu: cu,
   ramGb: cu * 4,
@@ -37,18 +37,18 @@ const size = (cu: number, maxConnections: number): ComputeSize => ({
 
 /** Every allowed size, smallest first. */
 export const COMPUTE_SIZES: readonly ComputeSize[] = [
-  size(0.25, 112),
-  size(0.5, 225),
-  size(1, 450),
-  size(2, 901),
-  size(3, 1351),
-  size(4, 1802),
-  size(5, 2253),
-  size(6, 2703),
-  size(7, 3154),
-  size(8, 3604),
-  size(9, 4000),
-  size(10, 4000),
+  standardSize(0.25, 112),
+  standardSize(0.5, 225),
+  standardSize(1, 450),
+  standardSize(2, 901),
+  standardSize(3, 1351),
+  standardSize(4, 1802),
+  standardSize(5, 2253),
+  standardSize(6, 2703),
+  standardSize(7, 3154),
+  standardSize(8, 3604),
+  standardSize(9, 4000),
+  standardSize(10, 4000),
 ];
 
 export const DEFAULT_SIZE: SizeRange = { min: 0.25, max: 0.25 };

@@ -56,8 +56,8 @@ function systemError(error: unknown, depth = 0): SystemError | undefined {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const inner = systemError(error.cause, depth + 1) ?? systemError(first, depth + 1);
   if (inner !== undefined) return inner;
-  const code = textIn(error, 'code');
-  return code === undefined ? undefined : { code, syscall: textIn(error, 'syscall') };
+  const code = textField(error, 'code');
+  return code === undefined ? undefined : { code, syscall: textField(error, 'syscall') };
 }
 
 /** Returns undefined for text that is not JSON. */
@@ -96,7 +96,7 @@ const provesNotExecuted = (status: number, json: unknown): boolean =>
 
 /** Errors of the service have a code, even if it is empty. Errors of gateways have only a message. */
 const isServiceError = (json: unknown): boolean =>
-  textIn(json, 'code') !== undefined && textIn(json, 'message') !== undefined;
+  textField(json, 'code') !== undefined && textField(json, 'message') !== undefined;
 
 /** Returns only the origin, because the rest of the address may be private. */
 const redirectTarget = (headers: ResponseHeaders): string | undefined =>
@@ -108,12 +108,12 @@ const MAX_MESSAGE_LENGTH = 1000;
 const MIN_SECRET_LENGTH = 8;
 
 const safeText = (json: unknown, name: string, key: string): string | undefined => {
-  const text = textIn(json, name);
+  const text = textField(json, name);
   if (text === undefined || text.trim() === '') return undefined;
   return (key.length < MIN_SECRET_LENGTH ? text : text.replaceAll(key, '…')).slice(0, MAX_MESSAGE_LENGTH);
 };
 
-const textIn = (value: unknown, name: string): string | undefined => {
+const textField = (value: unknown, name: string): string | undefined => {
   const text = fieldsOf(value)[name];
   return typeof text === 'string' ? text : undefined;
 };

@@ -47,7 +47,7 @@ const unusableReplyError = (
 const propertyOrWhole = (json: unknown, name: string | undefined): unknown =>
   name === undefined ? json : fieldsOf(json)[name];
 
-const idOf = (value: unknown): string | undefined => {
+const recordId = (value: unknown): string | undefined => {
   const { id } = fieldsOf(value);
   return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, MAX_NAME_LENGTH) : undefined;
 };
@@ -61,7 +61,7 @@ function parseOne<T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { 
 /** Each record of a list has an id or a name. Roles have no id. */
 type Listable = { readonly id: string | number } | { readonly name: string };
 
-const keyOf = (record: Listable): string | number => ('id' in record ? record.id : record.name);
+const itemKey = (record: Listable): string | number => ('id' in record ? record.id : record.name);
 
 /**
  * Reads the records of a list. Of two with the same id (or name, if they have no id), the later one is kept.
@@ -80,8 +80,8 @@ export function parseList<T extends Listable>(
   const unreadable: UnreadableRecord[] = [];
   for (const value of list) {
     const result = parseOne(value, record);
-    if ('data' in result) items.set(keyOf(result.data), result.data);
-    else unreadable.push({ id: idOf(value), field: result.field });
+    if ('data' in result) items.set(itemKey(result.data), result.data);
+    else unreadable.push({ id: recordId(value), field: result.field });
   }
   return { items: [...items.values()], unreadable };
 }

@@ -40,10 +40,10 @@ type Holder = Readonly<
 /** @returns sentences that name the oldest holders and what helps; undefined if no table is locked (any more) */
 export async function lockAdvice(client: Client): Promise<string | undefined> {
   const { rows } = await client.query<Holder>(OLDEST);
-  return rows.length === 0 ? undefined : rows.map(adviceOnHolder).join(' ');
+  return rows.length === 0 ? undefined : rows.map(holderAdvice).join(' ');
 }
 
-function adviceOnHolder(holder: Holder): string {
+function holderAdvice(holder: Holder): string {
   const { table, gid, role, pid, database } = holder;
   const since = holder.since === null ? '' : `, since ${holder.since}`;
   if (gid !== null) {

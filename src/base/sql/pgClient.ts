@@ -1,7 +1,7 @@
 /** The only place that creates clients of Postgres. */
 import Client from 'pg/lib/client.js';
 import type { ClientConfig } from 'pg';
-import { directSocket } from '../nodeHttp.ts';
+import { createDirectSocket } from '../nodeHttp.ts';
 
 /**
  * Returns a client that isn't connected yet and depends on nothing but `config`: `pg` would replace what is missing, false or
@@ -12,7 +12,7 @@ export function createPgClient(config: ClientConfig): Client {
   const hidden = Object.fromEntries(Object.entries(process.env).filter(([name]) => /^PG/i.test(name)));
   for (const name of Object.keys(hidden)) delete process.env[name];
   try {
-    const client = new Client({ stream: directSocket, ...config });
+    const client = new Client({ stream: createDirectSocket, ...config });
     client.on('error', () => undefined);
     const reported = new Map<string, string>();
     client.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>

@@ -58,15 +58,15 @@ export async function runScript(client: Client, bytes: Buffer, options: ScriptOp
   const running = { client, script, options, encoding: 'UTF8' };
   // The server reports both settings when they change.
   if (reportedParameter(client, 'standard_conforming_strings') === 'off') script.setStandardStrings(false);
-  const onChange = ({ parameterName, parameterValue }: ParameterStatus): void => {
+  const noteParameter = ({ parameterName, parameterValue }: ParameterStatus): void => {
     if (parameterName === 'client_encoding') running.encoding = parameterValue;
     if (parameterName === 'standard_conforming_strings') script.setStandardStrings(parameterValue === 'on');
   };
-  client.connection.on('parameterStatus', onChange);
+  client.connection.on('parameterStatus', noteParameter);
   try {
     return await runStatements(running);
   } finally {
-    client.connection.off('parameterStatus', onChange);
+    client.connection.off('parameterStatus', noteParameter);
   }
 }
 
@@ -135,8 +135,8 @@ async function runStatement(running: RunningScript, statement: ScriptStatement):
   const { maxRows = 0, onResult, onCopyData, onError } = options;
   const query = byteQuery(statement.text);
   let copiesLeft = statement.copies;
-  let result = newResult();
-  query.handleRowDescription = ({ fields }) => (result = newResult(fields));
+  let result = createResult();
+  query.handleRowDescription = ({ fields }) => (result = createResult(fields));
   query.handleDataRow = ({ fields }) => {
     result.rowCount += 1;
     if (result.rowCount <= maxRows) result.rows.push(fields);
@@ -144,7 +144,7 @@ async function runStatement(running: RunningScript, statement: ScriptStatement):
   // A rule can make several of one statement.
   query.handleCommandComplete = ({ text: command }) => {
     onResult?.({ ...result, command });
-    result = newResult();
+    result = createResult();
   };
   query.handleCopyData = ({ chunk }) => onCopyData?.(chunk);
   let wrongData: unknown;
@@ -175,7 +175,7 @@ interface RunningResult {
   rowCount: number;
 }
 
-const newResult = (fields: readonly FieldDef[] = []): RunningResult => ({ fields, rows: [], rowCount: 0 });
+const createResult = (fields: readonly FieldDef[] = []): RunningResult => ({ fields, rows: [], rowCount: 0 });
 
 const INVALID_CHARACTER = '22021';
 

@@ -4,7 +4,7 @@ import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import type { Api } from '../api.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
-import { isMakerRunning, MAKER_NAME, makerOfName, nameOfMaker, type Maker } from './maker.ts';
+import { isMakerRunning, MAKER_NAME, decodeMaker, encodeMaker, type Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
 import { SHARED_PREFIX, TEMPLATE_DATABASE, withParent, type Parent } from './parents.ts';
 import { DatabaseReset } from './reset.ts';
@@ -37,7 +37,7 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
   return withParent(options, async (api, parent, me) => {
     const server = await findOrCreateSharedUrl(api, parent, me);
     // Its name says that the database is in use, until the process or thread has ended. A connection could be ended by any test.
-    const name = `test_${nameOfMaker(me)}_${randomBytes(4).toString('hex')}`;
+    const name = `test_${encodeMaker(me)}_${randomBytes(4).toString('hex')}`;
     const connect = async () => openClient(withDatabase(server, 'postgres'));
     const admin = await connect();
     try {
@@ -66,9 +66,9 @@ async function findOrCreateSharedUrl(
   maker: Maker,
 ): Promise<string> {
   const name = SHARED_PREFIX + hash;
-  for (let found = shared; ; found = (await api.branches(projectId)).find((each) => each.name === name)) {
+  for (let found = shared; ; found = (await api.listBranches(projectId)).find((each) => each.name === name)) {
     if (found !== undefined) {
-      const url = await api.url(found);
+      const url = await api.findUrl(found);
       if (url === undefined) throw new Error(`The branch ${name} has no database. Delete it.`);
       return url;
     }
@@ -84,7 +84,7 @@ async function dropAbandoned(admin: Client): Promise<void> {
       where datname ~ '^test_${MAKER_NAME}_[0-9a-f]{8}'`,
   );
   for (const { maker } of rows)
-    if (!(await isMakerRunning(makerOfName(maker))))
+    if (!(await isMakerRunning(decodeMaker(maker))))
       // If it fails, such as because another process drops the same ones, the next call does it.
       await dropDatabases(admin, `datname ^@ 'test_${maker}_'`).catch(() => undefined);
 }

@@ -15,27 +15,27 @@ export interface Maker extends ProcessIdentity {
 }
 
 /** A part of the names of databases: names can't be changed while a database is in use, and need no other statement. */
-export const nameOfMaker = ({ pid, port = 0, startedAt, uniqueId }: Maker): string =>
-  [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), digest(uniqueId)].join('_');
+export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: Maker): string =>
+  [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), shortHash(uniqueId)].join('_');
 
-/** A regular expression for {@link nameOfMaker}. */
+/** A regular expression for {@link encodeMaker}. */
 export const MAKER_NAME = '[0-9a-z]+_[0-9a-z]+_[0-9a-z]+_[0-9a-f]*';
 
-export function makerOfName(name: string): Maker {
+export function decodeMaker(name: string): Maker {
   const [id = '', port = '', start = '', unique = ''] = name.split('_');
   const [pid, startedAt] = [parseInt(id, 36), parseInt(start, 36)];
   // Names have no room for all of it.
   const now = uniqueProcessId(pid);
-  const uniqueId = unique === '' ? undefined : unique === digest(now) ? now : unique;
+  const uniqueId = unique === '' ? undefined : unique === shortHash(now) ? now : unique;
   return { pid, startedAt, uniqueId, port: parseInt(port, 36) || undefined };
 }
 
-const digest = (text: string | undefined): string =>
+const shortHash = (text: string | undefined): string =>
   text === undefined ? '' : createHash('sha256').update(text).digest('hex').slice(0, 12);
 
 let ownPort: Promise<number> | undefined;
 
-export const ownMaker = async (): Promise<Maker> => ({
+export const describeOwnMaker = async (): Promise<Maker> => ({
   ...ownIdentity(),
   port: isMainThread ? undefined : await (ownPort ??= listenOnFreePort()),
 });

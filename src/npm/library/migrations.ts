@@ -15,9 +15,9 @@ import type { BranchOptions, Step } from './types.d.ts';
 const VERSION = 7;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
-export async function hashOfSteps(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {
+export async function hashSteps(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {
   const hash = createHash('sha256');
-  hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(commandOf)]));
+  hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(commandOfStep)]));
   for (const step of [migrate, seed]) {
     // How a folder runs depends on the tool that the project uses.
     if (typeof step === 'string')
@@ -34,7 +34,7 @@ export async function hashOfSteps(cwd: string, { from = '', migrate, seed }: Bra
   return hash.digest('hex').slice(0, 40);
 }
 
-const commandOf = (step: Step | undefined): string =>
+const commandOfStep = (step: Step | undefined): string =>
   typeof step === 'object' ? String(step.run) : (step ?? '');
 
 /** @throws {Error} with the output of a command that failed, or file and line of SQL that failed */

@@ -1,7 +1,7 @@
 /** The database of a test file, which it resets, clones and drops. Without a drop, the end of the process drops it. */
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
-import { useDatabase } from '../../api/addresses/databaseVariables.ts';
+import { setDatabaseVariables } from '../../api/addresses/databaseVariables.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import { TEMPLATE_DATABASE } from './parents.ts';
 import type { DatabaseReset, WithAdmin } from './reset.ts';
@@ -11,7 +11,7 @@ import type { TestDatabase } from './types.d.ts';
 /** The databases that are dropped when the process ends by itself. */
 const openDatabases = new Set<() => Promise<void>>();
 
-function dropAll(): void {
+function dropOpenDatabases(): void {
   for (const drop of openDatabases) drop().catch(() => undefined);
 }
 
@@ -38,7 +38,7 @@ interface Parts {
 
 /** Sets `DATABASE_URL` until the database is dropped. */
 export function openDatabase(url: string, { prefix, reset, connect, remove, ...parts }: Parts): TestDatabase {
-  const leaveDatabase = useDatabase(url);
+  const leaveDatabase = setDatabaseVariables(url);
   let count = 0;
   let { admin } = parts;
   admin?.unref();
@@ -72,11 +72,11 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   };
   const drop = () => {
     openDatabases.delete(drop);
-    if (openDatabases.size === 0) process.off('beforeExit', dropAll);
+    if (openDatabases.size === 0) process.off('beforeExit', dropOpenDatabases);
     return (dropped ??= inTurn(dropFile));
   };
   // Runners refuse hooks that are added by hooks, so the end of the file can't be noticed.
-  if (openDatabases.size === 0) process.on('beforeExit', dropAll);
+  if (openDatabases.size === 0) process.on('beforeExit', dropOpenDatabases);
   openDatabases.add(drop);
   return {
     url,

@@ -8,8 +8,8 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Api, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
-import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
-import { hashOfSteps, requireObjects, runStep } from './migrations.ts';
+import { isMakerRunning, describeOwnMaker, type Maker } from './maker.ts';
+import { hashSteps, requireObjects, runStep } from './migrations.ts';
 import { withClientOf } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
 import type { BranchOptions } from './types.d.ts';
@@ -40,11 +40,11 @@ export async function withParent<T>(
   work: (api: Api, parent: Parent, me: Maker) => Promise<T>,
 ): Promise<T> {
   const { cwd = process.cwd() } = options;
-  const [api, hash] = await Promise.all([findService(cwd), hashOfSteps(cwd, options)]);
-  const me = await ownMaker();
+  const [api, hash] = await Promise.all([findService(cwd), hashSteps(cwd, options)]);
+  const me = await describeOwnMaker();
   const { projectId, source } = await findSource(api, options.from);
   const build = async (url: string) => {
-    await commitWithoutWaiting(url);
+    await turnOffSynchronousCommit(url);
     const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
     for (const step of steps) await runStep(cwd, step, url);
     if (steps.length > 0 && options.from === undefined) await requireObjects(url);
@@ -64,11 +64,11 @@ export async function withParent<T>(
 /** The branch to start from. Without a name, the default branch of a project of our own, which stays empty. */
 async function findSource(api: Api, from: string | undefined) {
   if (from === undefined) {
-    const projectId = await api.ownProject();
+    const projectId = await api.findOrCreateOwnProject();
     return { projectId, source: undefined };
   }
-  for (const { id: projectId } of await api.projects()) {
-    const found = (await api.branches(projectId)).find(({ id, name }) => id === from || name === from);
+  for (const { id: projectId } of await api.listProjects()) {
+    const found = (await api.listBranches(projectId)).find(({ id, name }) => id === from || name === from);
     if (found !== undefined) return { projectId, source: found.id };
   }
   throw new Error(`The service has no branch ${from}`);
@@ -88,10 +88,10 @@ interface ParentQuery {
 async function findParent(
   api: Api,
   { projectId, source, hash, me }: ParentQuery,
-  build: (url: string) => Promise<void>,
+  runSteps: (url: string) => Promise<void>,
 ): Promise<Parent> {
   for (;;) {
-    const branches = await api.branches(projectId);
+    const branches = await api.listBranches(projectId);
     await Promise.all(branches.map(async (each) => deleteAbandoned(api, each)));
     const parents = branches.filter(({ name }) => name.startsWith(PARENT_PREFIX));
     const found = parents.find(({ name }) => name === PARENT_PREFIX + hash);
@@ -110,7 +110,7 @@ async function findParent(
       continue;
     }
     try {
-      await build(created.url);
+      await runSteps(created.url);
       // Its copies begin faster without a server that runs.
       await api.deleteComputes(created);
       await api.rename(created, PARENT_PREFIX + hash);
@@ -146,7 +146,7 @@ async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
  * Tests write much and lose nothing of value with the machine. Migrations may set it again. It holds for all copies: branches, databases
  * and clones.
  */
-async function commitWithoutWaiting(url: string): Promise<void> {
+async function turnOffSynchronousCommit(url: string): Promise<void> {
   await withClientOf(url, async (client) => {
     const database = client.escapeIdentifier(requireDatabaseUrl(url).database);
     await client.query(`alter database ${database} set synchronous_commit = off`);

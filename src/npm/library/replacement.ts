@@ -34,10 +34,10 @@ export function tableReplacementStatements(
   const triggered = new Set(
     tables.filter(({ hasTriggers }) => hasTriggers).flatMap(({ name, root }) => [name, root]),
   );
-  const triggers = (what: string) =>
+  const triggerStatements = (what: string) =>
     [...triggered].map((name) => `alter table only ${name} ${what} trigger user;`);
   const forced = tables.filter(({ isForced }) => isForced);
-  const policies = (isForced: boolean) =>
+  const policyStatements = (isForced: boolean) =>
     forced.map(({ name }) => `${forcePoliciesStatement(name, isForced)};`);
   const inserts = tables.flatMap(({ name, columns }, index) => {
     const values = rows.get(name) ?? '';
@@ -49,14 +49,14 @@ export function tableReplacementStatements(
         ];
   });
   return [
-    ...triggers('disable'),
-    ...policies(false),
+    ...triggerStatements('disable'),
+    ...policyStatements(false),
     `truncate ${targets.join(', ')};`,
     // One statement inserts all rows, so that foreign keys are checked when all are there.
     ...(inserts.length === 0 ? [] : [`with ${inserts.join(',\n')} select;`]),
     'set constraints all immediate;',
-    ...policies(true),
-    ...triggers('enable'),
+    ...policyStatements(true),
+    ...triggerStatements('enable'),
   ];
 }
 

@@ -107,13 +107,13 @@ export class DatabaseReset {
     const { layout, state, rows } = beginning;
     // The contents may be unreadable because the catalogs have changed.
     const [catalogs, contents] = await Promise.allSettled([readCatalogs(client), readState(client, layout)]);
-    const changes = changedCatalogs(beginning.catalogs, valueOf(catalogs));
+    const changes = changedCatalogs(beginning.catalogs, valueOrThrow(catalogs));
     if (changes.length > 0)
       return {
         reason: `its objects, settings or rights have changed (${changes.join(', ')})`,
         isOfTest: true,
       };
-    const now = valueOf(contents);
+    const now = valueOrThrow(contents);
     const changed = layout.tables.filter(({ name }, at) => {
       const [before, after] = [this.#replaced.get(name) ?? state.tables[at], now.tables[at]];
       return before?.rows !== after?.rows || (after?.newest ?? 0) > (before?.newest ?? 0);
@@ -136,7 +136,7 @@ export class DatabaseReset {
         'commit',
       ].join('\n'),
     );
-    const newest = numberIn(result);
+    const newest = numberInResults(result);
     for (const { name } of tables) {
       const count = state.tables[layout.tables.findIndex((each) => each.name === name)]?.rows ?? '';
       this.#replaced.set(name, { rows: count, newest });
@@ -161,14 +161,14 @@ export class DatabaseReset {
 }
 
 /** The last of the results is that of `commit`. */
-function numberIn(results: unknown): number {
+function numberInResults(results: unknown): number {
   const last = Array.isArray(results) ? results.at(-2) : undefined;
   const number = Number(last?.rows?.[0]?.number);
   if (!Number.isSafeInteger(number)) throw new Error('no transaction');
   return number;
 }
 
-function valueOf<T>(settled: PromiseSettledResult<T>): T {
+function valueOrThrow<T>(settled: PromiseSettledResult<T>): T {
   if (settled.status === 'rejected') throw settled.reason;
   return settled.value;
 }

@@ -21,14 +21,14 @@ const joinedServices = new Map<string, Promise<Api>>();
 /** @throws {Error} if the service can't start or has no Postgres */
 export async function findService(cwd: string): Promise<Api> {
   const folder = path.resolve(cwd, OWN_FOLDER);
-  const joined = joinedServices.get(folder) ?? givenService() ?? joinService(folder);
+  const joined = joinedServices.get(folder) ?? serviceOfEnvironment() ?? joinService(folder);
   joinedServices.set(folder, joined);
   joined.catch(() => joinedServices.delete(folder));
   return joined;
 }
 
 /** The service of `npx hosted-postgres --run`, which runs longer than its command. A service of another machine is never used. */
-function givenService(): Promise<Api> | undefined {
+function serviceOfEnvironment(): Promise<Api> | undefined {
   const { NEON_API_HOST: host = '', NEON_API_KEY: key } = process.env;
   const baseUrl = baseUrlOrUndefined(host);
   if (key === undefined || baseUrl === undefined || !isLoopback(new URL(baseUrl).hostname)) return undefined;

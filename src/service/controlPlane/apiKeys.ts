@@ -41,25 +41,25 @@ export class ApiKeys {
 
   /** Whether the value is a valid key; records its use. */
   isValid(value: string, from: string): boolean {
-    const key = this.#find(value);
+    const key = this.#findByValue(value);
     if (key !== undefined) this.#uses.set(key.id, { at: this.#clock.now(), from });
     return key !== undefined;
   }
 
   /** The time that `===` takes may reveal the beginning of a hash, but this doesn't help to guess a key: a SHA-256 can't be inverted. */
-  #find(value: string): StoredKey | undefined {
+  #findByValue(value: string): StoredKey | undefined {
     const hash = hashOfKey(value);
     for (const key of this.#store.account.keys.values()) if (key.hash === hash) return key;
     return undefined;
   }
 
   isRevoked(value: string): boolean {
-    return this.#find(value) === undefined && this.#store.account.revokedKeys.has(hashOfKey(value));
+    return this.#findByValue(value) === undefined && this.#store.account.revokedKeys.has(hashOfKey(value));
   }
 
   /** Makes the value a valid key unless it already is one. */
   add(name: string, value: string): StoredKey {
-    const existing = this.#find(value);
+    const existing = this.#findByValue(value);
     if (existing !== undefined) return existing;
     const key = newStoredKey(this.#store.account.nextKeyId(), name, value, this.#clock.now());
     this.#store.commit({ set: 'key', value: key });

@@ -7,7 +7,7 @@ import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/accountState.ts';
 import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
-import { specOf, withState } from './records/computeRecord.ts';
+import { computeSpec, withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
 import { computeMutations } from './records/countUsage.ts';
 
@@ -82,7 +82,7 @@ export async function attachAll(
     const compute = account.compute(id);
     if (compute === undefined || unfinishedOn(account, compute).some(({ step }) => step.kind === 'apply'))
       return;
-    await engine.attach(specOf(compute)).catch((error: unknown) => onFailure(id, error));
+    await engine.attach(computeSpec(compute)).catch((error: unknown) => onFailure(id, error));
   };
   await Promise.all([...account.computes()].map(({ record }) => limited(async () => attach(record.id))));
 }

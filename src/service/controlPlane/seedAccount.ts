@@ -40,16 +40,16 @@ interface Seed extends Pick<SeedDependencies, 'plan' | 'runsPostgres'> {
 /** @throws {StartError} `projectsFile` if the file cannot be read or breaks a rule */
 export async function seedAccount(deps: SeedDependencies): Promise<AccountState> {
   const { projects, plan } = deps;
-  const fail = (problem: string) =>
+  const projectsFileError = (problem: string) =>
     new StartError('projectsFile', `Cannot use ${projects?.file}: ${problem}`);
   const description = projects?.content ?? sampleAccount(plan);
-  if ('problem' in description) throw fail(description.problem);
+  if ('problem' in description) throw projectsFileError(description.problem);
   const [account, now] = [new AccountState(), deps.clock.now()];
   const seed = { ...deps, engine: await deps.engine, account, now };
   try {
     for (const project of description.projects) await addProject(seed, project);
   } catch (error) {
-    throw error instanceof HttpError ? fail(error.message) : error;
+    throw error instanceof HttpError ? projectsFileError(error.message) : error;
   }
   if (projects === undefined) seed.engine.setSampleData(SAMPLE_DATA);
   for (const { name } of description.api_keys ?? [])

@@ -19,12 +19,12 @@ export function delay(clock: Clock, milliseconds: number, signal?: AbortSignal):
 
 /** Calls repeatedly until the returned function is called. */
 export function callEvery(clock: Clock, milliseconds: number, call: () => void): () => void {
-  const start = () =>
+  const startTimer = () =>
     clock.after(milliseconds, () => {
-      timer = start();
+      timer = startTimer();
       call();
     });
-  let timer = start();
+  let timer = startTimer();
   return () => timer.dispose();
 }
 

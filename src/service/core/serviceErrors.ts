@@ -61,10 +61,10 @@ export const notUsable = (message: string): StartError => new StartError('notUsa
 export function formatIssue(issue: z.core.$ZodIssue): string {
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const field = [...issue.path, ...unknown].map(String).join('.').slice(0, 200);
-  return `${field || 'top level'}: ${problem(issue)}`;
+  return `${field || 'top level'}: ${issueText(issue)}`;
 }
 
-function problem(issue: z.core.$ZodIssue): string {
+function issueText(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       // zod does not say whether the value is missing or has another type.

@@ -29,7 +29,7 @@ import { jsonReply, type JsonReply } from './response.ts';
 export const accountRoutes = (plane: ControlPlane): Routes => ({
   'GET /auth': () => jsonReply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
   'GET /users/me': () => jsonReply(currentUser(plane)),
-  'GET /users/me/organizations': () => jsonReply({ organizations: [organization(plane)] }),
+  'GET /users/me/organizations': () => jsonReply({ organizations: [organizationReply(plane)] }),
   'GET /organizations/:org_id': (call) => jsonReply(findOrganization(plane, call)),
   'GET /organizations/:org_id/members': (call) => {
     const { id: org_id, created_at: joined_at } = findOrganization(plane, call);
@@ -90,7 +90,7 @@ const LOCAL_REGION = {
 const UNLIMITED = 2 ** 31 - 1;
 
 /** The only organization, for clients that list projects by organization only. Its id is accepted and ignored. */
-const organization = ({ plan }: ControlPlane) => ({
+const organizationReply = ({ plan }: ControlPlane) => ({
   id: 'org-local',
   name: LOCAL_USER.name,
   handle: 'local',
@@ -102,7 +102,7 @@ const organization = ({ plan }: ControlPlane) => ({
 
 /** @throws {HttpError} 404 */
 function findOrganization(plane: ControlPlane, call: ApiCall) {
-  const found = organization(plane);
+  const found = organizationReply(plane);
   if (call.param('org_id') !== found.id) throw notFound('organization with the id', call.param('org_id'));
   return found;
 }

@@ -22,11 +22,11 @@ const BRANCHES = '/projects/:project_id/branches';
 const BRANCH = `${BRANCHES}/:branch_id`;
 
 export function branchRoutes(plane: ControlPlane): Routes {
-  const target = (call: ApiCall) => [findProject(plane, call), call.param('branch_id')] as const;
-  const show = (call: ApiCall, branch: BranchRecord) =>
+  const branchTarget = (call: ApiCall) => [findProject(plane, call), call.param('branch_id')] as const;
+  const branchReply = (call: ApiCall, branch: BranchRecord) =>
     toBranchResponse(branch, findProject(plane, call), plane.clock.now());
   const replyWith = (call: ApiCall, result: BranchResult, status = 200) =>
-    jsonReply({ ...result, branch: show(call, result.branch) }, status);
+    jsonReply({ ...result, branch: branchReply(call, result.branch) }, status);
   return {
     [`GET ${BRANCHES}`]: (call) => listBranches(plane, call),
     [`POST ${BRANCHES}`]: async (call) => {
@@ -37,33 +37,34 @@ export function branchRoutes(plane: ControlPlane): Routes {
     [`GET ${BRANCHES}/count`]: (call) =>
       jsonReply({ count: filterBySearch(call, [...findProject(plane, call).branches.values()]).length }),
     [`GET ${BRANCH}`]: (call) => {
-      const branch = findBranch(...target(call));
-      return jsonReply({ branch: show(call, branch), annotation: annotationOf(branch) });
+      const branch = findBranch(...branchTarget(call));
+      return jsonReply({ branch: branchReply(call, branch), annotation: annotationOf(branch) });
     },
     // The local service only.
     [`GET ${BRANCH}/replication_slots`]: async (call) => {
-      const { id } = findBranch(...target(call));
+      const { id } = findBranch(...branchTarget(call));
       return jsonReply({ replication_slots: await (await plane.engine).replicationSlots(id) });
     },
-    [`GET ${BRANCH}/changes`]: (call) => showChanges(plane, call, ...target(call)),
+    [`GET ${BRANCH}/changes`]: (call) => showChanges(plane, call, ...branchTarget(call)),
     [`PATCH ${BRANCH}`]: async (call) => {
       const { branch } = await readJsonBody(call.request, BranchPatchBody);
-      return replyWith(call, updateBranch(plane, ...target(call), branch));
+      return replyWith(call, updateBranch(plane, ...branchTarget(call), branch));
     },
     [`DELETE ${BRANCH}`]: (call) => {
-      const deleted = deleteBranch(plane, ...target(call));
+      const deleted = deleteBranch(plane, ...branchTarget(call));
       return deleted === undefined ? deletionReply(undefined) : replyWith(call, deleted);
     },
     [`GET ${BRANCH}/endpoints`]: (call) => {
-      const [project, id] = target(call);
+      const [project, id] = branchTarget(call);
       const computes = computesOf(project, findBranch(project, id).id);
       return jsonReply({ endpoints: computes.map(({ record }) => record) });
     },
     [`POST ${BRANCH}/restore`]: async (call) => {
       const body = await readJsonBody(call.request, BranchRestoreBody);
-      return replyWith(call, await restoreBranch(plane, ...target(call), body));
+      return replyWith(call, await restoreBranch(plane, ...branchTarget(call), body));
     },
-    [`POST ${BRANCH}/set_as_default`]: (call) => replyWith(call, setDefaultBranch(plane, ...target(call))),
+    [`POST ${BRANCH}/set_as_default`]: (call) =>
+      replyWith(call, setDefaultBranch(plane, ...branchTarget(call))),
   };
 }
 

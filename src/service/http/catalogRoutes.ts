@@ -69,36 +69,36 @@ export const catalogRoutes = (plane: ControlPlane): Routes => ({
 
 function databaseRoutes(plane: ControlPlane): Routes {
   const target = (call: ApiCall) => branchOfCall(plane, call);
-  const named = (call: ApiCall) => [target(call), call.param('database_name')] as const;
+  const databaseTarget = (call: ApiCall) => [target(call), call.param('database_name')] as const;
   return {
     [`GET ${DATABASES}`]: async (call) => jsonReply({ databases: await listDatabases(target(call)) }),
     [`POST ${DATABASES}`]: async (call) => {
       const { database } = await readJsonBody(call.request, DatabaseCreationBody);
       return jsonReply(await createDatabase(target(call), database.name, database.owner_name), 201);
     },
-    [`GET ${DATABASE}`]: async (call) => jsonReply({ database: await findDatabase(...named(call)) }),
+    [`GET ${DATABASE}`]: async (call) => jsonReply({ database: await findDatabase(...databaseTarget(call)) }),
     [`PATCH ${DATABASE}`]: async (call) => {
       const { database } = await readJsonBody(call.request, DatabaseChangeBody);
-      return jsonReply(await updateDatabase(...named(call), database));
+      return jsonReply(await updateDatabase(...databaseTarget(call), database));
     },
-    [`DELETE ${DATABASE}`]: async (call) => deletionReply(await deleteDatabase(...named(call))),
+    [`DELETE ${DATABASE}`]: async (call) => deletionReply(await deleteDatabase(...databaseTarget(call))),
   };
 }
 
 function roleRoutes(plane: ControlPlane): Routes {
   const target = (call: ApiCall) => branchOfCall(plane, call);
-  const named = (call: ApiCall) => [target(call), call.param('role_name')] as const;
+  const roleTarget = (call: ApiCall) => [target(call), call.param('role_name')] as const;
   return {
     [`GET ${ROLES}`]: async (call) => jsonReply({ roles: await listRoles(target(call)) }),
     [`POST ${ROLES}`]: async (call) => {
       const { role } = await readJsonBody(call.request, RoleCreationBody);
       return jsonReply(await createRole(target(call), role.name, role.no_login !== true), 201);
     },
-    [`GET ${ROLE}`]: async (call) => jsonReply({ role: await findRole(...named(call)) }),
-    [`DELETE ${ROLE}`]: async (call) => deletionReply(await deleteRole(...named(call))),
+    [`GET ${ROLE}`]: async (call) => jsonReply({ role: await findRole(...roleTarget(call)) }),
+    [`DELETE ${ROLE}`]: async (call) => deletionReply(await deleteRole(...roleTarget(call))),
     [`GET ${ROLE}/reveal_password`]: async (call) =>
-      jsonReply({ password: await revealPassword(...named(call)) }),
-    [`POST ${ROLE}/reset_password`]: async (call) => jsonReply(await resetPassword(...named(call))),
+      jsonReply({ password: await revealPassword(...roleTarget(call)) }),
+    [`POST ${ROLE}/reset_password`]: async (call) => jsonReply(await resetPassword(...roleTarget(call))),
   };
 }
 
@@ -110,9 +110,12 @@ async function compareSchema(plane: ControlPlane, call: ApiCall): Promise<JsonRe
     queryParameter(call, 'base_branch_id') ?? findBranch(target.project, target.branchId).parent_id;
   if (baseId === undefined) throw badRequest('base_branch_id is required, because the branch has no parent.');
   const moments = [parseMomentOfCall(plane, call, 'base_'), parseMomentOfCall(plane, call)];
-  const sqlOf = async (branchId: string, moment: Moment | undefined) =>
+  const readSqlOfBranch = async (branchId: string, moment: Moment | undefined) =>
     (await readSchema({ ...target, branchId }, database, 'sql', moment)).sql ?? '';
-  const [before, after] = [await sqlOf(baseId, moments[0]), await sqlOf(target.branchId, moments[1])];
+  const [before, after] = [
+    await readSqlOfBranch(baseId, moments[0]),
+    await readSqlOfBranch(target.branchId, moments[1]),
+  ];
   if (before === after) return jsonReply({ diff: '' });
   const options = { headerOptions: FILE_HEADERS_ONLY };
   const [from, to] = [`a/${database}`, `b/${database}`];

@@ -67,8 +67,8 @@ export function computeRoutes(plane: ControlPlane): Routes {
 
 /** Clients poll this list, so its bytes are kept until a compute changes. */
 function listComputes(project: ProjectState): JsonReply {
-  const endpoints = () => [...project.computes.values()].map(({ record }) => record);
-  project.listOfComputes ??= Buffer.from(JSON.stringify({ endpoints: endpoints() }));
+  const endpointRecords = () => [...project.computes.values()].map(({ record }) => record);
+  project.listOfComputes ??= Buffer.from(JSON.stringify({ endpoints: endpointRecords() }));
   return { status: 200, json: project.listOfComputes };
 }
 

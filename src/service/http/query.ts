@@ -80,18 +80,18 @@ export function paginate<T extends { readonly id: string }>(
 ) {
   const text = queryParameter(call, 'cursor');
   const limit = pageSize(call, limits);
-  const compare = (a: string, b: string) => (a === b ? 0 : a < b !== isDescending ? -1 : 1);
-  const sorted = records.toSorted((a, b) => compare(key(a), key(b)));
-  const start = text === undefined ? 0 : startAfter(parseCursor(text));
+  const compareInOrder = (a: string, b: string) => (a === b ? 0 : a < b !== isDescending ? -1 : 1);
+  const sorted = records.toSorted((a, b) => compareInOrder(key(a), key(b)));
+  const start = text === undefined ? 0 : indexAfterCursor(parseCursor(text));
   const page = sorted.slice(start, start + limit);
   const last = page.at(-1);
   const cursor = last === undefined ? text : formatCursor([last.id, key(last)]);
   return { records: page, cursor, isLast: start + limit >= sorted.length };
 
-  function startAfter([id, position]: Cursor): number {
+  function indexAfterCursor([id, position]: Cursor): number {
     const index = sorted.findIndex((record) => record.id === id && key(record) === position);
     if (index >= 0) return index + 1;
-    const next = sorted.findIndex((record) => compare(key(record), position) > 0);
+    const next = sorted.findIndex((record) => compareInOrder(key(record), position) > 0);
     return next >= 0 ? next : sorted.length;
   }
 }

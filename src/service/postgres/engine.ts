@@ -138,7 +138,7 @@ function postgresEngine(
   const computes = new Map<string, ComputeServer>();
   const reader = new ReaderRole(deps);
   let events: EngineEvents | undefined;
-  const computeOf = (spec: ComputeSpec) => {
+  const findOrCreateCompute = (spec: ComputeSpec) => {
     if (!events) throw new EngineError('The engine is not open');
     // `close` doesn't end the server of a compute that is created after it.
     deps.shutdownSignal.throwIfAborted();
@@ -157,14 +157,14 @@ function postgresEngine(
     },
     // The servers of suspended computes keep their ports.
     allocateAddress: async () => chooseFreeAddress(new Set(storage.loopbackPorts.values())),
-    attach: async (spec) => computeOf(spec).attach(spec),
-    start: async (spec) => computeOf(spec).start(spec),
+    attach: async (spec) => findOrCreateCompute(spec).attach(spec),
+    start: async (spec) => findOrCreateCompute(spec).start(spec),
     activity: async (computeId) => (await computes.get(computeId)?.activity()) ?? { pooled_clients: 0 },
     serverLog: async (computeId) => computes.get(computeId)?.log.lines ?? [],
     suspend: async (computeId) => computes.get(computeId)?.suspend(),
     async applyConfig(spec) {
       await checkSettings(deps, spec);
-      await computeOf(spec).applyConfig(spec);
+      await findOrCreateCompute(spec).applyConfig(spec);
     },
     async remove(computeId) {
       await computes.get(computeId)?.close();

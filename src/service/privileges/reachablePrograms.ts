@@ -62,7 +62,7 @@ function ensureCopy(folder: string): string {
   }
   // The cluster may be missing in the copy: not each program that uses these binaries has it, and the first one made the copy.
   const cluster = packedClusterFile(folder);
-  if (cluster !== undefined) addFile(cluster, path.join(copy, path.basename(cluster)));
+  if (cluster !== undefined) linkFileOnce(cluster, path.join(copy, path.basename(cluster)));
   recordOwner(copy, folder);
   return path.join(copy, path.basename(folder));
 }
@@ -97,7 +97,7 @@ function linkTree(from: string, to: string): void {
 }
 
 /** Adds a file that is complete from the beginning, because others may look for it. */
-function addFile(from: string, to: string): void {
+function linkFileOnce(from: string, to: string): void {
   if (existsSync(to)) return;
   const temporary = `${to}.${process.pid}`;
   linkOrCopy(from, temporary);

@@ -49,7 +49,7 @@ export function findOrCreateStorageFolder(dataDir: string, account: UnixAccount)
   if (isReachable && isPrivate(inside, account)) return inside;
   const note = path.join(real, NOTE);
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
-  if (noted !== '') return notedFolder(noted, real, account);
+  if (noted !== '') return folderInNote(noted, real, account);
   if (isReachable && isWritableOnlyByRoot(real)) return findOrCreateOwnedFolder(inside, account);
   makeReadable(SYSTEM_FOLDER);
   const folder = findOrCreateOwnedFolder(path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex')), account);
@@ -67,7 +67,7 @@ export function createTemporaryStorage(dataDir: string, account: UnixAccount): s
 }
 
 /** Throws instead of creating empty databases: the existing ones may be on a disk that is not mounted now. */
-function notedFolder(folder: string, dataDir: string, account: UnixAccount): string {
+function folderInNote(folder: string, dataDir: string, account: UnixAccount): string {
   // A copy of a data directory has a note with the folder of the original.
   if (!isPrivate(folder, account) || belongsToOtherDataDirectory(folder, dataDir)) {
     const message =

@@ -32,8 +32,8 @@ export function findNobody(): UnixAccount {
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
   // macOS and some directory services: not in the file, or with a negative number.
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
-  return { uid: id('-u'), gid: id('-g') };
+  const idOfNobody = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: idOfNobody('-u'), gid: idOfNobody('-g') };
 }
 
 /** Whether the account can go through every folder above `file`. */
@@ -70,7 +70,7 @@ export function makeReadable(folder: string): void {
  * Closes the files that this process inherited, and unsets TMPDIR if the account can't use that folder. Call it first.
  */
 export function dropInheritedEnvironment(account: UnixAccount): void {
-  if (process.platform === 'linux') closeInherited();
+  if (process.platform === 'linux') closeInheritedFiles();
   const folder = os.tmpdir();
   const isUsable = canReach(folder, account) && (statSync(folder).mode & 0o003) === 0o003;
   if (!isUsable) delete process.env['TMPDIR'];
@@ -88,7 +88,7 @@ export function giveUpRoot({ uid, gid }: UnixAccount): void {
 }
 
 /** Only Linux needs this: on other systems, programs that the service starts don't inherit these descriptors. */
-function closeInherited(): void {
+function closeInheritedFiles(): void {
   for (const descriptor of readdirSync('/proc/self/fd').map(Number))
     if (descriptor > STDERR && isInherited(descriptor)) closeSync(descriptor);
 }

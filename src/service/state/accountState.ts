@@ -114,7 +114,7 @@ export class AccountState {
       case 'deleted':
         this.#removeProject(value.projectId);
         this.deleted.set(value.projectId, value);
-        for (const port of portsOf(value)) this.ports.add(port);
+        for (const port of usedPorts(value)) this.ports.add(port);
     }
   }
 
@@ -168,7 +168,7 @@ export class AccountState {
         return;
       case 'deleted': {
         const deleted = this.deleted.get(mutation.projectId);
-        for (const port of deleted === undefined ? [] : portsOf(deleted)) this.ports.delete(port);
+        for (const port of deleted === undefined ? [] : usedPorts(deleted)) this.ports.delete(port);
         this.deleted.delete(mutation.projectId);
       }
     }
@@ -205,7 +205,7 @@ export function* mutationsOf(project: ProjectState): Iterable<Mutation> {
 }
 
 /** The ports that connection strings of a deleted project have. */
-const portsOf = ({ mutations }: DeletedProject): number[] =>
+const usedPorts = ({ mutations }: DeletedProject): number[] =>
   mutations.flatMap((each) =>
     'set' in each && each.set === 'compute' ? [each.value.address.port, each.value.address.poolerPort] : [],
   );

@@ -78,7 +78,7 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
   const lost = notUsable(`Another service uses ${folder} now, so this one ends.`);
   const isHeld = () => isSameFile(lockDescriptor, lockPath);
   const stopRenewal = callEvery(options.clock, RENEWAL_INTERVAL, () => {
-    if (isHeld()) return renew(lockDescriptor, me);
+    if (isHeld()) return renewLock(lockDescriptor, me);
     stopRenewal();
     options.onLost(lost);
   });
@@ -139,7 +139,7 @@ function removeOrEmpty(file: string, descriptor: number): void {
 }
 
 /** Updates the modification time by writing the same text, because only the file's owner (root) can set it directly. */
-function renew(lockDescriptor: number, me: LockOwner): void {
+function renewLock(lockDescriptor: number, me: LockOwner): void {
   try {
     writeSync(lockDescriptor, JSON.stringify(me), 0);
   } catch {
@@ -147,7 +147,7 @@ function renew(lockDescriptor: number, me: LockOwner): void {
   }
 }
 
-const isForeign = ({ host }: LockOwner): boolean => host !== undefined && host !== os.hostname();
+const isOfOtherMachine = ({ host }: LockOwner): boolean => host !== undefined && host !== os.hostname();
 
 /** Whether the lock of the system, which this process has, proves that the owner of `service.lock` has ended. */
 function hasEndedBySystem(owner: LockOwner, me: LockOwner): boolean {
@@ -155,7 +155,7 @@ function hasEndedBySystem(owner: LockOwner, me: LockOwner): boolean {
   // A container has another host name than its machine. If Linux runs containers, the unique ids of their processes end with
   // its last start.
   const [theirs, ours] = [owner, me].map(({ uniqueId }) => uniqueId?.split(' ')[1]);
-  return theirs === undefined ? !isForeign(owner) : theirs === ours;
+  return theirs === undefined ? !isOfOtherMachine(owner) : theirs === ours;
 }
 
 /** Far more than the processes that start at the same moment. */
@@ -168,18 +168,19 @@ async function takeLockIfFree(
   { clock, log }: LockOptions,
 ): Promise<LockOwner | undefined> {
   const owner = readOwner(lock);
-  if (owner === undefined || !isForeign(owner) || hasEndedBySystem(owner, me)) return takeLock(lock, me);
+  if (owner === undefined || !isOfOtherMachine(owner) || hasEndedBySystem(owner, me))
+    return takeLock(lock, me);
   log(`Waiting ${WATCH_TIME / 1000} s, to see whether a service still runs on the machine ${owner.host}.`);
-  const seen = renewalOf(lock);
+  const seen = readRenewal(lock);
   for (let waited = 0; waited < WATCH_TIME; waited += WATCH_INTERVAL) {
     await pause(WATCH_INTERVAL, clock);
-    if (renewalOf(lock) !== seen) return readOwner(lock) ?? takeLock(lock, me);
+    if (readRenewal(lock) !== seen) return readOwner(lock) ?? takeLock(lock, me);
   }
   return takeLock(lock, me, owner);
 }
 
 /** Changes when the lock is renewed or replaced. Opening it makes a network file system ask its server. */
-function renewalOf(lock: string): string | undefined {
+function readRenewal(lock: string): string | undefined {
   try {
     const descriptor = openSync(lock, 'r');
     const { ino, mtimeMs, size } = fstatSync(descriptor);
@@ -205,7 +206,7 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
     const replacement = `${lock}.after-${owner.pid}`;
     const successor = takeLock(replacement, me, abandoned);
     if (successor !== undefined) return successor;
-    if (isSame(readOwner(lock), owner)) {
+    if (isSameIdentity(readOwner(lock), owner)) {
       // On Windows it fails if the owner still has it open.
       attemptWrite(lock, () => renameOverSync(replacement, lock));
       return undefined;
@@ -217,10 +218,10 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
 
 function mayBeRunning(owner: LockOwner, me: LockOwner, abandoned: LockOwner | undefined): boolean {
   if (hasEndedBySystem(owner, me)) return false;
-  return isForeign(owner) ? !isSame(abandoned, owner) : isRunningSync(owner);
+  return isOfOtherMachine(owner) ? !isSameIdentity(abandoned, owner) : isRunningSync(owner);
 }
 
-const isSame = (a: ProcessIdentity | undefined, b: ProcessIdentity): boolean =>
+const isSameIdentity = (a: ProcessIdentity | undefined, b: ProcessIdentity): boolean =>
   a?.pid === b.pid && a.startedAt === b.startedAt && a.uniqueId === b.uniqueId;
 
 /** Returns undefined if the file is missing, and an owner that counts as ended if the file is not valid. */
@@ -228,12 +229,12 @@ function readOwner(file: string): LockOwner | undefined {
   const owner = readJsonFile(file);
   if (owner === undefined && !existsSync(file)) return undefined;
   const { pid, startedAt, uniqueId, host, isLockedBySystem } = fieldsOf(owner);
-  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  const textOrUndefined = (value: unknown) => (typeof value === 'string' ? value : undefined);
   return {
     pid: Number(pid ?? 0),
     startedAt: Number(startedAt ?? 0),
-    uniqueId: text(uniqueId),
-    host: text(host),
+    uniqueId: textOrUndefined(uniqueId),
+    host: textOrUndefined(host),
     isLockedBySystem: isLockedBySystem === true,
   };
 }
@@ -241,7 +242,7 @@ function readOwner(file: string): LockOwner | undefined {
 function alreadyRunning(folder: string, info: string, owner: LockOwner): StartError {
   const { pid, host } = owner;
   const { pid: published, baseUrl } = fieldsOf(readJsonFile(info));
-  const where = isForeign(owner)
+  const where = isOfOtherMachine(owner)
     ? `on the machine ${host}`
     : published === pid
       ? `at ${String(baseUrl)} (process ${pid})`
@@ -251,16 +252,16 @@ function alreadyRunning(folder: string, info: string, owner: LockOwner): StartEr
 
 /** Returns undefined if the file is missing or damaged. */
 const readJsonFile = (file: string): unknown =>
-  ignoringErrors((): unknown => JSON.parse(readFileSync(file, 'utf8')));
+  undefinedOnError((): unknown => JSON.parse(readFileSync(file, 'utf8')));
 
 /** @returns the temporary directories of this user whose service was killed */
 export function findAbandonedDirectories(uid: number | undefined): string[] {
   const parent = os.tmpdir();
-  const names = ignoringErrors(() => readdirSync(parent)) ?? [];
+  const names = undefinedOnError(() => readdirSync(parent)) ?? [];
   return names
     .filter((name) => name.startsWith(TEMPORARY_PREFIX))
     .map((name) => path.join(parent, name))
-    .filter((folder) => ignoringErrors(() => isAbandoned(folder, uid)) === true);
+    .filter((folder) => undefinedOnError(() => isAbandoned(folder, uid)) === true);
 }
 
 /** The folder for temporary files is shared: users may not read each other's directories, which come and go at any time. */
@@ -270,10 +271,10 @@ function isAbandoned(folder: string, uid: number | undefined): boolean {
   const lock = path.join(folder, LOCK);
   if (!lstatSync(lock).isFile()) return false;
   const owner = readOwner(lock);
-  return owner !== undefined && !isForeign(owner) && !isRunningSync(owner);
+  return owner !== undefined && !isOfOtherMachine(owner) && !isRunningSync(owner);
 }
 
-function ignoringErrors<T>(read: () => T): T | undefined {
+function undefinedOnError<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

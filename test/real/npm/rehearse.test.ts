@@ -204,15 +204,15 @@ describe('npx hosted-postgres rehearse', () => {
       rewrite: (reply, call) => (call.endsWith('/rehearsal') ? { status: 404, json: {} } : reply),
     });
     const api = new Api(service.baseUrl, service.key);
-    const [project] = await api.projects();
+    const [project] = await api.listProjects();
     const id = project?.id ?? assert.fail('no project');
-    const [main] = await api.branches(id);
-    const uri = main && (await api.url(main));
+    const [main] = await api.listBranches(id);
+    const uri = main && (await api.findUrl(main));
     await query(
       uri ?? assert.fail('no database'),
       'create table users as select g as id, $$n$$ as nick from generate_series(1, 1204) g',
     );
-    const before = (await api.branches(id)).map(({ name }) => name);
+    const before = (await api.listBranches(id)).map(({ name }) => name);
     const account = { NEON_API_KEY: service.key, NEON_API_HOST: proxy.baseUrl, NEON_PROJECT_ID: id };
     const rehearsed = async (...args: string[]) => {
       const variables = Object.entries(account).map((each) => each.join('='));
@@ -235,7 +235,7 @@ describe('npx hosted-postgres rehearse', () => {
     const failed = await rehearsed('--from', main?.id ?? '', '--run', sql('drop table nothing'));
     assert.equal(failed.code, 1, failed.output);
     assert.deepEqual(
-      (await api.branches(id)).map(({ name }) => name),
+      (await api.listBranches(id)).map(({ name }) => name),
       before,
     );
     await proxy.stop();

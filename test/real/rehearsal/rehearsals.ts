@@ -52,7 +52,7 @@ export async function startRehearsals({
   const service = await startLocalService(options);
   const api = new Api(service.baseUrl, service.key);
   const project = await api.createProject('rehearsals');
-  const [parent] = await api.branches(project);
+  const [parent] = await api.listBranches(project);
   return rehearsalsOf(service, parent, isSampled);
 }
 
@@ -63,7 +63,7 @@ export async function rehearsalsOf(
   isSampled = false,
 ): Promise<Rehearsals> {
   const api = new Api(service.baseUrl, service.key);
-  const url = parent && (await api.url(parent));
+  const url = parent && (await api.findUrl(parent));
   if (parent === undefined || url === undefined) throw new Error('The project has no database');
   const project = parent.project_id;
   let count = 0;
@@ -78,8 +78,8 @@ export async function rehearsalsOf(
   const rehearser = {
     copyBranch: copy,
     startRehearsal: async (branch: Copy) => !isSampled && api.startRehearsal(branch),
-    rehearsal: async (branch: Copy) => api.rehearsal(branch),
-    schemaDiff: async (branch: Copy, database: string) => api.schemaDiff(branch, database),
+    rehearsal: async (branch: Copy) => api.readRehearsal(branch),
+    schemaDiff: async (branch: Copy, database: string) => api.readSchemaDiff(branch, database),
     delete: remove,
   };
   return {

@@ -10,7 +10,7 @@ const MIGRATION = ['begin', 'alter table customers drop column city', 'select pg
 describe('A rehearsal on the tables of the sample', () => {
   it('sees their locks and counts what is lost', async () => {
     const service = await startLocalService();
-    const branches = await new Api(service.baseUrl, service.key).branches(PROJECT);
+    const branches = await new Api(service.baseUrl, service.key).listBranches(PROJECT);
     const main = branches.find(({ name }) => name === 'main');
     const rehearsals = await rehearsalsOf(service, main);
     const report = await rehearsals.rehearse(async ({ url }) => migrate(url, MIGRATION));

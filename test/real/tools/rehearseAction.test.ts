@@ -143,7 +143,7 @@ describe('The action that rehearses a migration', function () {
       upstream: service.baseUrl,
       rewrite: (reply, call) => (call.endsWith('/rehearsal') ? { status: 404, json: {} } : reply),
     });
-    const [project] = await new Api(service.baseUrl, service.key).projects();
+    const [project] = await new Api(service.baseUrl, service.key).listProjects();
     const account = {
       api_key: service.key,
       project: project?.id ?? '',

@@ -19,7 +19,7 @@ describe('The calls of the test library', () => {
       return 423;
     });
     await assert.rejects(
-      new Api(service.baseUrl, 'key').projects(),
+      new Api(service.baseUrl, 'key').listProjects(),
       /^Error: GET \/projects: 423 status 423$/,
     );
     assert.deepEqual(times, []);
@@ -28,7 +28,7 @@ describe('The calls of the test library', () => {
   it('are sent once if the service fails in another way', async () => {
     const service = await scriptService(() => 503);
     const api = new Api(service.baseUrl, 'key');
-    await assert.rejects(api.projects(), /^Error: GET \/projects: 503 status 503$/);
+    await assert.rejects(api.listProjects(), /^Error: GET \/projects: 503 status 503$/);
     assert.equal(service.requests.length, 1);
   });
 

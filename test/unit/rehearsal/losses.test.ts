@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Relation } from '../../../src/api/records/rehearsal.ts';
-import { foundLosses, lossesOf, possibleLosses } from '../../../src/rehearsal/losses.ts';
+import { foundLosses, countedLosses, possibleLosses } from '../../../src/rehearsal/losses.ts';
 
 const table: Relation = {
   database: 'app',
@@ -59,7 +59,7 @@ describe('possibleLosses', () => {
     const [loss] = losses(table, { ...table, columns: { 1: { name: 'id', type: 'integer' } } });
     assert.equal(loss?.before, 'select array[count("a""b")::text] as counts from only public.users');
     assert.deepEqual(
-      lossesOf(loss, ['7'], []).map(({ name, count }) => [name, count]),
+      countedLosses(loss, ['7'], []).map(({ name, count }) => [name, count]),
       [['public.users.a"b', 7]],
     );
   });
@@ -67,7 +67,8 @@ describe('possibleLosses', () => {
   it('compares a table with the one that was made again under its name', () => {
     const [loss] = losses(table, { ...table, id: 2, file: 2 });
     assert.ok(loss);
-    const counts = (...now: string[]) => lossesOf(loss, ['10', '10', '6'], now).map(({ count }) => count);
+    const counts = (...now: string[]) =>
+      countedLosses(loss, ['10', '10', '6'], now).map(({ count }) => count);
     assert.deepEqual(counts('10', '10', '6'), [0, 0, 0]);
     assert.deepEqual(counts('10', '10', '2'), [0, 0, 4]);
     assert.deepEqual(counts('9', '9', '2'), [1, 0, 0]);
@@ -85,7 +86,7 @@ describe('possibleLosses', () => {
       [['rows'], ['values'], ['values'], ['type'], ['type']].map(([kind]) => [kind, undefined]),
     );
     const counts = (...now: string[]) =>
-      lossesOf(loss, ['10', '10', '6', '123', '456'], now).map(({ count }) => count);
+      countedLosses(loss, ['10', '10', '6', '123', '456'], now).map(({ count }) => count);
     assert.deepEqual(counts('10', '10', '6', '123', '456'), [0, 0, 0, 0, 0]);
     assert.deepEqual(counts('10', '10', '6', '123', '9'), [0, 0, 0, 0, 1]);
     assert.deepEqual(counts('9', '9', '6', '7', '9'), [1, 0, 0, 0, 0]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
 import type { Loss } from '../../../src/rehearsal/losses.ts';
-import { reportOf, type Report } from '../../../src/rehearsal/report.ts';
+import { createReport, type Report } from '../../../src/rehearsal/report.ts';
 import { ENGLISH_TEXTS, terminalText } from '../../../src/rehearsal/text/terminalReport.ts';
 import type { Tried } from '../../../src/rehearsal/trials.ts';
 
@@ -22,7 +22,7 @@ const report = (
   exitCode = 0,
   tried: Tried = NOTHING,
   losses: readonly Loss[] = [],
-) => reportOf({ rehearsal: { ...rehearsal, ...more }, losses, tried, exitCode }, { longestLock: 1000 });
+) => createReport({ rehearsal: { ...rehearsal, ...more }, losses, tried, exitCode }, { longestLock: 1000 });
 
 const sentencesOf = (seen: Report): readonly string[] => ENGLISH_TEXTS.verdictSentences(seen);
 

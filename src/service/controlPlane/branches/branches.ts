@@ -8,7 +8,12 @@ import type { BranchRecord, Mutation, OperationRecord } from '../../state/stored
 import { readCatalogForCopy } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { requirePostgres, requireValidCreation, type Allocation } from '../records/computeRecord.ts';
-import { allocateForCompute, openAddresses, newPendingCompute, withPending } from '../computes/computes.ts';
+import {
+  allocateForCompute,
+  openAddresses,
+  newPendingCompute,
+  withPendingState,
+} from '../computes/computes.ts';
 import { findInHistory, isHistoryKept, parseMoment } from '../records/historyRetention.ts';
 import { generateId } from '../records/generateId.ts';
 import { branchTask, computeTask, newStartTask } from '../records/operationRecord.ts';
@@ -176,7 +181,7 @@ export async function restoreBranch(
   requireReady(project, findBranch(project, sourceId));
   const preserved = buildPreservedBranch(plane, project, branch, request.preserve_under_name);
   const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
-  const pending = active.map((compute) => withPending(plane, compute, 'active'));
+  const pending = active.map((compute) => withPendingState(plane, compute, 'active'));
   const at = toTimestamp(plane.clock.now());
   const value: BranchRecord = {
     ...branch,

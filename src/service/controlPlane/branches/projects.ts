@@ -36,7 +36,7 @@ const PRIMARY = { type: 'read_write' } as const;
 export async function createProject(plane: Plane, creation: ProjectCreation) {
   const { store, operations, clock, plan } = plane;
   const { name: branchName = DEFAULT_BRANCH, ...names } = creation.branch ?? {};
-  const owner = ownerOf(names);
+  const owner = requestedOwner(names);
   const engine = await plane.engine;
   requirePostgres(engine);
   const now = clock.now();
@@ -86,7 +86,7 @@ export function updateProject(
     name,
     default_endpoint_settings,
     history_retention_seconds,
-    settings: settingsOf(record, patch),
+    settings: updatedSettings(record, patch),
     updated_at: toTimestamp(plane.clock.now()),
   };
   requireValidCreation(project, PRIMARY, plane.plan);
@@ -112,7 +112,7 @@ const isReplicated = ({ settings }: Pick<ProjectRecord, 'settings'>): boolean =>
   settings?.enable_logical_replication === true;
 
 /** @throws {HttpError} 422 to turn off what stays on */
-function settingsOf(record: ProjectRecord, { settings }: ProjectPatch): ProjectRecord['settings'] {
+function updatedSettings(record: ProjectRecord, { settings }: ProjectPatch): ProjectRecord['settings'] {
   if (isReplicated(record) && settings?.enable_logical_replication === false)
     throw unprocessable(
       'enable_logical_replication: once it is enabled, logical replication cannot be disabled.',
@@ -121,7 +121,7 @@ function settingsOf(record: ProjectRecord, { settings }: ProjectPatch): ProjectR
 }
 
 /** Undefined for the default role and database. A database that is named without a role gets the owner `<name>_owner`. */
-function ownerOf(branch: {
+function requestedOwner(branch: {
   role_name?: string | undefined;
   database_name?: string | undefined;
 }): BranchOwner | undefined {

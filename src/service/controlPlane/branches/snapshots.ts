@@ -15,7 +15,7 @@ import {
   type OperationRecord,
   type SnapshotRecord,
 } from '../../state/storedRecords.ts';
-import { withPending } from '../computes/computes.ts';
+import { withPendingState } from '../computes/computes.ts';
 import type { Plane } from '../operations/operations.ts';
 import {
   computesOf,
@@ -27,7 +27,7 @@ import {
   requireNewName,
   requireNotCopied,
   uniqueName,
-  withEnding,
+  appendToName,
 } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { generateId } from '../records/generateId.ts';
@@ -92,7 +92,7 @@ function buildSnapshot(
   const created_at = toTimestamp(now);
   const id = generateId('snap-', (taken) => store.account.isTaken(taken));
   const at = creation.timestamp ?? creation.lsn ?? created_at;
-  const { slug = id, name = withEnding(branch.name, ` at ${at}`) } = creation;
+  const { slug = id, name = appendToName(branch.name, ` at ${at}`) } = creation;
   const same = snapshots.find((each) => each.slug === slug);
   if (same !== undefined) throw conflict(`A snapshot with the slug ${slug} already exists: ${same.id}.`);
   return {
@@ -257,7 +257,7 @@ function planFinalization(
       `Branch ${branch.id} has a primary compute, ${own.record.id}, and gets that of ${target.id}. Delete one of them first.`,
     );
   const active = computesOf(project, target.id).filter(({ record }) => record.current_state === 'active');
-  const pending = active.map((compute) => withPending(plane, compute, 'active'));
+  const pending = active.map((compute) => withPendingState(plane, compute, 'active'));
   return {
     tasks: [
       ...active.map(({ record }) => computeTask(record, { kind: 'suspend' })),

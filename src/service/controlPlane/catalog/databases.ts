@@ -36,7 +36,7 @@ export async function createDatabase(
   const { catalog } = await readCatalog(target);
   findNamed('role', catalog.roles, owner);
   requireNewName(catalog, name);
-  return resultOf(await changeCatalog(target, { kind: 'createDatabase', name, owner }), name);
+  return databaseResult(await changeCatalog(target, { kind: 'createDatabase', name, owner }), name);
 }
 
 /** Renames a database, which ends its connections, and gives it another owner. @throws {HttpError} like {@link createDatabase} */
@@ -53,9 +53,9 @@ export async function updateDatabase(
   rejectReservedName('database', newName);
   findNamed('role', roles, owner);
   if (newName !== name) requireNewName(current.catalog, newName);
-  else if (owner === found.owner) return resultOf(current, name);
+  else if (owner === found.owner) return databaseResult(current, name);
   const command = { kind: 'updateDatabase', name, newName, owner } as const;
-  return resultOf(await changeCatalog(target, command), newName);
+  return databaseResult(await changeCatalog(target, command), newName);
 }
 
 /** Ends the connections to the database. Returns undefined for an unknown one. @throws {HttpError} 422 for a reserved name */
@@ -70,7 +70,7 @@ export async function deleteDatabase(
   return { database, operations };
 }
 
-const resultOf = ({ branch, catalog, operations }: CatalogResult, name: string): DatabaseResult => ({
+const databaseResult = ({ branch, catalog, operations }: CatalogResult, name: string): DatabaseResult => ({
   database: databaseRecord(branch, findNamed('database', catalog.databases, name)),
   operations,
 });

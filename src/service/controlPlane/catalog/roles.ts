@@ -41,7 +41,7 @@ export async function createRole(target: BranchTarget, name: string, canLogin: b
   rejectReservedName('role', name);
   if ((await listRoles(target)).some((role) => role.name === name))
     throw conflict(`The branch already has a role with the name ${JSON.stringify(name)}.`);
-  return resultOf(await changeCatalog(target, { kind: 'createRole', name, canLogin }), name);
+  return roleResult(await changeCatalog(target, { kind: 'createRole', name, canLogin }), name);
 }
 
 /** Returns undefined if there is no such role. @throws {HttpError} 409 if it owns databases, 422 if it is reserved */
@@ -62,7 +62,7 @@ export async function revealPassword(target: BranchTarget, name: string): Promis
 export async function resetPassword(target: BranchTarget, name: string): Promise<RoleResult> {
   rejectReservedName('role', name);
   requireLogin(await findRole(target, name));
-  return resultOf(await changeCatalog(target, { kind: 'resetPassword', name }), name);
+  return roleResult(await changeCatalog(target, { kind: 'resetPassword', name }), name);
 }
 
 /** @throws {HttpError} 404 for an unknown role or database, 412 without a password */
@@ -73,7 +73,7 @@ export async function findLogin(target: BranchTarget, role: string, database: st
   return { role, password: knownPassword(result, role), database };
 }
 
-function resultOf({ branch, catalog, operations }: CatalogResult, name: string): RoleResult {
+function roleResult({ branch, catalog, operations }: CatalogResult, name: string): RoleResult {
   const role = roleRecord(branch, findNamed('role', catalog.roles, name));
   const { password } = catalog;
   return { role: password === undefined ? role : { ...role, password }, operations };

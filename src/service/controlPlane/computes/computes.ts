@@ -21,7 +21,7 @@ import {
   requireProvisioner,
   requireValidCreation,
   requireValidSize,
-  specOf,
+  computeSpec,
   withState,
   type Allocation,
 } from '../records/computeRecord.ts';
@@ -78,7 +78,7 @@ export async function updateCompute(
   // Postgres itself checks new settings.
   if (engine !== undefined && !isDeepStrictEqual(next.settings, compute.record.settings))
     requirePostgres(engine);
-  const { steps, pending } = stepsOfUpdate(compute, next);
+  const { steps, pending } = updateSteps(compute, next);
   if (steps.length > 0)
     return beginOnCompute(plane, { ...compute, record: withState(next, { pending }, now) }, steps);
   plane.store.commit({ set: 'compute', value: { ...compute, record: next } });
@@ -113,7 +113,7 @@ export function deleteCompute(plane: Plane, project: ProjectState, id: string): 
     throw unprocessable(
       `Compute ${id} is on the protected branch ${branch_id}. Remove the protection first.`,
     );
-  const { record } = withPending(plane, compute, 'idle');
+  const { record } = withPendingState(plane, compute, 'idle');
   const started = operations.begin(
     projectId,
     [computeTask(record, { kind: 'remove', type })],
@@ -130,24 +130,24 @@ export async function restartCompute(
   const compute = await requireStartable(plane, project, id);
   const isActive = compute.record.current_state === 'active';
   if (isActive) return beginRestart(plane, compute);
-  return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
+  return beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'start' }]);
 }
 
 /** @param compute active, and no operation runs on it */
 export const beginRestart = (plane: Plane, compute: StoredCompute): ComputeResult =>
-  beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'suspend' }, { kind: 'start' }]);
+  beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'suspend' }, { kind: 'start' }]);
 
 /** Does nothing if the compute is active. */
 export async function startCompute(plane: Plane, project: ProjectState, id: string): Promise<ComputeResult> {
   const compute = await requireStartable(plane, project, id);
   if (compute.record.current_state === 'active') return { endpoint: compute.record, operations: [] };
-  return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
+  return beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'start' }]);
 }
 
 /** Starts the compute for a client that waits at its address, even if the record says that the compute is active. */
 export function startForClient(plane: Plane, project: ProjectState, id: string): ComputeResult {
   const compute = findEnabled(plane, project, id);
-  return beginOnCompute(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], 'connection');
+  return beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'start' }], 'connection');
 }
 
 /** @throws {HttpError} 404; 409 if the compute can't start; 423 */
@@ -173,7 +173,7 @@ export function suspendCompute(
 ): ComputeResult {
   const compute = findFreeCompute(plane, project, id);
   if (compute.record.current_state === 'idle') return { endpoint: compute.record, operations: [] };
-  return beginOnCompute(plane, withPending(plane, compute, 'idle'), [{ kind: 'suspend' }], trigger);
+  return beginOnCompute(plane, withPendingState(plane, compute, 'idle'), [{ kind: 'suspend' }], trigger);
 }
 
 /** @throws {HttpError} 423 while an operation runs on the compute */
@@ -183,7 +183,7 @@ function findFreeCompute({ operations }: Plane, project: ProjectState, id: strin
   return compute;
 }
 
-export function withPending(
+export function withPendingState(
   { clock }: Plane,
   compute: StoredCompute,
   pending: 'active' | 'idle',
@@ -212,12 +212,12 @@ function beginOnCompute(
 }
 
 /** The steps of an update and the state they lead to. If nothing changes for the engine, there are no steps. */
-function stepsOfUpdate(
+function updateSteps(
   compute: StoredCompute,
   next: ComputeRecord,
 ): { readonly steps: readonly ComputeStep[]; readonly pending: 'active' | 'idle' } {
   const { record } = compute;
-  if (isDeepStrictEqual(specOf(compute), specOf({ ...compute, record: next })))
+  if (isDeepStrictEqual(computeSpec(compute), computeSpec({ ...compute, record: next })))
     return { steps: [], pending: 'idle' };
   const isActive = record.current_state === 'active';
   const apply: ComputeStep = { kind: 'apply', before: record };
@@ -235,7 +235,7 @@ export function newPendingCompute(
 ): StoredCompute {
   const id = newComputeId(plane.store.account);
   const compute = newCompute(id, project, creation, allocation, plane.clock.now());
-  return withPending(plane, compute, compute.record.disabled ? 'idle' : 'active');
+  return withPendingState(plane, compute, compute.record.disabled ? 'idle' : 'active');
 }
 
 export const newComputeId = (account: AccountState): string => generateId('ep-', (id) => account.isTaken(id));
@@ -248,7 +248,7 @@ export async function openAddresses(
   engine: ComputeEngine,
   computes: readonly StoredCompute[],
 ): Promise<void> {
-  await Promise.allSettled(computes.map((compute) => engine.attach(specOf(compute))));
+  await Promise.allSettled(computes.map((compute) => engine.attach(computeSpec(compute))));
 }
 
 /** More attempts than there are ports. */

@@ -14,7 +14,7 @@ import {
   type StoredOperation,
 } from '../../state/storedRecords.ts';
 import { childrenOf, computesOf, isOwnEarlierData } from '../records/branchRecord.ts';
-import { specOf, withState } from '../records/computeRecord.ts';
+import { computeSpec, withState } from '../records/computeRecord.ts';
 import { computeMutations } from '../records/countUsage.ts';
 import { finalizationMutations, endPendingMutations } from './finalizeRestore.ts';
 
@@ -29,7 +29,7 @@ export async function performStep(
   const compute = project.computes.get(id);
   // A deleted compute only needs to be removed.
   if (step.kind === 'remove' || compute === undefined) return engine.remove(id);
-  const spec = specOf(compute);
+  const spec = computeSpec(compute);
   switch (step.kind) {
     case 'attach':
     case 'check':
@@ -41,7 +41,7 @@ export async function performStep(
     case 'suspend':
       return engine.suspend(id);
     case 'apply':
-      await engine.attach(specOf({ ...compute, record: step.before }));
+      await engine.attach(computeSpec({ ...compute, record: step.before }));
       return engine.applyConfig(spec);
   }
 }
@@ -78,7 +78,7 @@ async function performOnSnapshot(step: SnapshotStep, engine: ComputeEngine, pare
     : engine.deleteBranch(id);
 }
 
-function targetOf(record: StoredOperation['record'], account: AccountState) {
+function targetRecords(record: StoredOperation['record'], account: AccountState) {
   const project = account.project(record.project_id);
   const branch = project.branches.get(record.branch_id);
   const compute = project.computes.get(record.endpoint_id ?? '');
@@ -92,7 +92,7 @@ export function successMutations(
   isLast: boolean,
   now: number,
 ): readonly Mutation[] {
-  const { project, branch, compute } = targetOf(record, account);
+  const { project, branch, compute } = targetRecords(record, account);
   if (isBranchStep(step)) return branch === undefined ? [] : branchStepMutations(step, project, branch, now);
   if (isSnapshotStep(step)) return [];
   return compute === undefined
@@ -181,7 +181,7 @@ export function failureMutations(
   now: number,
   error: string,
 ): readonly Mutation[] {
-  const { project, branch, compute } = targetOf(record, account);
+  const { project, branch, compute } = targetRecords(record, account);
   if (isBranchStep(step))
     return branch === undefined ? [] : branchFailureMutations(step, project, branch, now);
   if (isSnapshotStep(step))

@@ -134,14 +134,14 @@ export function requireNewName(project: ProjectState, name: string, exceptId?: s
 }
 
 /** Cuts the name if both together would be too long, but between characters. */
-export const withEnding = (name: string, ending: string): string =>
+export const appendToName = (name: string, ending: string): string =>
   name.slice(0, MAX_NAME_LENGTH - ending.length).replace(/[\ud800-\udbff]$/, '') + ending;
 
 /** The name with the ending, and with a number if there already is such a branch. */
 export function uniqueName({ branches }: ProjectState, name: string, ending = ''): string {
   const taken = new Set([...branches.values()].map((branch) => branch.name));
   for (let number = 1; ; number += 1) {
-    const unique = withEnding(name, number === 1 ? ending : `${ending} ${number}`);
+    const unique = appendToName(name, number === 1 ? ending : `${ending} ${number}`);
     if (!taken.has(unique)) return unique;
   }
 }

@@ -140,7 +140,7 @@ export function withState(record: ComputeRecord, state: ComputeState, now: numbe
 }
 
 /** What the engine needs to know about the compute. */
-export const specOf = ({ record, address, logicalReplication }: StoredCompute): ComputeSpec => ({
+export const computeSpec = ({ record, address, logicalReplication }: StoredCompute): ComputeSpec => ({
   id: record.id,
   branchId: record.branch_id,
   type: record.type,

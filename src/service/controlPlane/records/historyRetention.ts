@@ -79,12 +79,12 @@ export async function findInHistory(
   const timestamp = 'lsn' in moment ? undefined : moment.timestamp;
   const history = await engine.history(branchId, timestamp);
   /** Adds the reason if the disk is to blame. */
-  const missing = async (text: string) => {
+  const notInHistoryError = async (text: string) => {
     const reason = await engine.spaceProblem(branchId);
     return unprocessable(reason === undefined ? text : `${text} ${reason}`);
   };
   if (history === undefined)
-    throw await missing(`There is no history of branch ${branchId} yet. Use its current data.`);
+    throw await notInHistoryError(`There is no history of branch ${branchId} yet. Use its current data.`);
   const { start, isWhole, startLsn, endLsn, lsnOfTime } = history;
   const kept = plane.clock.now() - retention * 1000;
   // The data of a branch are created when they are first needed, and are until then what they are at first.
@@ -95,7 +95,7 @@ export async function findInHistory(
   if ('lsn' in moment ? isLsnBefore(moment.lsn, startLsn) : Date.parse(moment.timestamp) < earliest) {
     const text = `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`;
     // If the history reaches further back, the retention is the reason, and not the disk.
-    throw earliest === Date.parse(start) ? await missing(text) : unprocessable(text);
+    throw earliest === Date.parse(start) ? await notInHistoryError(text) : unprocessable(text);
   }
   if ('lsn' in moment && isLsnBefore(endLsn, moment.lsn))
     throw unprocessable(`Branch ${branchId} is only at ${endLsn}, before ${moment.lsn}.`);

@@ -48,9 +48,9 @@ export class BranchData {
 
   /** Resolves when no work is left. */
   async waitUntilIdle(): Promise<void> {
-    const nothing = async () => undefined;
-    await Promise.all([...this.#locks.values()].map(async (lock) => lock.exclusive(nothing)));
-    await this.#templateLock(nothing);
+    const doNothing = async () => undefined;
+    await Promise.all([...this.#locks.values()].map(async (lock) => lock.exclusive(doNothing)));
+    await this.#templateLock(doNothing);
   }
 
   /** The branch's running primary. It can change once the lock is released. */

@@ -10,7 +10,7 @@ import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemName
 import { scramVerifier } from '../roles/logins.ts';
 import type { RolePasswords } from '../roles/rolePasswords.ts';
 import { INVALID_DATABASE_LIMIT } from '../server/superuser.ts';
-import { ROLES_OF_OWNERS, ownerRights } from '../template/clusterTemplate.ts';
+import { ROLES_OF_OWNERS, ownerAttributes } from '../template/clusterTemplate.ts';
 
 interface CatalogSession {
   /** A client of the maintenance database. */
@@ -109,7 +109,7 @@ async function createRole(
   if (rows.roles.some(({ name }) => name === role))
     throw new EngineError(`role ${JSON.stringify(role)} already exists`);
   const create = `CREATE ROLE ${client.escapeIdentifier(role)}`;
-  const rights = `${ownerRights(major)} IN ROLE ${ROLES_OF_OWNERS}`;
+  const rights = `${ownerAttributes(major)} IN ROLE ${ROLES_OF_OWNERS}`;
   let password: string | undefined;
   if (canLogin) {
     password = await passwords.change(role, null, async (value) =>

@@ -86,13 +86,13 @@ async function readFiles(
 
 function summarizeRun({ start: time, previousEnd, tables, migrations }: SchemaRun): SchemaChange {
   const kinds = [...tables.values()];
-  const count = (is: (has: (typeof kinds)[number]) => boolean) => kinds.filter(is).length;
+  const countKinds = (is: (has: (typeof kinds)[number]) => boolean) => kinds.filter(is).length;
   return {
     ...momentBefore({ time, previousEnd }),
-    created: count((has) => has.has('created') && !has.has('dropped')),
-    dropped: count((has) => has.has('dropped') && !has.has('created')),
-    truncated: count((has) => !has.has('created') && !has.has('dropped') && has.has('truncated')),
-    altered: count((has) => has.size === 1 && has.has('altered')),
+    created: countKinds((has) => has.has('created') && !has.has('dropped')),
+    dropped: countKinds((has) => has.has('dropped') && !has.has('created')),
+    truncated: countKinds((has) => !has.has('created') && !has.has('dropped') && has.has('truncated')),
+    altered: countKinds((has) => has.size === 1 && has.has('altered')),
     migrations,
   };
 }

@@ -41,7 +41,7 @@ export function tableChanges(
     ...ofDatabases.filter((each) => !isReplaced(each)),
     ...replaced.map((each) => ({ ...each, change: 'replaced' as const })),
     ...ofTables,
-  ].toSorted((a, b) => weight(b) - weight(a) || a.name.localeCompare(b.name, 'en'));
+  ].toSorted((a, b) => importance(b) - importance(a) || a.name.localeCompare(b.name, 'en'));
 }
 
 /** Changes of databases, schemas or tables. */
@@ -101,14 +101,14 @@ function tableChangesOfDatabase(
     new ObjectChanges(all.filter((change) => change.database === id && change.of === what));
   const [tables, schemas] = [of('table'), of('schema')];
   const past = new PastNames(names, tables, schemas);
-  const present = new Set([...names.tables.values()].map(keyOf));
+  const present = new Set([...names.tables.values()].map(tableKey));
   for (const table of new Set([...tables.ids, ...past.renamed()])) {
     const found = names.tables.get(table);
     const change = tableChangeKind(tables.kinds(table), found !== undefined, past.isRenamed(table));
     if (change === undefined) continue;
     const name = (change === 'altered' ? found?.whole : found) ?? past.nameOf(table);
     // Another table has its name now.
-    drafts.addChange(name, change === 'dropped' && present.has(keyOf(name)) ? 'replaced' : change);
+    drafts.addChange(name, change === 'dropped' && present.has(tableKey(name)) ? 'replaced' : change);
   }
   for (const [file, counts] of rows) {
     if (databaseOfKey(file) !== id) continue;
@@ -141,7 +141,7 @@ class PastNames {
 
   isRenamed(table: number): boolean {
     const present = this.#names.tables.get(table);
-    return present !== undefined && keyOf(present) !== keyOf(this.nameOf(table));
+    return present !== undefined && tableKey(present) !== tableKey(this.nameOf(table));
   }
 
   /** The tables of schemas that were renamed. */
@@ -181,14 +181,14 @@ class Drafts {
 
   #draft(table: TableNameInDatabase): Draft {
     const { schema, name } = table;
-    const key = keyOf(table);
+    const key = tableKey(table);
     const draft = this.#drafts.get(key) ?? { database: this.#database, schema, name, ...NO_ROWS };
     this.#drafts.set(key, draft);
     return draft;
   }
 }
 
-const keyOf = ({ schema, name }: TableNameInDatabase): string => JSON.stringify([schema, name]);
+const tableKey = ({ schema, name }: TableNameInDatabase): string => JSON.stringify([schema, name]);
 
 function tableChangeKind(kinds: Kinds, exists: boolean, isRenamed: boolean): TableChange['change'] {
   if (!exists) return kinds.has('dropped') && !kinds.has('created') ? 'dropped' : undefined;
@@ -201,5 +201,5 @@ const NO_ROWS: RowCounts = { added: 0, changed: 0, deleted: 0 };
 /** Changes that lose most come first. */
 const WEIGHTS = { dropped: 5, replaced: 4, truncated: 3, altered: 2, created: 1 };
 
-const weight = ({ change, added, changed, deleted }: TableChange): number =>
+const importance = ({ change, added, changed, deleted }: TableChange): number =>
   (change === undefined ? 0 : WEIGHTS[change] * 1e12) + added + changed + deleted;

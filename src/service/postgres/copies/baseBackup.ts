@@ -81,7 +81,7 @@ function sharedBackup(deps: ServerDependencies, server: Postmaster): (copy: Copy
     runInBatches(async (copies: readonly Copy[]) => {
       const { session, first, last } = await takeBaseBackup(deps, server, copies);
       try {
-        await inParallel(copies, async (copy) => copyWal(copy, first, last));
+        await copyInParallel(copies, async (copy) => copyWal(copy, first, last));
       } finally {
         await session.end();
       }
@@ -116,7 +116,7 @@ export async function takeBaseBackup(
       [name],
     );
     const omit = (file: string) => PER_SERVER_FILES.test(file) || FILES_IN_USE.test(file);
-    await inParallel(copies, async ({ from, to }) =>
+    await copyInParallel(copies, async ({ from, to }) =>
       copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
     );
     const stopped = await session.query<{ end: string; last: string; labelfile: string }>(
@@ -133,7 +133,7 @@ export async function takeBaseBackup(
 }
 
 /** @throws the first error, when nothing is written any more */
-async function inParallel(copies: readonly Copy[], work: (copy: Copy) => Promise<void>): Promise<void> {
+async function copyInParallel(copies: readonly Copy[], work: (copy: Copy) => Promise<void>): Promise<void> {
   const works = copies.map(work);
   await Promise.allSettled(works);
   await Promise.all(works);

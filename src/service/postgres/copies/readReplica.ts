@@ -32,7 +32,7 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
   }
 
   /** Reacts to later starts of the primary. */
-  function watch(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
+  function restartWithPrimary(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
     const subscription = branches.onPrimaryStart((branchId) => {
       const primary = branches.primary(branchId);
       if (branchId !== compute.branchId || server.isStopping || !primary) return;
@@ -57,7 +57,7 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
           );
     const server = existing ?? (await startOnNewCopy(deps, compute, launch));
     mustCopy = false;
-    watch(compute, server, settings);
+    restartWithPrimary(compute, server, settings);
     // A new copy isn't checked: if it doesn't stream, copying again wouldn't help.
     const primary = branches.primary(compute.branchId);
     if (existing && primary) void checkStreaming(compute, existing, primary);

@@ -67,20 +67,21 @@ export async function removeRows(deps: EngineDependencies, address: ServerAddres
 }
 
 async function removeRowsOfDatabase(client: Client): Promise<void> {
-  const named = async (kinds: string) =>
+  const readRelationNames = async (kinds: string) =>
     (await client.query<{ name: string }>(relationsQuery(kinds))).rows.map(({ name }) => name);
   await client.query('begin');
   const triggers = (await client.query<{ id: string; state: string }>(TRUNCATE_TRIGGERS)).rows;
   const ids = triggers.map(({ id }) => id);
   await client.query(SET_TRIGGERS, [ids, ids.map(() => 'D')]);
-  const tables = await named('r,p');
+  const tables = await readRelationNames('r,p');
   // Otherwise the rows on other servers would be lost as well, because TRUNCATE follows partitions.
   const parts = (await client.query<Record<'id' | 'parent', string>>(FOREIGN_PARTS)).rows;
   const foreign = parts.map(({ id }) => id);
   await client.query(SET_PARENTS, [foreign, foreign.map(() => '0')]);
   if (tables.length > 0) await client.query(`truncate ${tables.join(', ')}`);
   await client.query(SET_PARENTS, [foreign, parts.map(({ parent }) => parent)]);
-  for (const view of await named('m')) await client.query(`refresh materialized view ${view} with no data`);
+  for (const view of await readRelationNames('m'))
+    await client.query(`refresh materialized view ${view} with no data`);
   await client.query(
     `select setval(seqrelid, seqstart, false) from pg_sequence join (${relationsQuery('S')}) as found on id = seqrelid`,
   );

@@ -26,7 +26,7 @@ const MESSAGES = ['client_encoding', 'client_min_messages', 'log_min_messages'];
 export function rewriteIfOnlyDefinitions(script: string): string | undefined {
   // The first line is a message of psql. Postgres skips such lines, too.
   const statements = statementsOf(script.replace(/^\\echo.*$/gm, ''));
-  const checked = statements?.map(checkedStatement);
+  const checked = statements?.map(rewriteStatement);
   return checked?.some((each) => each === undefined) === false
     ? checked.map((each) => `${each};\n`).join('')
     : undefined;
@@ -52,7 +52,7 @@ const isAmbiguous = ({ kind }: SqlToken, text: string): boolean =>
   kind === 'backslash' ||
   (text.startsWith("'") && text.includes('\\'));
 
-function checkedStatement(statement: string): string | undefined {
+function rewriteStatement(statement: string): string | undefined {
   const tokens = [...tokensOf(statement)];
   if (beginsWith(tokens, ['set']))
     return localSetting(tokens.slice(beginsWith(tokens, ['set', 'local']) ? 2 : 1));

@@ -100,8 +100,8 @@ function readFolder(
   const share = realPathIfExists(place.share) ?? place.share;
   const lib = realPathIfExists(place.lib) ?? place.lib;
   try {
-    const scripts = filesIn(path.join(share, 'extension'));
-    const libraries = filesIn(lib);
+    const scripts = listFiles(path.join(share, 'extension'));
+    const libraries = listFiles(lib);
     const all = listExtensionNames(path.join(share, 'extension'));
     const packaged = packagedExtensionsFolder(folder, major) ?? '';
     const names = all.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).toSorted();
@@ -134,15 +134,15 @@ export function addExtensionFolders(settings: Settings, folders: readonly Extens
  * Returns files without links. Of a broken link, it has the part of the target that exists: who can change that can create the file.
  * @param folder without links @throws the system's error if it can't be read
  */
-const filesIn = (folder: string): string[] =>
+const listFiles = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true }).map((entry) => {
     const file = path.join(folder, entry.name);
     return entry.isSymbolicLink()
-      ? (realPathIfExists(file) ?? existingPart(readlinkSync(file), folder))
+      ? (realPathIfExists(file) ?? existingAncestor(readlinkSync(file), folder))
       : file;
   });
 
-function existingPart(target: string, folder: string): string {
+function existingAncestor(target: string, folder: string): string {
   for (let part = path.resolve(folder, target); ; part = path.dirname(part)) {
     const real = realPathIfExists(part);
     if (real !== undefined) return real;

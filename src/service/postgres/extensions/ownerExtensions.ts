@@ -136,7 +136,7 @@ function furtherExtensionFiles(
 function filesThatOnlyDefine(source: string, name: string): [string, string][] {
   const control = readControl(source, name);
   if (control === undefined) return [];
-  const scripts = scriptsOf(source, name).flatMap(([file, text]): [string, string][] => {
+  const scripts = readScripts(source, name).flatMap(([file, text]): [string, string][] => {
     const definitions = rewriteIfOnlyDefinitions(text);
     return definitions === undefined ? [] : [[file, definitions]];
   });
@@ -221,7 +221,7 @@ function readControl(source: string, name: string): Control | undefined {
 
 const declareTrusted = (control: string): string => `${control}\ntrusted = true\n`;
 
-const scriptsOf = (source: string, name: string): [string, string][] =>
+const readScripts = (source: string, name: string): [string, string][] =>
   readdirSync(source)
     .filter((file) => file.startsWith(`${name}--`) && file.endsWith('.sql'))
     .map((file) => [file, readFileSync(path.join(source, file), 'utf8')]);
@@ -235,7 +235,7 @@ function trustedFiles(
   if (control === undefined) return [];
   const installing = `${name}--${control.version}.sql`;
   const scripts: [string, string][] = [];
-  for (const [file, original] of scriptsOf(source, name)) {
+  for (const [file, original] of readScripts(source, name)) {
     // A changed script is the only one, so that no other version can be installed.
     if (change !== undefined && file !== installing) continue;
     const text = change === undefined ? original : change(original);

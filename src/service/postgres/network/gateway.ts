@@ -87,7 +87,7 @@ export class Gateway {
         await once(gateway.#server, 'listening');
         break;
       } catch (error) {
-        if (!isPortTaken(error) || performance.now() > until) throw portProblem(port, error);
+        if (!isPortTaken(error) || performance.now() > until) throw portError(port, error);
       }
       await sleep(PORT_PAUSE);
     }
@@ -195,7 +195,7 @@ export class Gateway {
     let server: net.Socket | undefined;
     try {
       const replication = readReplicationRequest(packet);
-      if (replication !== undefined && this.#target.replicate === undefined) throw notPooled();
+      if (replication !== undefined && this.#target.replicate === undefined) throw notPooledRefusal();
       server = await this.#forward(client, filterStartupPacket(packet), isSecure);
       if (client.destroyed) server.destroy();
       else {
@@ -277,14 +277,14 @@ function onBackendKey(server: net.Socket, use: (key: Buffer) => void): void {
 
 const isPortTaken = (error: unknown): boolean => systemReason(error) === 'EADDRINUSE';
 
-const notPooled = (): Refusal =>
+const notPooledRefusal = (): Refusal =>
   new Refusal(
     '0A000',
     'the pooled address serves no replication, because its clients share sessions',
     "Use the compute's direct address",
   );
 
-function portProblem(port: number, error: unknown): EngineError {
+function portError(port: number, error: unknown): EngineError {
   const reason = isPortTaken(error) ? 'another program uses it' : asEngineError(error).message;
   return new EngineError(`Port ${port} on ${LOOPBACK} can't be used: ${reason}`, { cause: error });
 }

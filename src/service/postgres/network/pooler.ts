@@ -42,7 +42,7 @@ export class Pooler extends ServerProcess {
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${deps.logins.superuser}"\n`);
     const port = await chooseFreePort(new Set(deps.storage.loopbackPorts.values()));
     const configure = (changed: ComputeSpec) =>
-      writePrivateFile(file, configuration(folder, port, changed, deps.certificate));
+      writePrivateFile(file, poolerConfiguration(folder, port, changed, deps.certificate));
     configure(compute);
     const pooler = new Pooler({
       program,
@@ -72,7 +72,12 @@ export class Pooler extends ServerProcess {
 /** Matches a line of PgBouncer's log up to the message. */
 const PROBLEM = /^.* (WARNING|ERROR|FATAL) /;
 
-function configuration(folder: string, port: number, compute: ComputeSpec, certificate: Certificate): string {
+function poolerConfiguration(
+  folder: string,
+  port: number,
+  compute: ComputeSpec,
+  certificate: Certificate,
+): string {
   // PgBouncer reads the passwords from Postgres, so roles that were created or changed in SQL work too. It opens the server
   // connection with the client's own SCRAM keys, so no role's password is in a file.
   // The query runs as superuser. Each name and operator is qualified, so that it never runs an operator of a user.

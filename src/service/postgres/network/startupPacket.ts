@@ -87,7 +87,7 @@ const MOMENT = /^neon_(?:timestamp|lsn):(.*)$/;
 /** Matches text that needs no quotes in a command. */
 const PLAIN = /^[\w:./+-]+$/;
 
-function noMoment(word: string, given: string): Refusal {
+function noMomentRefusal(word: string, given: string): Refusal {
   const moment = PLAIN.test(given) ? given : '<time or LSN>';
   return new Refusal(
     '0A000',
@@ -101,7 +101,7 @@ function withoutGatewayWords(options: string): Parameter[] {
   const words = options.match(WORD) ?? [];
   for (const word of words) {
     const moment = MOMENT.exec(word)?.[1];
-    if (moment !== undefined) throw noMoment(word, moment);
+    if (moment !== undefined) throw noMomentRefusal(word, moment);
   }
   const kept = words.filter((word) => !FOR_GATEWAY.test(word));
   return kept.length === 0 ? [] : [['options', kept.join(' ')]];

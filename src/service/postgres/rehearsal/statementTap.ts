@@ -131,7 +131,7 @@ export class StatementTap {
     // A portal that is suspended (s) is executed again.
     if (first?.seen === undefined || !'CEIs'.includes(type)) return;
     if (type === 'C') first.seen.tags.push(splitAtZeroBytes(body)[0] ?? '');
-    if (type === 'E') first.seen.error = errorOf(body);
+    if (type === 'E') first.seen.error = parseError(body);
     else if (first.kind === 'execute') {
       this.#endFirst();
       this.#beginFirst();
@@ -150,7 +150,7 @@ export class StatementTap {
     const executed = this.#firstExecuted();
     const begun = executed?.text === first.text ? executed.seen : undefined;
     const seen = begun ?? this.#events.begun(first.text);
-    seen.error = errorOf(body);
+    seen.error = parseError(body);
     first.seen = seen;
   }
 
@@ -169,7 +169,7 @@ export class StatementTap {
 }
 
 /** The fields of an error (manual, "Error and Notice Message Fields"). */
-function errorOf(body: Buffer): StatementError {
+function parseError(body: Buffer): StatementError {
   const fields = new Map(splitAtZeroBytes(body).map((field) => [field[0], field.slice(1)]));
   const [detail, position] = [fields.get('D'), fields.get('P')];
   return {

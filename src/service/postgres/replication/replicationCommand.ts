@@ -40,7 +40,7 @@ const TOKEN =
   /[ \t\n\r\f\v]*(?:(?<position>[0-9A-Fa-f]{1,8}\/[0-9A-Fa-f]{1,8})|(?<word>[A-Za-z_][A-Za-z0-9_$]*)|"(?<name>(?:[^"]|"")+)"|'(?<text>(?:[^']|'')*)'|(?<mark>[(),;]))/y;
 
 /** @returns undefined if there is something else in it */
-function tokensOf(sql: string): Token[] | undefined {
+function splitTokens(sql: string): Token[] | undefined {
   const tokens: Token[] = [];
   const end = sql.replace(/[ \t\n\r\f\v]+$/, '').length;
   TOKEN.lastIndex = 0;
@@ -57,8 +57,8 @@ function tokensOf(sql: string): Token[] | undefined {
   return tokens;
 }
 
-const named = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const quotedIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const quotedLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Takes tokens from the left. @throws {Refusal} if another one follows */
 class Reader {
@@ -79,7 +79,7 @@ class Reader {
 
   take(...kinds: Token['kind'][]): string {
     const token = this.#tokens[this.#at];
-    if (token === undefined || !kinds.includes(token.kind)) throw notServed();
+    if (token === undefined || !kinds.includes(token.kind)) throw notServedRefusal();
     this.#at += 1;
     return token.value;
   }
@@ -97,17 +97,17 @@ class Reader {
       const name = this.take('word', 'name');
       found.push([name, this.option('text') ?? this.option('word')]);
     } while (this.takes(','));
-    if (!this.takes(')')) throw notServed();
+    if (!this.takes(')')) throw notServedRefusal();
     return found;
   }
 
   end(): void {
     this.takes(';');
-    if (this.#at < this.#tokens.length) throw notServed();
+    if (this.#at < this.#tokens.length) throw notServedRefusal();
   }
 }
 
-const notServed = (): Refusal =>
+const notServedRefusal = (): Refusal =>
   new Refusal(
     '0A000',
     'this address serves logical replication only, without failover slots',
@@ -117,9 +117,9 @@ const notServed = (): Refusal =>
 
 /** @returns undefined for SQL @throws {Refusal} for a command that isn't served */
 export function readReplicationCommand(sql: string): ReplicationCommand | undefined {
-  const [first, ...tokens] = tokensOf(sql) ?? [];
+  const [first, ...tokens] = splitTokens(sql) ?? [];
   if (first?.kind !== 'word') return undefined;
-  if (OTHERS.includes(first.value)) throw notServed();
+  if (OTHERS.includes(first.value)) throw notServedRefusal();
   const read = COMMANDS.get(first.value);
   if (read === undefined) return undefined;
   const reader = new Reader(tokens);
@@ -138,16 +138,19 @@ const COMMANDS = new Map<string, (reader: Reader) => ReplicationCommand>([
 function readDrop(reader: Reader): ReplicationCommand {
   const slot = reader.take('word', 'name');
   const wait = reader.takes('wait') ? ' WAIT' : '';
-  return { kind: 'drop', slot, text: `DROP_REPLICATION_SLOT ${named(slot)}${wait}` };
+  return { kind: 'drop', slot, text: `DROP_REPLICATION_SLOT ${quotedIdentifier(slot)}${wait}` };
 }
 
 function readCreation(reader: Reader): ReplicationCommand {
   const slot = reader.take('word', 'name');
   const temporary = reader.takes('temporary') ? ' TEMPORARY' : '';
-  if (!reader.takes('logical')) throw notServed();
+  if (!reader.takes('logical')) throw notServedRefusal();
   const plugin = reader.take('word', 'name');
   if (!PLUGINS.includes(plugin))
-    throw new Refusal('0A000', `the output plugin ${named(plugin)} isn't there: ${PLUGINS.join(', ')} are`);
+    throw new Refusal(
+      '0A000',
+      `the output plugin ${quotedIdentifier(plugin)} isn't there: ${PLUGINS.join(', ')} are`,
+    );
   const legacy: [string, string | undefined][] = [];
   for (let word = reader.option('word'); word !== undefined; word = reader.option('word'))
     legacy.push(LEGACY.get(word) ?? [word, undefined]);
@@ -157,14 +160,14 @@ function readCreation(reader: Reader): ReplicationCommand {
     if (name === 'snapshot' && SNAPSHOTS.includes(value)) snapshot = value;
     else if (name === 'two_phase' && /^(?:true|false|on|off)$/.test(value)) twoPhase = `, TWO_PHASE ${value}`;
     // The default, which newer clients write out.
-    else if (name !== 'failover' || value !== 'false') throw notServed();
+    else if (name !== 'failover' || value !== 'false') throw notServedRefusal();
   const usesSnapshot = snapshot === 'use';
-  const options = `(SNAPSHOT ${quoted(usesSnapshot ? 'export' : snapshot)}${twoPhase})`;
+  const options = `(SNAPSHOT ${quotedLiteral(usesSnapshot ? 'export' : snapshot)}${twoPhase})`;
   return {
     kind: 'create',
     usesSnapshot,
-    undo: `DROP_REPLICATION_SLOT ${named(slot)}`,
-    text: `CREATE_REPLICATION_SLOT ${named(slot)}${temporary} LOGICAL ${named(plugin)} ${options}`,
+    undo: `DROP_REPLICATION_SLOT ${quotedIdentifier(slot)}`,
+    text: `CREATE_REPLICATION_SLOT ${quotedIdentifier(slot)}${temporary} LOGICAL ${quotedIdentifier(plugin)} ${options}`,
   };
 }
 
@@ -178,13 +181,18 @@ const LEGACY = new Map<string, [string, string]>([
 ]);
 
 function readStart(reader: Reader): ReplicationCommand {
-  if (!reader.takes('slot')) throw notServed();
+  if (!reader.takes('slot')) throw notServedRefusal();
   const slot = reader.take('word', 'name');
-  if (!reader.takes('logical')) throw notServed();
+  if (!reader.takes('logical')) throw notServedRefusal();
   const position = reader.take('position');
   const options = reader
     .options()
-    .map(([name, value]) => (value === undefined ? named(name) : `${named(name)} ${quoted(value)}`));
+    .map(([name, value]) =>
+      value === undefined ? quotedIdentifier(name) : `${quotedIdentifier(name)} ${quotedLiteral(value)}`,
+    );
   const list = options.length === 0 ? '' : ` (${options.join(', ')})`;
-  return { kind: 'start', text: `START_REPLICATION SLOT ${named(slot)} LOGICAL ${position}${list}` };
+  return {
+    kind: 'start',
+    text: `START_REPLICATION SLOT ${quotedIdentifier(slot)} LOGICAL ${position}${list}`,
+  };
 }

@@ -200,13 +200,13 @@ export class ReplicationConnection {
     if (this.#status !== IN_TRANSACTION)
       throw new Refusal('25P01', 'a slot whose snapshot is used must be created in a transaction');
     const created = await this.#answerTo(async () => this.#send(text));
-    const snapshot = snapshotIn(created);
+    const snapshot = snapshotName(created);
     if (snapshot === undefined) return void this.#client.write(created);
     const taken = await this.#answerTo(async () => {
       this.#toSession(queryMessage(`SET TRANSACTION SNAPSHOT '${snapshot}'`));
       await this.#sessionReady.promise;
     });
-    const isRefused = typesIn(taken).includes('E');
+    const isRefused = messageTypes(taken).includes('E');
     if (isRefused) await this.#answerTo(async () => this.#send(undo));
     this.#client.write(isRefused ? taken : created);
   }
@@ -242,10 +242,10 @@ async function* messagesOf(client: net.Socket): AsyncGenerator<Buffer> {
   }
 }
 
-const typesIn = (answer: Buffer): string[] => [...new Messages('').read(answer)].map(({ type }) => type);
+const messageTypes = (answer: Buffer): string[] => [...new Messages('').read(answer)].map(({ type }) => type);
 
 /** The third column of the row that describes a new slot. Undefined for an error. */
-function snapshotIn(answer: Buffer): string | undefined {
+function snapshotName(answer: Buffer): string | undefined {
   const row = [...new Messages('D').read(answer)].find(({ type }) => type === 'D')?.body;
   if (row === undefined) return undefined;
   let at = 2;

@@ -33,7 +33,7 @@ export const howToInstall = (musl = isMusl): string =>
  * @returns a message for the user
  */
 export function describeProgramFailure(program: string, error: unknown, musl = isMusl): string {
-  const { reason, remedy = `Install Postgres with ${howToInstall(musl)}` } = causeOf(program, error, musl);
+  const { reason, remedy = `Install Postgres with ${howToInstall(musl)}` } = findCause(program, error, musl);
   return `${program} can't run: ${reason}. ${remedy}.`;
 }
 
@@ -43,7 +43,7 @@ const LOADER = /^.*?: (?:(?:error while loading shared libraries|symbol lookup e
 /** What macOS's loader reports for a library in quarantine. */
 const QUARANTINED = /library load disallowed by system policy|not valid for use in process/;
 
-function causeOf(program: string, error: unknown, musl: boolean): Cause {
+function findCause(program: string, error: unknown, musl: boolean): Cause {
   const { code, signal, stderr, status } = fieldsOf(error);
   const output = typeof stderr === 'string' ? stderr : '';
   const exit = typeof status === 'number' ? windowsCause(status) : undefined;

@@ -49,7 +49,7 @@ const SEQUENCE = 0x30;
 const SET = 0x31;
 const DNS_NAME = 0x82;
 const IP_ADDRESS = 0x87;
-const context = (number: number) => 0xa0 + number;
+const contextTag = (number: number) => 0xa0 + number;
 
 /** Object ids as in DER. */
 const COMMON_NAME = [0x55, 0x04, 0x03];
@@ -69,14 +69,14 @@ function createCertificate(from: Date, to: Date): { readonly cert: string; reado
   const name = encodeDer(SEQUENCE, encodeDer(SET, commonName));
   const toBeSigned = encodeDer(
     SEQUENCE,
-    encodeDer(context(0), encodeDer(INTEGER, [2])), // Version 3.
+    encodeDer(contextTag(0), encodeDer(INTEGER, [2])), // Version 3.
     encodeDer(INTEGER, [0x40, ...randomBytes(15)]), // The serial number, which is positive.
     algorithm,
     name, // The issuer.
     encodeDer(SEQUENCE, encodeUtcTime(from), encodeUtcTime(to)),
     name, // The subject.
     publicKey.export({ type: 'spki', format: 'der' }),
-    encodeDer(context(3), encodeDer(SEQUENCE, ...extensions())),
+    encodeDer(contextTag(3), encodeDer(SEQUENCE, ...certificateExtensions())),
   );
   const signature = sign('sha256', toBeSigned, privateKey);
   const certificate = encodeDer(SEQUENCE, toBeSigned, algorithm, encodeDer(BIT_STRING, [0], signature));
@@ -86,7 +86,7 @@ function createCertificate(from: Date, to: Date): { readonly cert: string; reado
   };
 }
 
-function extensions(): Buffer[] {
+function certificateExtensions(): Buffer[] {
   // No authority: a client that trusts it trusts nothing else.
   const constraints = encodeDer(SEQUENCE);
   const names = encodeDer(

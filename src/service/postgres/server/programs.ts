@@ -39,7 +39,7 @@ export function findPrograms(chosen: string | undefined): Programs {
 }
 
 /** Returns the names in a folder; none if it is missing, or if this user may not read it. */
-function namesIn(folder: string): string[] {
+function fileNamesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -94,7 +94,7 @@ function standardFolders(): string[] {
     ['C:\\Program Files\\PostgreSQL', /^(\d+)$/],
   ];
   const found = patterns.flatMap(([parent, version]) =>
-    namesIn(parent).flatMap((name) => {
+    fileNamesIn(parent).flatMap((name) => {
       const major = version.exec(name)?.[1];
       return major === undefined ? [] : [{ major: Number(major), folder: path.join(parent, name, 'bin') }];
     }),

@@ -41,7 +41,7 @@ export async function runProgram(
     const [printed, errors] = await output;
     options.signal?.throwIfAborted();
     if (code === 0) return printed;
-    throw new EngineError(findReason(errors.trim().split('\n')) ?? (errors.trim() || unexplained(child)));
+    throw new EngineError(findReason(errors.trim().split('\n')) ?? (errors.trim() || exitMessage(child)));
   } catch (error) {
     throw existsSync(program) ? asEngineError(error) : new EngineError(missingProgramMessage(program));
   } finally {
@@ -60,7 +60,7 @@ export const missingProgramMessage = (program: string): string =>
  */
 export const backgroundOptions = () => ({ detached: process.platform !== 'win32', windowsHide: true });
 
-const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
+const exitMessage = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
   `${path.basename(spawnfile)} ${describeExit(exitCode, signalCode)}`;
 
 /**

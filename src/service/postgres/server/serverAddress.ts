@@ -72,7 +72,7 @@ export async function chooseFreePort(taken: ReadonlySet<number> = new Set()): Pr
     if (taken.has(port) || triedLast.includes(port)) continue;
     triedLast.push(port);
     if (triedLast.length > REMEMBERED) triedLast.shift();
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
   throw new EngineError('No free ports on 127.0.0.1');
 }
@@ -83,7 +83,7 @@ export const chooseFreeAddress = async (taken?: ReadonlySet<number>): Promise<Co
   poolerPort: await chooseFreePort(taken),
 });
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = net.createServer();
     server.once('error', () => resolve(false));

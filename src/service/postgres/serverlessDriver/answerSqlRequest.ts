@@ -30,7 +30,7 @@ interface RunOptions {
  */
 export async function answerSqlRequest({ login, read, port, signal }: RunOptions): Promise<string> {
   const client = createClient(login, port);
-  const onAbort = () => cancel(client);
+  const onAbort = () => cancelStatement(client);
   signal.addEventListener('abort', onAbort);
   let received = 0;
   try {
@@ -43,10 +43,10 @@ export async function answerSqlRequest({ login, read, port, signal }: RunOptions
     });
     const results = await runQueries(client, request, signal);
     const reply = request.begin === undefined ? (results[0] ?? '') : `{"results":[${results.join()}]}`;
-    if (Buffer.byteLength(reply) > MAX_SQL_BYTES) throw tooLarge();
+    if (Buffer.byteLength(reply) > MAX_SQL_BYTES) throw tooLargeError();
     return reply;
   } catch (error) {
-    throw received > MAX_SQL_BYTES ? tooLarge() : asSqlError(error);
+    throw received > MAX_SQL_BYTES ? tooLargeError() : asSqlError(error);
   } finally {
     signal.removeEventListener('abort', onAbort);
     void client.end();
@@ -71,7 +71,7 @@ async function runQueries(client: Client, request: HttpSqlRequest, signal: Abort
   for (const query of queries) {
     signal.throwIfAborted();
     const result = await runQuery(client, query);
-    results.push(toJson(result, query.arrayMode ?? request.arrayMode, rawText));
+    results.push(resultJson(result, query.arrayMode ?? request.arrayMode, rawText));
   }
   if (begin !== undefined) await client.query('COMMIT');
   return results;
@@ -92,7 +92,7 @@ async function runQuery(client: Client, { query, params }: SqlQuery): Promise<Qu
 }
 
 /** Cancels the running statement, or closes a connection that is not logged in yet. */
-function cancel(client: Client): void {
+function cancelStatement(client: Client): void {
   const { processID, secretKey, port } = client;
   // The stream is destroyed because after `end`, pg never settles a `connect` that is in progress.
   if (processID === null || secretKey === null) return void client.connection.stream.destroy();
@@ -106,7 +106,7 @@ function cancel(client: Client): void {
 
 const CANCEL_REQUEST = 80877102;
 
-function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: boolean): string {
+function resultJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: boolean): string {
   const { fields, command, rowCount } = result;
   const rows = result.rows.map((row) => {
     const values = row.map((value, index) =>
@@ -121,7 +121,8 @@ function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: 
   return `${rest.slice(0, -1)},"rows":[${rows.join()}]}`;
 }
 
-const tooLarge = (): HttpSqlError => new HttpSqlError(507, `the reply is larger than ${MAX_SQL_BYTES} bytes`);
+const tooLargeError = (): HttpSqlError =>
+  new HttpSqlError(507, `the reply is larger than ${MAX_SQL_BYTES} bytes`);
 
 const ERROR_FIELDS =
   'code detail hint position internalPosition internalQuery severity where table column schema dataType constraint file line routine'.split(

@@ -3,17 +3,17 @@ import { parse } from 'postgres-array';
 
 type Convert = (text: string) => string;
 
-const quoted: Convert = (text) => JSON.stringify(text);
+const quotedText: Convert = (text) => JSON.stringify(text);
 /** `NaN` and `Infinity` are not JSON. */
-const numberOrText: Convert = (text) => (/^-?\d/.test(text) ? text : quoted(text));
-const bool: Convert = (text) => String(text === 't');
-const json: Convert = (text) => text;
+const numberOrText: Convert = (text) => (/^-?\d/.test(text) ? text : quotedText(text));
+const booleanText: Convert = (text) => String(text === 't');
+const unchangedJson: Convert = (text) => text;
 
 type Elements = readonly (string | null | Elements)[];
 
 const arrayText = (elements: Elements): string =>
   `[${elements.map((each) => (typeof each === 'object' && each !== null ? arrayText(each) : String(each))).join()}]`;
-const arrayOf =
+const convertArray =
   (convert: Convert): Convert =>
   (text) =>
     // Bounds other than from 1 have no JSON.
@@ -21,22 +21,22 @@ const arrayOf =
 
 /** The object ids of a type and of its array, and the converter for both. */
 const TYPES: readonly (readonly [oid: number, arrayOid: number, convert: Convert])[] = [
-  [16, 1000, bool],
+  [16, 1000, booleanText],
   [21, 1005, numberOrText],
   [23, 1007, numberOrText],
   [700, 1021, numberOrText],
   [701, 1022, numberOrText],
-  [114, 199, json],
-  [3802, 3807, json],
+  [114, 199, unchangedJson],
+  [3802, 3807, unchangedJson],
 ];
 /** The arrays of int8, text, varchar, char, numeric, uuid, date, timestamp and timestamptz, whose values stay text. */
 const TEXT_ARRAYS = [1016, 1009, 1015, 1014, 1231, 2951, 1182, 1115, 1185];
 
 const CONVERTERS = new Map([
   ...TYPES.map(([oid, , convert]) => [oid, convert] as const),
-  ...TYPES.map(([, arrayOid, convert]) => [arrayOid, arrayOf(convert)] as const),
-  ...TEXT_ARRAYS.map((oid) => [oid, arrayOf(quoted)] as const),
+  ...TYPES.map(([, arrayOid, convert]) => [arrayOid, convertArray(convert)] as const),
+  ...TEXT_ARRAYS.map((oid) => [oid, convertArray(quotedText)] as const),
 ]);
 
 export const jsonValue = (text: string | null, oid: number): string =>
-  text === null ? 'null' : (CONVERTERS.get(oid) ?? quoted)(text);
+  text === null ? 'null' : (CONVERTERS.get(oid) ?? quotedText)(text);

@@ -69,13 +69,13 @@ export function openStorage(root: string): Storage {
     pooler: folderIn('poolers'),
     socketFolder(name) {
       sockets ??= socketsRoot(root);
-      const folder = path.join(sockets, shortName(name));
+      const folder = path.join(sockets, shortHash(name));
       makePrivateFolder(folder);
       return folder;
     },
     removeAddress(name) {
       loopbackPorts.delete(name);
-      if (sockets !== undefined) removeAll(path.join(sockets, shortName(name)));
+      if (sockets !== undefined) removeAll(path.join(sockets, shortHash(name)));
     },
     removeSockets() {
       removeAll(sockets ?? socketsRoot(root));
@@ -116,7 +116,7 @@ async function removeEntries(folder: string, isLeft: (name: string) => boolean):
   for (const name of namesInFolder(folder).filter(isLeft)) await removeData(path.join(folder, name));
 }
 
-const shortName = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
+const shortHash = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
 
 function requireId(id: string): string {
   if (!isId(id)) throw new EngineError(`Not an id: ${String(id)}`);
@@ -141,7 +141,7 @@ function socketsRoot(root: string): string {
 
 /** Socket paths must be short, and Postgres reads a comma as the end of a folder. On Windows, no sockets are used. */
 function canHoldSockets(folder: string): boolean {
-  const longest = path.join(folder, shortName(''), '.s.PGSQL.5432');
+  const longest = path.join(folder, shortHash(''), '.s.PGSQL.5432');
   const isShort = Buffer.byteLength(longest) <= MAX_SOCKET_PATH_LENGTH;
   return process.platform === 'win32' || (isShort && !folder.includes(','));
 }

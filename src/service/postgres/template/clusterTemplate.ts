@@ -57,11 +57,11 @@ export async function ensureClusterTemplate(deps: EngineDependencies): Promise<s
   if (existsSync(template)) return template;
   // Each time another name: on Windows, the initdb of a service that was killed runs on for a while, and may remove its folder.
   const unfinished = `${template}.${randomBytes(2).toString('hex')}.new`;
-  const fill = async (folder: string) => {
+  const fillTemplate = async (folder: string) => {
     await initialize(deps, folder);
     await syncToDisk(deps, folder);
   };
-  await createAtomically(template, fill, unfinished);
+  await createAtomically(template, fillTemplate, unfinished);
   return template;
 }
 
@@ -71,7 +71,7 @@ async function initialize(
   folder: string,
   more: readonly string[] = [],
 ): Promise<void> {
-  const statements = [...rolesAndDatabase(deps.binaries.major, deps.logins), ...more];
+  const statements = [...rolesAndDatabaseStatements(deps.binaries.major, deps.logins), ...more];
   if (!(await initializeFromPacked(deps, folder, statements)))
     await initializeByInitdb(deps, folder, statements);
   removeMaps(folder);
@@ -94,7 +94,10 @@ async function initializeFromPacked(
     const target = { database: 'template1', settings: {} };
     // The packed superuser has no password yet.
     if (hasAccount()) await runSingleUser(deps, folder, all, target);
-    else await withTrust(folder, async (settings) => runOnServer(deps, folder, all, { ...target, settings }));
+    else
+      await withTrustedLogins(folder, async (settings) =>
+        runOnServer(deps, folder, all, { ...target, settings }),
+      );
     return true;
   } catch (error) {
     shutdownSignal.throwIfAborted();
@@ -135,7 +138,7 @@ const unreadableMessage = (folder: string, error: unknown): string =>
   `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
 
 /** Lets work use settings with which a server asks for no password. It has only its socket, in a folder of this user's. */
-async function withTrust(folder: string, work: (settings: Settings) => Promise<void>): Promise<void> {
+async function withTrustedLogins(folder: string, work: (settings: Settings) => Promise<void>): Promise<void> {
   const hba = path.join(folder, 'pg_hba.trust.conf');
   writePrivateFile(hba, 'local all all trust\n');
   await work({ hba_file: hba, listen_addresses: '', autovacuum: 'off' });
@@ -186,14 +189,14 @@ export async function createBranchData(
 
 function ownerStatements({ role, password, database }: OwnerLogin): string[] {
   const statements = [`ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`];
-  if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${identifier(role)}`);
+  if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${quotedIdentifier(role)}`);
   if (database !== BRANCH_DATABASE)
-    statements.push(`ALTER DATABASE ${BRANCH_DATABASE} RENAME TO ${identifier(database)}`);
+    statements.push(`ALTER DATABASE ${BRANCH_DATABASE} RENAME TO ${quotedIdentifier(database)}`);
   return statements;
 }
 
 /** The control plane rejects control characters, which could end the line of a statement. */
-const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
+const quotedIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 export const clusterArguments = (major: number) => [
@@ -213,15 +216,15 @@ export const clusterArguments = (major: number) => [
  * The rights of the branch's role, and of the roles that are created through the API. Before 16, CREATEROLE could grant any
  * predefined role, including those that run programs.
  */
-export const ownerRights = (major: number): string => (major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB');
+export const ownerAttributes = (major: number): string => (major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB');
 /** The roles that owners are members of. */
 export const ROLES_OF_OWNERS = 'pg_monitor, pg_signal_backend';
 
-function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
+function rolesAndDatabaseStatements(major: number, logins: ServicePasswords): string[] {
   return [
     `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
     ...READER_STATEMENTS,
-    `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerRights(major)}`,
+    `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerAttributes(major)}`,
     `GRANT ${ROLES_OF_OWNERS} TO ${BRANCH_ROLE}`,
     // A session in it would block CREATE DATABASE.
     'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',

@@ -11,15 +11,15 @@ import { BRANCH_ROLE } from '../roles/logins.ts';
 
 const BranchesFile = z.record(z.string(), z.enum(['beforeMigration', 'main', 'checkoutRewrite']));
 
-const fileIn = (root: string): string => path.join(root, 'sample.json');
+const sampleFile = (root: string): string => path.join(root, 'sample.json');
 
 /** Call it for a new account. Older data directories have no such file, so their branches stay empty. */
 export const writeSampleBranches = (root: string, branches: SampleBranches): void =>
-  writePrivateFile(fileIn(root), JSON.stringify(branches));
+  writePrivateFile(sampleFile(root), JSON.stringify(branches));
 
 /** The statements for the data of a branch, each on one line; none if it isn't one of the sample. */
 export function sampleStatements(root: string, branchId: string): readonly string[] {
-  const file = fileIn(root);
+  const file = sampleFile(root);
   if (!existsSync(file)) return [];
   const data = readPrivateJson(file, BranchesFile, 'delete it')[branchId];
   return data === undefined ? [] : sampleSql(data);

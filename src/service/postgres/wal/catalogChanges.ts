@@ -123,9 +123,12 @@ export class CatalogChanges {
     if (file === TABLES) return this.#updateTable(database, this.#parse(old), this.#parse(row));
     if (file === COLUMNS)
       return { changes: this.#isSameColumn(old, row) ? [] : this.#altered(database, row) };
-    const [name, id] = [textAt(old, 4), row.start.readUInt32LE(0)];
+    const [name, id] = [nameAt(old, 4), row.start.readUInt32LE(0)];
     return {
-      changes: name === textAt(row, 4) ? [] : [{ ...placeOf(block, id), kind: 'renamed', before: { name } }],
+      changes:
+        name === nameAt(row, 4)
+          ? []
+          : [{ ...kindOfCatalogRow(block, id), kind: 'renamed', before: { name } }],
     };
   }
 
@@ -170,7 +173,9 @@ export class CatalogChanges {
   #change(kind: 'created' | 'dropped', block: Block, row: Row): readonly CatalogChange[] {
     const { database } = block;
     if (block.file !== TABLES)
-      return [{ ...placeOf(block, row.start.readUInt32LE(0)), kind, before: { name: textAt(row, 4) } }];
+      return [
+        { ...kindOfCatalogRow(block, row.start.readUInt32LE(0)), kind, before: { name: nameAt(row, 4) } },
+      ];
     const { table, name, schema, file, isTable, isRewrite, isTemporary } = this.#parse(row);
     if (isTemporary) this.#temporary.add(fileKey(database, table));
     if (isTemporary || isRewrite) this.#sawIncidental = true;
@@ -206,7 +211,7 @@ export class CatalogChanges {
     const [persistence, kind] = start.toString('latin1', kinds, kinds + 2);
     return {
       table: start.readUInt32LE(0),
-      name: textAt(row, 4),
+      name: nameAt(row, 4),
       schema: start.readUInt32LE(68),
       file: start.readUInt32LE(88),
       isTemporary: persistence === 't',
@@ -229,13 +234,13 @@ const isCatalog = ({ file, fork, database }: Block) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);
 
 /** The place of a change of DATABASES or SCHEMAS. */
-const placeOf = ({ database, file }: Block, id: number) =>
+const kindOfCatalogRow = ({ database, file }: Block, id: number) =>
   file === DATABASES
     ? ({ of: 'database', database: id, id } as const)
     : ({ of: 'schema', database, id } as const);
 
 /** A name: 64 bytes, filled with 0. */
-function textAt({ start }: Row, at: number): string {
+function nameAt({ start }: Row, at: number): string {
   const text = start.toString('utf8', at, at + 64);
   return text.slice(0, text.indexOf('\0'));
 }

@@ -14,15 +14,15 @@ export function readCommittedIds(
   let at = 12;
   if ((contains & DATABASE) !== 0) at += 8;
   const subtransactions: number[] = [];
-  const skipList = (flag: number, size: number) => {
+  const skipItems = (flag: number, size: number) => {
     if ((contains & flag) !== 0) at += 4 + main.readInt32LE(at) * size;
   };
   if ((contains & SUBTRANSACTIONS) !== 0) {
     const end = at + 4 + main.readInt32LE(at) * 4;
     for (at += 4; at < end; at += 4) subtransactions.push(main.readUInt32LE(at));
   }
-  skipList(FILES, 12);
-  skipList(STATISTICS, major >= 18 ? 16 : 12);
-  skipList(INVALIDATIONS, 16);
+  skipItems(FILES, 12);
+  skipItems(STATISTICS, major >= 18 ? 16 : 12);
+  skipItems(INVALIDATIONS, 16);
   return [(contains & PREPARED) === 0 ? xid : main.readUInt32LE(at), ...subtransactions];
 }

@@ -24,13 +24,13 @@ export class PageRows {
 
   /** @param item its number on the page. @returns undefined if it isn't known */
   row(block: Block, item: number): Row | undefined {
-    return this.#pages.get(keyOf(block))?.get(item);
+    return this.#pages.get(pageKey(block))?.get(item);
   }
 
   /** Reads the image of a page. After a checkpoint, the first change of each page has one. */
   readImage(block: Block, image: PageImage): void {
     const rows = new Map<number, Row>();
-    this.#pages.set(keyOf(block), rows);
+    this.#pages.set(pageKey(block), rows);
     const { compression, hole, holeLength } = image;
     const bytes =
       compression === undefined ? image.bytes : decompress(image.bytes, PAGE - holeLength, compression);
@@ -81,7 +81,7 @@ export class PageRows {
     ) as [number, number];
     const content = data.subarray(at + LOGGED_HEADER + data.readUInt8(at + 4) - ROW_HEADER);
     if (same + sameEnd > 0 && old === undefined) {
-      this.#pages.get(keyOf(block))?.delete(item);
+      this.#pages.get(pageKey(block))?.delete(item);
       return undefined;
     }
     const parts = [content];
@@ -102,7 +102,7 @@ export class PageRows {
   }
 
   #set(block: Block, item: number, row: Row): Row {
-    const key = keyOf(block);
+    const key = pageKey(block);
     const rows = this.#pages.get(key) ?? new Map<number, Row>();
     this.#pages.set(key, rows);
     rows.set(item, row);
@@ -110,7 +110,7 @@ export class PageRows {
   }
 }
 
-const keyOf = ({ database, file, page }: Block) => `${database}/${file}/${page}`;
+const pageKey = ({ database, file, page }: Block) => `${database}/${file}/${page}`;
 
 /** Copies the bytes, because a part of a buffer keeps the whole file in memory. */
 const copyStart = (content: Buffer) => Buffer.from(content.subarray(0, KEPT));

@@ -57,14 +57,14 @@ export class TransactionsOfTable implements TransactionReader {
       return;
     }
     const isOnlyOfTable = ending.every(([, { rows }]) => [...rows.keys()].every((each) => each === key));
-    const sum = (kind: keyof RowCounts) => counts.reduce((total, each) => total + each[kind], 0);
+    const sumOfCounts = (kind: keyof RowCounts) => counts.reduce((total, each) => total + each[kind], 0);
     this.#found.push({
       ids: counts.map(({ id }) => id),
       time,
       previousEnd,
-      added: sum('added'),
-      changed: sum('changed'),
-      deleted: sum('deleted'),
+      added: sumOfCounts('added'),
+      changed: sumOfCounts('changed'),
+      deleted: sumOfCounts('deleted'),
       late: isOnlyOfTable && this.#othersChanged,
     });
     this.#othersChanged = false;

@@ -1,6 +1,6 @@
 /** Timers: service/controlPlane/branches/snapshots.ts. */
 import assert from 'node:assert/strict';
-import { withEnding } from '../../../../src/service/controlPlane/records/branchRecord.ts';
+import { appendToName } from '../../../../src/service/controlPlane/records/branchRecord.ts';
 import { branchCalls, type Api, type Branch, type Created } from '../../../helpers/branchCalls.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -187,7 +187,7 @@ describe('Snapshots', () => {
   });
 
   it('are cut between two characters', () =>
-    assert.equal(withEnding(`${'x'.repeat(249)}🐘`, ' (old)'), `${'x'.repeat(249)} (old)`));
+    assert.equal(appendToName(`${'x'.repeat(249)}🐘`, ' (old)'), `${'x'.repeat(249)} (old)`));
 
   it('expire', async () => {
     await create({ expires_at: inSeconds(60) });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { databaseVariables, useDatabase } from '../../../../src/api/addresses/databaseVariables.ts';
+import { databaseVariables, setDatabaseVariables } from '../../../../src/api/addresses/databaseVariables.ts';
 import { ANOTHER_SERVER } from '../../../helpers/anotherServer.ts';
 
 const URL = 'postgresql://me:p%40ss@127.0.0.1:5000/my%20db?sslmode=require';
@@ -98,7 +98,7 @@ describe('databaseVariables', () => {
   ])
     it(`sets them back after several databases that are left in the order ${order.join()}`, () => {
       const before = { ...process.env };
-      const leave = ['a', 'b', 'c'].map((name) => useDatabase(`${URL}_${name}`));
+      const leave = ['a', 'b', 'c'].map((name) => setDatabaseVariables(`${URL}_${name}`));
       for (const index of order) leave[index]?.();
       assert.deepEqual({ ...process.env }, before);
     });
@@ -106,7 +106,7 @@ describe('databaseVariables', () => {
   it('sets the variables of the process and sets them back', () => {
     const before = { ...process.env };
     process.env['PGSERVICE'] = 'another';
-    const leave = useDatabase(URL);
+    const leave = setDatabaseVariables(URL);
     assert.deepEqual([process.env['PGSERVICE'], process.env['POSTGRES_URL']], [undefined, URL]);
     leave();
     assert.equal(process.env['PGSERVICE'], 'another');

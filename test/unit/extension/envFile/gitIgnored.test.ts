@@ -13,7 +13,7 @@ const gitIgnored = (file: string) =>
     file,
   );
 
-describe('gitIgnored', () => {
+describe('readIgnoreState', () => {
   let folder: string;
   const file = (name: string) => path.join(folder, name);
   const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args]);

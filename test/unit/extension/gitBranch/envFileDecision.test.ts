@@ -133,7 +133,7 @@ describe('decideEnvFileChange', () => {
     });
 });
 
-describe('questionOf', () => {
+describe('reasonToAsk', () => {
   const missing: Partial<EnvFileFacts> = { lacksOwn: 'missing', file: 'none', current: undefined };
   const unmapped: Partial<EnvFileFacts> = { ...on('new'), map: { ...facts.map, isFollowed: false } };
   const questions: readonly (readonly [

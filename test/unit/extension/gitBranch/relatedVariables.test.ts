@@ -9,7 +9,7 @@ import { computeRecord, scriptService } from '../../../helpers/scriptedService.t
 const main = 'ep-main.example.test';
 const pooled = 'ep-main-pooler.example.test';
 
-describe('findRelated', () => {
+describe('findRelatedVariables', () => {
   let model: ConnectedModel;
   let knownHosts: KnownHosts;
   let hasPassword: (role: string | null) => boolean;

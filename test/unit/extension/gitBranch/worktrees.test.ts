@@ -36,7 +36,7 @@ function withLinkedWorktree() {
 
 const repositoryOf = async (folder: string) => (await findRepository(folder)) ?? assert.fail();
 
-describe('otherWorktrees', () => {
+describe('listOtherWorktrees', () => {
   it('are all but this one, without entries that git has not finished', async () => {
     const repository = createRepository();
     const { folder } = repository;

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { isMakerRunning, makerOfName, nameOfMaker, ownMaker } from '../../../../src/npm/library/maker.ts';
+import {
+  isMakerRunning,
+  decodeMaker,
+  encodeMaker,
+  describeOwnMaker,
+} from '../../../../src/npm/library/maker.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -20,17 +25,17 @@ async function blockedThread() {
 
 describe('What has made a branch', () => {
   it('runs if it is this process', async () => {
-    assert.equal(await isMakerRunning(await ownMaker()), true);
+    assert.equal(await isMakerRunning(await describeOwnMaker()), true);
   });
 
   it('is recognized by a part of a name', async () => {
-    const own = { ...(await ownMaker()), port: 65535 };
-    const name = nameOfMaker(own);
+    const own = { ...(await describeOwnMaker()), port: 65535 };
+    const name = encodeMaker(own);
     assert.match(name, /^[0-9a-z_]{1,40}$/);
-    assert.deepEqual(makerOfName(name), { ...own, startedAt: Math.round(own.startedAt) });
-    assert.equal(await isMakerRunning(makerOfName(nameOfMaker({ ...own, port: undefined }))), true);
+    assert.deepEqual(decodeMaker(name), { ...own, startedAt: Math.round(own.startedAt) });
+    assert.equal(await isMakerRunning(decodeMaker(encodeMaker({ ...own, port: undefined }))), true);
     const another = { ...own, port: undefined, startedAt: 0, ...(own.uniqueId && { uniqueId: 'another' }) };
-    assert.equal(await isMakerRunning(makerOfName(nameOfMaker(another))), false);
+    assert.equal(await isMakerRunning(decodeMaker(encodeMaker(another))), false);
   });
 
   it('has ended if it is another process with the same pid', async () => {

@@ -40,7 +40,7 @@ describe('A branch whose changes a program follows', () => {
 
   it('is rehearsed exactly: on a copy with its publications and no slot, and the program sees nothing of it', async () => {
     const { client, received } = await follow('rehearsed');
-    const [parent] = await api().branches(project);
+    const [parent] = await api().listBranches(project);
     const rehearsals = await rehearsalsOf(service, parent);
     const seen: unknown[] = [];
     const report = await rehearsals.rehearse(async ({ url }) => {
@@ -68,9 +68,9 @@ describe('A branch whose changes a program follows', () => {
   });
 
   it('is compared exactly: publications are a part of its schema, and slots are not', async () => {
-    const [parent] = await api().branches(project);
+    const [parent] = await api().listBranches(project);
     const child = await (await rehearsalsOf(service, parent)).copy();
-    const diff = async () => api().schemaDiff(child, 'app');
+    const diff = async () => api().readSchemaDiff(child, 'app');
     await createSlot(child.url, 'of_child');
     assert.equal(await diff(), '');
     await runStatements(

@@ -12,7 +12,7 @@ const { findOutdatedEditors, refreshTabs } =
 const branch = { account: 'a', projectId: 'shop', branchId: 'br-main' };
 const other = { ...branch, branchId: 'br-dev' };
 
-describe('outdatedEditors', () => {
+describe('findOutdatedEditors', () => {
   const rows = new RowDocuments();
   const context = { rows } as unknown as CommandContext;
   const source = { sql: 'table users', name: 'users' };

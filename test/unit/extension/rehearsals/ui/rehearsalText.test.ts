@@ -2,7 +2,7 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
 import type { Loss } from '../../../../../src/rehearsal/losses.ts';
-import { reportOf } from '../../../../../src/rehearsal/report.ts';
+import { createReport } from '../../../../../src/rehearsal/report.ts';
 import type { Tried } from '../../../../../src/rehearsal/trials.ts';
 
 const { rehearsalText, verdictSentences } =
@@ -24,7 +24,7 @@ const NOTHING: Tried = { broken: [], tooSlow: [], outside: [] };
 
 const report = (more: Partial<Rehearsal> = {}, losses: Loss[] = [], exitCode = 0, tried = NOTHING) => {
   const rehearsal = { statements: [statement], locks: [], before: [table], after: [table], ...more };
-  return reportOf({ rehearsal, losses, tried, exitCode }, { longestLock: 1000 });
+  return createReport({ rehearsal, losses, tried, exitCode }, { longestLock: 1000 });
 };
 const LOSS: Loss = { database: 'app', name: 'public.orders.x', kind: 'values', count: 2 };
 
@@ -97,7 +97,7 @@ describe('The document about a rehearsal', () => {
     const schema = { forgotten: ['CREATE INDEX a', 'CREATE INDEX b'], left: ['CREATE TABLE own ('] };
     const wayBack = { rehearsal, losses: [LOSS], exitCode: 0, schema };
     const run = { rehearsal, losses: [], tried: NOTHING, exitCode: 0 };
-    const found = reportOf({ ...run, wayBack }, { longestLock: 1000 });
+    const found = createReport({ ...run, wayBack }, { longestLock: 1000 });
     assert.deepEqual(verdictSentences(found), [
       'Way back: Loses 2 values of public.orders.x.',
       'Way back: Forgets of the schema: CREATE INDEX a CREATE INDEX b',
@@ -105,7 +105,7 @@ describe('The document about a rehearsal', () => {
     const text = rehearsalText(found, place);
     assert.match(text, /^## Way back\n\n\| Statement/m);
     assert.match(text, /^This is left in the schema:\n\n {4}CREATE TABLE own \($/m);
-    const lost = reportOf({ ...run, losses: [LOSS] }, { longestLock: 1000, historySeconds: 86_400 });
+    const lost = createReport({ ...run, losses: [LOSS] }, { longestLock: 1000, historySeconds: 86_400 });
     assert.match(rehearsalText(lost, place), /^The only known way back is Undo, for 24 hr\\\.$/m);
   });
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 const { timeAgo, timeAhead, autosuspendText, durationText, timeAndDate, timeLeft } =
   await import('../../../../../src/extension/window/ui/timeText.ts');
 
-describe('duration', () => {
+describe('durationText', () => {
   it('uses the largest units', () => {
     const lengths = [0, 60, 90, 300, 3600, 5400, 86_400, 604_800];
     assert.deepEqual(lengths.map(durationText), [
