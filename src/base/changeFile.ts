@@ -113,7 +113,7 @@ async function replaceUnlessMoved(
     if (!isFileUnchanged(file, read) || !(isKept || read?.content.equals(readFileSync(file)))) throw MOVED;
   };
   try {
-    await replaceFile(file, content, { mode, requireUnmoved });
+    await replaceFile(file, content, { mode, check: requireUnmoved });
     if (read === undefined || isFileUnchanged(file, read)) return undefined;
     const replaced = otherName === undefined ? read.handle : await open(otherName).catch(ignoreMissing);
     try {

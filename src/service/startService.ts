@@ -91,7 +91,7 @@ async function openStore(deps: ServiceDependencies): Promise<Store> {
   const { options, clock, folder, log, projects, engine } = deps;
   const { plan, postgres: runsPostgres } = options;
   const createAccount = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
-  const store = await Store.open({ folder, createAccount, clock, log, check: deps.requireLock });
+  const store = await Store.open({ folder, seed: createAccount, clock, log, check: deps.requireLock });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;

@@ -47,10 +47,10 @@ describe('The calls of the test library', () => {
     const service = await scriptService(() => ({ databases: [{ id: 1, name: 'app', owner_name: 'me' }] }));
     const api = new Api(service.baseUrl, 'key');
     const branch = { id: 'br-one', name: 'one', project_id: 'shop' };
-    await assert.rejects(api.url(branch), /has no uri$/);
-    assert.equal(await api.schemaDiff(branch, 'app'), '');
+    await assert.rejects(api.findUrl(branch), /has no uri$/);
+    assert.equal(await api.readSchemaDiff(branch, 'app'), '');
     service.script = () => ({ diff: 1 });
-    await assert.rejects(api.schemaDiff(branch, 'app'), /has no diff$/);
+    await assert.rejects(api.readSchemaDiff(branch, 'app'), /has no diff$/);
   });
 
   it("don't load undici, which takes longer than all of them", async () => {
