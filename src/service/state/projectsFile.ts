@@ -85,63 +85,52 @@ function parseAccount(bytes: Uint8Array): ProjectsFile['content'] {
 
 /** What a small company might have. On the free plan, all computes have the default size, since it allows no larger ones. */
 export function sampleAccount(plan: Plan): AccountDescription {
-  const sizeFields = (min: number, max: number) =>
+  const size = (min: number, max: number) =>
     plan === 'paid' ? { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } : {};
-  const primaryDescription = (id: string, more: Partial<ComputeDescription> = {}) =>
+  const primary = (id: string, more: Partial<ComputeDescription> = {}) =>
     ({ id, type: 'read_write', ...more }) as const;
-  const replicaDescription = (id: string, more: Partial<ComputeDescription> = {}) =>
+  const replica = (id: string, more: Partial<ComputeDescription> = {}) =>
     ({ id, type: 'read_only', ...more }) as const;
-  const branchDescription = (id: string, name: string, ...computes: ComputeDescription[]) => ({
-    id,
-    name,
-    computes,
-  });
-  const projectDescription = (id: string, name: string, ...branches: BranchDescription[]) => ({
-    id,
-    name,
-    branches,
-  });
+  const branch = (id: string, name: string, ...computes: ComputeDescription[]) => ({ id, name, computes });
+  const project = (id: string, name: string, ...branches: BranchDescription[]) => ({ id, name, branches });
   return {
     projects: [
-      projectDescription(
+      project(
         'shiny-wind-028834',
         'shop',
-        branchDescription(
+        branch(
           'br-aged-salad-637688',
           'main',
-          primaryDescription('ep-little-smoke-851426', { current_state: 'active' }),
-          replicaDescription('ep-steep-forest-654321', sizeFields(0.25, 1)),
+          primary('ep-little-smoke-851426', { current_state: 'active' }),
+          replica('ep-steep-forest-654321', size(0.25, 1)),
         ),
-        branchDescription(
+        branch(
           'br-sweet-breeze-497520',
           'checkout-rewrite',
-          primaryDescription('ep-purple-water-204912', {
-            ...sizeFields(0.5, 2),
-            suspend_timeout_seconds: 3600,
-          }),
+          primary('ep-purple-water-204912', { ...size(0.5, 2), suspend_timeout_seconds: 3600 }),
         ),
-        branchDescription('br-frosty-lake-110382', 'before-migration'),
+        branch('br-frosty-lake-110382', 'before-migration'),
       ),
-      projectDescription(
+      project(
         'quiet-sunset-771503',
         'analytics',
-        branchDescription(
+        branch(
           'br-wispy-meadow-403718',
           'main',
-          primaryDescription('ep-bold-thunder-385207', {
-            ...sizeFields(1, 4),
+          primary('ep-bold-thunder-385207', {
+            ...size(1, 4),
             settings: { pg_settings: { work_mem: '16MB' } },
             current_state: 'active',
           }),
-          replicaDescription('ep-silent-river-918264', { name: 'dashboards', ...sizeFields(1, 1) }),
-          replicaDescription('ep-old-paper-557019', { disabled: true }),
+          replica('ep-silent-river-918264', { name: 'dashboards', ...size(1, 1) }),
+          replica('ep-old-paper-557019', { disabled: true }),
         ),
       ),
-      projectDescription(
+      project(
         'calm-poetry-195246',
         'playground',
-        branchDescription('br-tiny-cloud-862093', 'main', primaryDescription('ep-green-hat-340975')),
-        branchDescription('br-young-moon-279461', 'ideas', replicaDescription('ep-plain-field-520137')),
+        branch('br-tiny-cloud-862093', 'main', primary('ep-green-hat-340975')),
+        branch('br-young-moon-279461', 'ideas', replica('ep-plain-field-520137')),
       ),
     ],
     api_keys: [{ name: 'laptop' }, { name: 'deployment' }, { name: 'nightly reports' }],

@@ -32,12 +32,12 @@ const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: strin
 const FAILED = ['error', 'list.errorForeground'] as const;
 
 export function computeIcon(compute: Compute): ThemeIcon {
-  const [icon, color] = computeFailure(compute) === undefined ? ICONS[computeStatus(compute)] : FAILED;
+  const [icon, color] = lastFailure(compute) === undefined ? ICONS[computeStatus(compute)] : FAILED;
   return new ThemeIcon(icon, new ThemeColor(color));
 }
 
 /** Why the compute isn't active, if its last start failed or its Postgres ended by itself. */
-export const computeFailure = (compute: Compute): string | undefined =>
+export const lastFailure = (compute: Compute): string | undefined =>
   isSettled(compute) && computeStatus(compute) !== 'disabled' ? compute.last_error || undefined : undefined;
 
 /** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
@@ -46,7 +46,7 @@ export function statusText(compute: Compute): string {
   const status = computeStatus(compute);
   if (status === 'init') return l10n.t('init');
   if (status === 'disabled') return l10n.t('disabled');
-  if (computeFailure(compute) !== undefined) return l10n.t('{0}, failed', stateName(state));
+  if (lastFailure(compute) !== undefined) return l10n.t('{0}, failed', stateName(state));
   if (status !== 'pending') return stateName(state);
   return pendingState === state
     ? l10n.t('{0}, changing', stateName(state))
@@ -117,7 +117,7 @@ export function computeTooltip(
     [l10n.t('Id'), compute.id],
     [l10n.t('Host'), compute.host],
     [l10n.t('State'), statusText(compute)],
-    [l10n.t('Failure'), computeFailure(compute)],
+    [l10n.t('Failure'), lastFailure(compute)],
     [l10n.t('Activity'), activity],
     [l10n.t('Type'), typeText(compute)],
     [l10n.t('Branch'), idWithName(compute.branch_id, branchName)],

@@ -8,25 +8,10 @@ import type { DatabaseParent } from '../databaseNodes.ts';
 import { DatabaseRows, type DatabaseReader } from '../databaseRows.ts';
 import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
-import {
-  showsMark,
-  markDecorations,
-  markItem,
-  nodeTooltip,
-  treeItem,
-  visibleProjectFields,
-} from './treeItems.ts';
+import { showsMark, markDecorations, markItem, nodeTooltip, treeItem, projectFields } from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
-import {
-  childNodes,
-  findNode,
-  hostsOfComputes,
-  nodeId,
-  parentNode,
-  rootNodes,
-  type TreeNode,
-} from './treeNodes.ts';
+import { childNodes, findNode, hostsText, nodeId, parentNode, roots, type TreeNode } from './treeNodes.ts';
 import { updateViewMessage, type MessageDependencies } from './viewMessage.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 import type { Compute } from '../../../api/records/records.ts';
@@ -131,7 +116,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === 'project')
-      this.#drawn.set(node.projectId, visibleProjectFields(this.#inventory, node.projectId));
+      this.#drawn.set(node.projectId, projectFields(this.#inventory, node.projectId));
     const item = treeItem(this.#inventory, node, this.#factsOf(node));
     if (this.#expires(node)) this.#drawnTimes.set(node, item.description);
     const mark = showsMark(node) ? this.#deps.guards.cachedMark(node) : undefined;
@@ -152,7 +137,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   /** Dropping computes into an editor inserts their hosts. */
   dragText(nodes: readonly TreeNode[]): string | undefined {
-    return hostsOfComputes(this.#inventory, nodes);
+    return hostsText(this.#inventory, nodes);
   }
 
   /** Selects a row; loads and expands its parents first. Does nothing if the resource was deleted. */
@@ -235,7 +220,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #roots(): readonly TreeNode[] {
-    const nodes = rootNodes(this.#inventory, this.#shownRoots);
+    const nodes = roots(this.#inventory, this.#shownRoots);
     return this.#postgresProblem === undefined ? nodes : [{ kind: 'setUpPostgres' }, ...nodes];
   }
 
@@ -304,8 +289,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   /** Whether a project needs no redraw. VS Code removes the children of a redrawn node for a moment, which closes an open menu. */
   #isUpToDate(change: InventoryEvent): boolean {
     if (change.kind !== 'project') return false;
-    if (this.#drawn.get(change.projectId) !== visibleProjectFields(this.#inventory, change.projectId))
-      return false;
+    if (this.#drawn.get(change.projectId) !== projectFields(this.#inventory, change.projectId)) return false;
     const children = childNodes(this.#inventory, change);
     return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
   }

@@ -20,14 +20,7 @@ import type { BranchIds } from '../../account/refs.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
 import { recordedUsage, usageStep } from '../usage.ts';
 import { branchIcon, branchRow, branchTooltip, bytesText } from './branchText.ts';
-import {
-  computeIcon,
-  computeTooltip,
-  computeRow,
-  computeFailure,
-  statusText,
-  typeText,
-} from './computeText.ts';
+import { computeIcon, computeTooltip, computeRow, lastFailure, statusText, typeText } from './computeText.ts';
 import { sizeText } from './sizeText.ts';
 import { timeAndDate } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
@@ -124,7 +117,7 @@ function projectItem(inventory: Inventory, node: ProjectNode, facts: RowFacts): 
 }
 
 /** The fields that a project's row, tooltip and menu depend on. */
-export function visibleProjectFields(inventory: Inventory, projectId: string): string {
+export function projectFields(inventory: Inventory, projectId: string): string {
   const { isOffered } = inventory.branches;
   const project = inventory.project(projectId);
   if (project === undefined) return '';
@@ -173,7 +166,7 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   if (description !== '') item.description = description;
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
-  if (computeFailure(compute) !== undefined) flags.push('failed');
+  if (lastFailure(compute) !== undefined) flags.push('failed');
   if (isLocalCompute(compute)) flags.push('local');
   item.contextValue = ['compute', ...flags].join(' ');
   // The name always comes first, because an id takes long to listen to.

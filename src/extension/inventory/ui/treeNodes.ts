@@ -137,7 +137,7 @@ export function findNode(
 }
 
 /** The hosts of the computes among the nodes, one a line; undefined if there are none. */
-export function hostsOfComputes(inventory: Inventory, nodes: readonly TreeNode[]): string | undefined {
+export function hostsText(inventory: Inventory, nodes: readonly TreeNode[]): string | undefined {
   const hosts = nodes.flatMap((node) => {
     if (node.kind !== 'compute') return [];
     return inventory.compute(node.projectId, node.computeId)?.host ?? [];
@@ -146,7 +146,7 @@ export function hostsOfComputes(inventory: Inventory, nodes: readonly TreeNode[]
 }
 
 /** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */
-export function rootNodes(inventory: Inventory, shown: number): readonly TreeNode[] {
+export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
   const list = inventory.projects;
   if (list === undefined) return [];
   const ids = [...list.entries.keys()].slice(0, shown);

@@ -4,7 +4,7 @@ import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNod
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { connectShop, type ShopInventory } from '../../../../helpers/shopInventory.ts';
 
-const { nodeTooltip, treeItem, visibleProjectFields } =
+const { nodeTooltip, treeItem, projectFields } =
   await import('../../../../../src/extension/inventory/ui/treeItems.ts');
 
 describe('nodeTooltip', () => {
@@ -47,7 +47,7 @@ describe('nodeTooltip', () => {
       await shop.store.inventory.refreshProjects();
       const { value } = nodeTooltip(shop.store.inventory, node) ?? { value: '' };
       const item = JSON.stringify(treeItem(shop.store.inventory, node));
-      return { looks: item + value, shown: visibleProjectFields(shop.store.inventory, 'shop') };
+      return { looks: item + value, shown: projectFields(shop.store.inventory, 'shop') };
     };
     const before = await look({});
     const others = {

@@ -12,7 +12,7 @@ const {
   childNodes,
   nodeId: idOf,
   parentNode,
-  rootNodes,
+  roots,
 } = await import('../../../../../src/extension/inventory/ui/treeNodes.ts');
 const { nodeTooltip, treeItem } = await import('../../../../../src/extension/inventory/ui/treeItems.ts');
 
@@ -30,7 +30,7 @@ describe('treeItem', () => {
     const children = childNodes(shop.store.inventory, node);
     return children.length === 0 ? [text] : [text, children.map(shape)];
   };
-  const tree = (shown = 400) => rootNodes(shop.store.inventory, shown).map(shape);
+  const tree = (shown = 400) => roots(shop.store.inventory, shown).map(shape);
   const itemOf = (computeId: string, branchId = 'br-main') =>
     treeItem(shop.store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
 
@@ -180,7 +180,7 @@ describe('treeItem', () => {
         walk(child);
       }
     };
-    rootNodes(shop.store.inventory, 400).forEach(walk);
+    roots(shop.store.inventory, 400).forEach(walk);
     assert.equal(new Set(all.map(idOf)).size, all.length);
     assert.equal(all.length, 6);
   });
