@@ -6,7 +6,7 @@ export const canLogIn = (role: Role): boolean => role.authentication_method !== 
 /** The names of roles. */
 interface RenewedRoles {
   readonly renewed: readonly string[];
-  /** Those whose passwords the service doesn't change. */
+  /** The roles whose passwords the service doesn't change. */
   readonly kept: readonly string[];
 }
 

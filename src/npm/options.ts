@@ -61,7 +61,10 @@ const REHEARSE_OPTIONS = {
   comment: { type: 'boolean' },
 } as const;
 
-/** With `account`, the rehearsal is on a branch of a public account, and with `comment`, its report is on a pull request. */
+/**
+ * The options of `rehearse`. `account`: on a branch of a public account. `comment`: the report is also a comment on a pull
+ * request.
+ */
 type Rehearsal = Omit<RehearsalOptions, 'run' | 'projectId' | 'token' | 'dump'> &
   Readonly<Record<'account' | 'comment', boolean>>;
 

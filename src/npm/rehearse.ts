@@ -20,11 +20,11 @@ export interface RehearsalOptions extends Migration {
   readonly projectId?: string | undefined;
   /** The name or id of the branch; undefined: the default one of the first project. */
   readonly from: string | undefined;
-  /** What was restored as that branch. */
+  /** The name of the dump that was restored as that branch. */
   readonly dump?: string | undefined;
   readonly longestLock: number | undefined;
   readonly json: boolean;
-  /** With which a pull request is commented. Undefined: no comment. */
+  /** The token for a comment on the pull request. Undefined: no comment. */
   readonly token?: string | undefined;
   /** Runs a command on the branch. @returns its exit code */
   run(this: void, command: string, branch: RehearsedBranch): Promise<number>;

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { runSqlFiles } from '../migrations/runSqlFiles.ts';
 
-/** In a folder that pg_dump has written, and at the beginning of an archive with the form of tar. */
+/** The file with the contents in a folder that pg_dump has written. Its name also begins an archive with the form of tar. */
 const CONTENTS = 'toc.dat';
-/** The other archives of pg_dump begin with it. */
+/** The text with which other archives of pg_dump begin. */
 const MAGIC = 'PGDMP';
 
 /** Whether the name is that of a file, or of a folder that pg_dump has written. */

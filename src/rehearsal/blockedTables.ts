@@ -11,7 +11,7 @@ import {
 export const BLOCKED = ['reads', 'writes', 'changes of its definition'] as const;
 export type Blocked = (typeof BLOCKED)[number];
 
-/** The weakest lock that blocks it (Postgres manual, "Conflicting Lock Modes"). */
+/** The weakest lock that blocks reads, writes or changes (Postgres manual, "Conflicting Lock Modes"). */
 const WEAKEST: Readonly<Record<Blocked, LockMode>> = {
   reads: 'AccessExclusiveLock',
   writes: 'ShareLock',
@@ -22,7 +22,7 @@ export interface BlockedTable {
   readonly database: string;
   readonly table: string;
   readonly blocks: Blocked;
-  /** Missing for all rows. */
+  /** How many rows are blocked. Missing for all rows. */
   readonly rows?: number;
   /** From the first lock until the last of those that overlap is released: how long others wait at most. */
   readonly milliseconds: number;
@@ -40,7 +40,7 @@ export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
   const all = [...tables.values()].flatMap((held) => {
     const [reads, writes, changes] = BLOCKED.map((blocks) => longestBlock(held, blocks));
     const found = [reads, writes, longestRowBlock(held), changes];
-    // Who waits for reads waits for writes as well: only what takes longer is said too.
+    // A program that waits to read also waits to write, so weaker blocks are named only if they last longer.
     return found.filter(
       (each, index) =>
         each !== undefined &&
@@ -50,7 +50,7 @@ export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
   return all.flatMap((each) => each ?? []).toSorted((a, b) => b.milliseconds - a.milliseconds);
 }
 
-/** Who writes the same rows waits until the end of the transaction. */
+/** Finds the longest wait of programs that write the same rows: until the end of the transaction. */
 function longestRowBlock(held: readonly HeldLock[]): BlockedTable | undefined {
   const all = held.flatMap(({ database, table, from, to, statement, rows = 0 }) =>
     rows === 0

@@ -9,7 +9,7 @@ export interface BranchCopy {
   readonly sharedRoles?: readonly string[];
 }
 
-/** The database of the URL, in which the migration begins. */
+/** Returns the database of the URL, in which the migration begins. */
 export const databaseOfCopy = ({ url }: BranchCopy): string =>
   decodeURIComponent(new URL(url).pathname.slice(1));
 

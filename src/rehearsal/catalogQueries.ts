@@ -1,6 +1,9 @@
 /** What a rehearsal reads of locks and relations. Superusers run the queries, too, so that all names are those of Postgres. */
 
-/** By the schema: what a new branch begins with has ids as low as Postgres's own, because it is made without a server. */
+/**
+ * Finds objects of users by their schema: what a new branch begins with has ids as low as Postgres's own, because it is made
+ * without a server.
+ */
 const OF_USERS = `n.nspname operator(pg_catalog.<>) all ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
 and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
 

@@ -17,7 +17,7 @@ import { locksQuery, NEEDED_ALONE, relationsQuery } from './catalogQueries.ts';
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Of another session. All times are milliseconds since 1970 by the clock of the server. */
+/** A row about another session. All times are milliseconds since 1970 by the clock of the server. */
 interface Activity {
   readonly now: number;
   readonly pid: number;

@@ -13,14 +13,20 @@ interface Counted {
   readonly types?: string;
 }
 
-/** Queries that return `counts`: a text for each that is counted, of values or rows, or that is the same as long as the values are. */
+/**
+ * Queries that return `counts`: a text for each that is counted, of values or rows, or that is the same as long as the values
+ * are.
+ */
 export interface PossibleLoss {
   readonly database: string;
   /** Rows come first: if there are fewer, their values aren't counted as well. */
   readonly counted: readonly Counted[];
-  /** On the data as they were before. */
+  /** The query on the data as they were before. */
   readonly before: string;
-  /** On the data as they are afterwards: the values are the same if any of them returns the same. Empty if nothing is left. */
+  /**
+   * The queries on the data as they are afterwards: the values are the same if any of them returns the same. Empty if nothing
+   * is left.
+   */
   readonly after: readonly string[];
 }
 
@@ -29,7 +35,7 @@ export interface Loss extends Counted {
   readonly count: number;
 }
 
-/** Only tables have data that can't be made again. */
+/** Whether it is a table: only tables have data that can't be made again. */
 const hasData = ({ kind }: Relation): boolean => kind === 'r' || kind === 'p';
 
 /**
@@ -62,7 +68,7 @@ export function possibleLosses(
   });
 }
 
-/** How a loss is counted by what the queries have returned. */
+/** Compares what the queries have returned before and after the migration. */
 export function countedLosses(
   { counted }: PossibleLoss,
   old: readonly string[],
@@ -160,14 +166,14 @@ function lossOfRowsAndValues(
   return possibleLoss(table, countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
 }
 
-/** The same as long as all values are the same as text. */
+/** Returns an expression whose value is the same as long as all values are the same as text. */
 const valuesAsText = (column: Column, value: string): Count => ({
   kind: 'type',
   column,
   sql: `coalesce(sum(hashtextextended((${value})::text, 0)), 0)`,
 });
 
-/** Postgres casts the values back, or they must be the same as text. */
+/** Returns what a changed type may lose: the values must be the same after Postgres has cast them back, or as text. */
 function lossesOfChangedType(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
   if (left === undefined || left.type === column.type) return [];
   const asText = (value: string): Count => ({

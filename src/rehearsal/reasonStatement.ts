@@ -4,7 +4,7 @@ import { FAILURES, type Reason, type Verdict } from './verdict.ts';
 
 type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 
-/** What Postgres calls statements that remove rows. */
+/** Matches the tags by which Postgres names statements that remove rows. */
 const REMOVES = /^(?:DELETE|DROP|MERGE|TRUNCATE)/;
 
 /** @returns undefined if it isn't known */

@@ -25,11 +25,11 @@ export interface RehearsedSteps<Copy> {
   run(this: void, copy: Copy): Promise<number>;
   /** The files of the migration, if they are known. */
   readonly files?: readonly MigrationFile[] | undefined;
-  /** Missing without one. */
+  /** What takes the migration back, if that is known. */
   readonly down?: DownStep<Copy> | undefined;
 }
 
-/** @param signal ends what comes after `run` */
+/** Runs a migration on a copy, and reports what it does. @param signal ends what comes after `run` */
 export async function rehearse<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
   steps: RehearsedSteps<Copy>,
@@ -60,7 +60,7 @@ async function rehearseOn<Copy extends BranchCopy>(
   const seen = await rehearser.rehearsal(branch);
   const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
   const possible = possibleLosses(rehearsal);
-  // What has failed halfway isn't how it would be left.
+  // A migration that has failed halfway wouldn't be left like this.
   const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
   const back = exitCode === 0 ? down : undefined;
   const compareWithOriginal = async (original: Copy) => ({

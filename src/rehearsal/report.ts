@@ -17,9 +17,9 @@ import type { SchemaLines } from './wayBack.ts';
 export const LONGEST_LOCK = 1000;
 
 export interface Rules {
-  /** How long others may wait for a table. Milliseconds. */
+  /** Milliseconds that others may wait for a table. */
   readonly longestLock: number;
-  /** How long the history of the branch reaches back. */
+  /** Seconds for which the history of the branch reaches back. */
   readonly historySeconds?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Report {
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
   readonly statements: readonly RehearsedStatement[];
   readonly locks: readonly HeldLock[];
-  /** For what was seen to be dangerous. */
+  /** Safer forms of the statements that were seen to be dangerous. */
   readonly safer: readonly SaferStatement[];
   /** The longest time between two samples of locks, in milliseconds; missing if every statement was seen. */
   readonly sampled?: number;
@@ -63,9 +63,9 @@ export interface RehearsedRun {
   readonly rehearsal: Rehearsal;
   readonly losses: readonly Loss[];
   readonly tried: Tried;
-  /** Of the command. */
+  /** The exit code of the command. */
   readonly exitCode: number;
-  /** Those of the migration, in the order in which they run. */
+  /** The files of the migration, in the order in which they run. */
   readonly files?: readonly string[];
   readonly sharedRoles?: readonly string[];
   readonly wayBack?: WayBackRun | undefined;
@@ -117,7 +117,7 @@ export function createReport(run: RehearsedRun, { longestLock, historySeconds }:
   };
 }
 
-/** Of a migration, or of its way back. */
+/** Finds why a migration, or its way back, isn't safe. */
 function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longestLock: number): Reason[] {
   const { statements, sampled = 0 } = rehearsal;
   const tooSeldom =
@@ -137,7 +137,7 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
   ];
 }
 
-/** Postgres has given them another file. One that was truncated is empty, and not in the list. */
+/** Finds the tables that Postgres has written again: they have another file. A truncated one is empty, and not in the list. */
 function rewrittenTables({ before, after }: Rehearsal): Report['rewritten'] {
   const now = new Map(after.map((each) => [relationKey(each), each]));
   return before.flatMap((relation) => {

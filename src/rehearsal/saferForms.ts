@@ -29,7 +29,7 @@ export type SaferForm =
   | 'renameInSteps';
 
 export interface SaferStatement {
-  /** The index of the statement. */
+  /** The index of the statement in the rehearsal. */
   readonly statement: number;
   readonly table: string;
   readonly form: SaferForm;
@@ -45,7 +45,7 @@ export function saferStatements(reasons: readonly Reason[], rehearsal: Rehearsal
   ];
 }
 
-/** What the statement could be instead that took longest of the transaction since it has locked the table. */
+/** Finds a safer form of the statement that took longest, of those from the lock of the table until the end of its transaction. */
 function saferThanBlocking(blocked: BlockedTable, rehearsal: Rehearsal): SaferStatement[] {
   const { table, milliseconds } = blocked;
   const [taking = 0] = blocked.statements;
@@ -56,12 +56,12 @@ function saferThanBlocking(blocked: BlockedTable, rehearsal: Rehearsal): SaferSt
       return isOfTransaction && index >= taking ? [{ statement, index }] : [];
     })
     .toSorted((a, b) => b.statement.milliseconds - a.statement.milliseconds);
-  // Who locks a table for the whole transaction wants that.
+  // A migration that uses LOCK TABLE wants to keep others waiting.
   if (longest === undefined || statements[taking]?.tags.includes('LOCK TABLE') === true) return [];
   const isCause = longest.statement.milliseconds > milliseconds / 2;
   const forms = isCause ? saferForms(longest, blocked, rehearsal) : [];
   if (forms.length > 0) return forms.map((form) => ({ statement: longest.index, table, form }));
-  // What came later took longer.
+  // A statement after the one that has locked the table took longer.
   const isLater = !isCause || !blocked.statements.includes(longest.index);
   return isLater ? [{ statement: taking, table, form: 'ownTransaction' }] : [];
 }
@@ -91,7 +91,7 @@ function saferForms(
   return [...new Set(forms)];
 }
 
-/** Why all rows of a table were written again. */
+/** Returns safer forms for what has written all rows of a table again. */
 function saferThanRewriting(old: Relation, after: readonly Relation[]): SaferForm[] {
   const now = after.find((each) => relationKey(each) === relationKey(old));
   if (now === undefined || now.file === old.file) return [];
@@ -102,7 +102,7 @@ function saferThanRewriting(old: Relation, after: readonly Relation[]): SaferFor
   });
 }
 
-/** How rows that are there could be checked. A foreign key also locks the table that it refers to. */
+/** Returns safer forms for what has checked the rows that are there. A foreign key also locks the table that it refers to. */
 function saferThanChecking(old: Relation, after: readonly Relation[]): SaferForm[] {
   const added = after.flatMap(({ database, id, constraints = {} }) =>
     Object.entries(constraints).flatMap(([name, constraint]) => {
@@ -121,7 +121,7 @@ function saferThanChecking(old: Relation, after: readonly Relation[]): SaferForm
   });
 }
 
-/** Columns and tables with another name, by the last statement that has locked them. */
+/** Returns the safer form for columns and tables with another name, each at the last statement that has locked it. */
 function saferThanRenaming({ before, after, locks }: Rehearsal): SaferStatement[] {
   const now = new Map(after.map((each) => [relationKey(each), each]));
   return before.flatMap((old) => {

@@ -13,7 +13,7 @@ export interface MigrationFile {
   readonly text: string;
 }
 
-/** In one file. */
+/** A place in a file, as an editor counts. */
 export function statementRanges(
   { text }: Pick<MigrationFile, 'text'>,
   statements: readonly RehearsedStatement[],

@@ -15,16 +15,16 @@ const CANCELED = 'canceled';
 
 export interface Broken {
   readonly database: string;
-  /** With its schema, quoted if necessary. */
+  /** The name of the table or view with its schema, quoted if necessary. */
   readonly name: string;
   readonly does: 'reads' | 'refreshes' | 'updates' | 'deletes or inserts';
-  /** Postgres's own, with the function that was called. */
+  /** The error of Postgres, with the function that was called. */
   readonly error: string;
 }
 
 export interface Tried {
   readonly broken: readonly Broken[];
-  /** What took too long. */
+  /** The tables and views whose trials took too long. */
   readonly tooSlow: readonly string[];
   /** Extensions that may reach outside of the database, so nothing was tried. */
   readonly outside: readonly string[];
@@ -35,7 +35,7 @@ interface Caller {
   readonly id: number;
   readonly name: string;
   readonly kind: 'v' | 'm' | 'r' | 'p';
-  /** Those that an insert may set, and those that an update may set. */
+  /** The columns that an insert may set, and below those that an update may set. */
   readonly columns: readonly string[];
   readonly changeable: readonly string[];
 }
@@ -45,7 +45,10 @@ interface Trial extends Pick<Broken, 'database' | 'does'> {
   readonly sql: string;
 }
 
-/** With a function of a user in a trigger, rule, constraint, default, generated column, policy or index. `$1` and `$2` name others. */
+/**
+ * Finds what calls a function of a user: in a trigger, rule, constraint, default, generated column, policy or index. `$1` and
+ * `$2` name others.
+ */
 const CALLERS = `
 select c.oid::int8::float8 as id, c.relkind as kind, format('%I.%I', n.nspname, c.relname) as name,
   array(select quote_ident(attname) from pg_attribute
@@ -91,7 +94,7 @@ type Failure = Trial & Pick<Broken, 'error'>;
 export const NOTHING_TRIED: Tried = { broken: [], tooSlow: [], outside: [] };
 export const NO_TRIALS: Trials = { failures: [], tooSlow: [], outside: [] };
 
-/** In the databases that were there before. */
+/** Tries what calls functions of users, in the databases that were there before the migration. */
 export async function tryAfterwards(
   { before, after }: Rehearsal,
   branch: BranchCopy,
@@ -114,7 +117,7 @@ export async function tryAfterwards(
   return { failures, tooSlow: [...new Set(tooSlow)], outside: [...new Set(outside)] };
 }
 
-/** Of the trials that fail, those that succeed on the data as they were before: one for each table or view. */
+/** Finds the failed trials that succeed on the data as they were before: one for each table or view. */
 export async function workedBefore(
   { failures, tooSlow, outside }: Trials,
   original: BranchCopy,
@@ -154,13 +157,13 @@ const trySession = async (
     },
   );
 
-/** @param same the one that it was or is, by its id or else its name */
+/** @param same finds only this one, by its id or else its name */
 async function readCallers(client: Client, same?: Caller): Promise<Caller[]> {
   const { rows } = await client.query<Caller>(CALLERS, [same?.id ?? null, same?.name ?? null]);
   return rows;
 }
 
-/** A row that is there is changed to what it is, and replaced by itself. */
+/** Returns the trials of a table or view. A row of a table is changed to what it is, and replaced by itself. */
 function trialsOfCaller(database: string, caller: Caller): Trial[] {
   const { name, kind, columns, changeable } = caller;
   const trial = (does: Trial['does'], sql: string): Trial => ({ database, caller, does, sql });

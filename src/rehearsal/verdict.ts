@@ -4,7 +4,7 @@ import type { BlockedTable } from './blockedTables.ts';
 import type { Loss } from './losses.ts';
 import type { Broken } from './trials.ts';
 
-/** By which the program that rehearses exits. */
+/** How a rehearsal ends, which decides the exit code of the program. */
 export type Verdict = 'safe' | 'dangerous' | 'failed';
 
 /** The command ended with this code, and Postgres has refused the statement. */

@@ -6,7 +6,7 @@ import { withCopySession, type BranchCopy } from './branchCopy.ts';
 export interface DownStep<Copy> {
   /** Takes back the whole migration, or one file of it. @returns the exit code */
   run(this: void, copy: Copy): Promise<number>;
-  /** Missing if it isn't the step of a tool, but what a user has named for this migration. */
+  /** The tool that the step belongs to. Missing if a user has named the step for this migration. */
   readonly tool?: ToolStep | undefined;
 }
 
@@ -142,7 +142,10 @@ export interface SchemaLines {
   readonly left: readonly string[];
 }
 
-/** @param diff of schemas as pg_dump writes them. The order of columns doesn't count: a column that is added again is the last one. */
+/**
+ * @param diff of schemas as pg_dump writes them. The order of columns doesn't count: a column that is added again is the last
+ * one.
+ */
 export function schemaLines(diff: string): SchemaLines {
   const balance = new Map<string, number>();
   // The first two lines name the schemas.

@@ -147,7 +147,7 @@ async function checkKey(
       await client.projectPages(context.config.organizationOf(account), { signal }).next();
       return UNLIMITED;
     } catch (error) {
-      // Not a page of another server: the service itself says so.
+      // The service itself says so, and not a page of another server.
       const fault = faultOf(error);
       if (isRejected(error, 403, 404) && fault?.kind === 'rejected' && fault.isSilent !== true)
         return { ...UNLIMITED, isLimited: true };

@@ -18,7 +18,7 @@ export type ReplicationCommand =
       readonly undo: string;
     };
 
-/** Those of the package. Postgres would load any library of this name. */
+/** The output plugins of the Postgres package. Postgres would load any library of this name. */
 export const PLUGINS: readonly string[] = ['pgoutput', 'test_decoding'];
 
 /** How commands begin that Postgres has and this address doesn't. The list only gives them a reason. */

@@ -45,7 +45,7 @@ export class ReplicationConnection {
   #isSessionReady = false;
   /** What the session sends while the sender answers. Messages of both must not be mixed. */
   #held: Buffer[] = [];
-  /** Of the command that the sender runs. */
+  /** The end of the command that the sender runs. */
   #running:
     | { readonly begun: () => void; readonly ended: () => void; readonly whenEnded: Promise<void> }
     | undefined;

@@ -63,7 +63,7 @@ export class ReplicationSenders {
     void new ReplicationConnection(client, session, async (pid) => this.#open(address, pid, options));
   }
 
-  /** Of a process that sends changes, the process of the client's session; of another one, itself. */
+  /** Returns the process of the client's session for a process that sends changes, and any other process itself. */
   sessionOf(pid: number): number {
     return this.#sessions.get(pid) ?? pid;
   }

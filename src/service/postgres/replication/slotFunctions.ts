@@ -66,7 +66,10 @@ end $replace$;`;
 const IS_DONE = `select from pg_catalog.pg_proc where proname operator(pg_catalog.=) 'service_check_slot'
   and pronamespace operator(pg_catalog.=) 'pg_catalog'::pg_catalog.regnamespace`;
 
-/** In all databases, and so in those that are created from them. @throws {EngineError} or an error of Postgres */
+/**
+ * Replaces the functions in all databases, and so in those that are created from them.
+ * @throws {EngineError} or an error of Postgres
+ */
 export async function replaceSlotFunctions(deps: ServerDependencies, address: ServerAddress): Promise<void> {
   for (const { name } of await withSuperuser(deps, address, listConnectableDatabases))
     await withSuperuser(

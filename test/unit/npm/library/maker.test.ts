@@ -13,8 +13,8 @@ import { until } from '../../../workbench/until.ts';
 /** Says who it is, and then does nothing else. */
 async function blockedThread() {
   const code = `const { parentPort } = require('node:worker_threads');
-    import(${JSON.stringify(import.meta.resolve('../../../../src/npm/library/maker.ts'))}).then(async ({ ownMaker }) => {
-      parentPort.postMessage(await ownMaker());
+    import(${JSON.stringify(import.meta.resolve('../../../../src/npm/library/maker.ts'))}).then(async ({ describeOwnMaker }) => {
+      parentPort.postMessage(await describeOwnMaker());
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     });`;
   const thread = new Worker(code, { eval: true });

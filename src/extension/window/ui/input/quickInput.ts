@@ -43,7 +43,7 @@ interface PickOptions<T> {
   readonly idOf?: (value: T) => string;
   /** An item for the entered text, shown first. */
   readonly typed?: (text: string) => Choice<T> | undefined;
-  /** With `typed`: the answer for a secret, which is removed at once, because the box shows its text. */
+  /** The answer for an entered secret, which is removed at once, because the box shows its text. Needs `typed`. */
   readonly secret?: (text: string) => T | undefined;
 }
 
