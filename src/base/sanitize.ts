@@ -28,10 +28,6 @@ export const escapeMarkdown = (text: string): string =>
     .replace(/</g, '&lt;')
     .replace(/[\\`*_{}[\]()#+\-.!|~>:@/$]/g, '\\$&');
 
-/** Returns the text as one line of limited length, with single spaces. */
-export const shortLine = (text: string, maxLength: number): string =>
-  truncate(text.trim().replaceAll(/\s+/g, ' '), maxLength);
-
 const toOneLine = (text: string): string => text.replace(CONTROL, ' ').trim();
 
 const truncate = (line: string, maxLength: number): string =>

@@ -60,12 +60,7 @@ export interface FunctionNode extends BranchIds, FunctionName {
 export interface DatabaseHint extends BranchIds {
   readonly kind: 'databaseHint';
   readonly parent: DatabaseParent;
-  readonly hintRow:
-    | 'empty'
-    | 'notRead'
-    | 'notOffered'
-    | { readonly error: unknown }
-    | { readonly more: number };
+  readonly hint: 'empty' | 'notRead' | 'notOffered' | { readonly error: unknown } | { readonly more: number };
 }
 
 /** Rows that load the rows below them. */

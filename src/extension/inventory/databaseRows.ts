@@ -44,7 +44,7 @@ export class DatabaseRows {
   /** Never rejects. @param id of the row, unique in the tree */
   async loadRows(id: string, parent: DatabaseParent): Promise<readonly DatabaseTreeNode[]> {
     const loaded =
-      this.#loaded.get(id) ?? this.#load(parent).catch((error: unknown) => [hint(parent, { error })]);
+      this.#loaded.get(id) ?? this.#load(parent).catch((error: unknown) => [hintRow(parent, { error })]);
     this.#loaded.set(id, loaded);
     return await loaded;
   }
@@ -84,7 +84,7 @@ export class DatabaseRows {
     const client = await connection?.client();
     const options = { signal: connection?.signal };
     const databases = await client?.listDatabases(branch.projectId, branch.branchId, options);
-    if (databases === undefined) return [hint(parent, 'notOffered')];
+    if (databases === undefined) return [hintRow(parent, 'notOffered')];
     return rowsOrHint(
       parent,
       databases.map(({ name }) => ({ kind: 'database', ...branch, database: name }) as const),
@@ -97,16 +97,16 @@ function rowsOrHint(
   parent: DatabaseParent,
   rows: readonly DatabaseTreeNode[] | undefined,
 ): readonly DatabaseTreeNode[] {
-  if (rows === undefined) return [hint(parent, 'notRead')];
-  if (rows.length === 0) return [hint(parent, 'empty')];
+  if (rows === undefined) return [hintRow(parent, 'notRead')];
+  if (rows.length === 0) return [hintRow(parent, 'empty')];
   const more = rows.length - MAX_ROWS;
-  return more > 0 ? [...rows.slice(0, MAX_ROWS), hint(parent, { more })] : rows;
+  return more > 0 ? [...rows.slice(0, MAX_ROWS), hintRow(parent, { more })] : rows;
 }
 
-const hint = (parent: DatabaseParent, text: DatabaseHint['hintRow']): DatabaseHint => ({
+const hintRow = (parent: DatabaseParent, text: DatabaseHint['hint']): DatabaseHint => ({
   kind: 'databaseHint',
   projectId: parent.projectId,
   branchId: parent.branchId,
   parent,
-  hintRow: text,
+  hint: text,
 });

@@ -1,6 +1,6 @@
 /** The sentences of a report: which there are, and with which numbers, the same in each language. */
 import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
-import { shortLine } from '../../base/sanitize.ts';
+import { shortLine } from '../../base/shortLine.ts';
 import type { Translator } from '../../base/translator.ts';
 import type { BlockedTable } from '../blockedTables.ts';
 import type { Loss } from '../losses.ts';

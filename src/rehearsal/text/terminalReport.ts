@@ -1,5 +1,5 @@
 /** A report for programs and terminals: in English, and without colors. */
-import { shortLine } from '../../base/sanitize.ts';
+import { shortLine } from '../../base/shortLine.ts';
 import { ENGLISH } from '../../base/translator.ts';
 import type { Report } from '../report.ts';
 import { placeText, ReportTexts } from './reportTexts.ts';

@@ -1,6 +1,6 @@
 /** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
 import { window as editors } from 'vscode';
-import { shortLine } from '../../../base/sanitize.ts';
+import { shortLine } from '../../../base/shortLine.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { parseSchemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';

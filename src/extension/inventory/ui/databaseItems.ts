@@ -86,23 +86,23 @@ function emptyText({ kind }: DatabaseParent): string {
   return kind === 'database' ? l10n.t('No tables or functions') : l10n.t('No columns');
 }
 
-function hintItem({ parent, hintRow }: DatabaseHint): TreeItem {
+function hintItem({ parent, hint }: DatabaseHint): TreeItem {
   const again = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' } satisfies OwnCommand;
   const retry = { ...again, arguments: [parent] };
-  if (hintRow === 'empty') return new TreeItem(emptyText(parent));
-  if (hintRow === 'notOffered') return new TreeItem(l10n.t("This service doesn't list databases."));
-  if (hintRow === 'notRead') {
+  if (hint === 'empty') return new TreeItem(emptyText(parent));
+  if (hint === 'notOffered') return new TreeItem(l10n.t("This service doesn't list databases."));
+  if (hint === 'notRead') {
     const item = new TreeItem(l10n.t('Not read. Click to read it'));
     item.command = retry;
     return item;
   }
-  if ('more' in hintRow) {
-    const item = new TreeItem(l10n.t('{0} more…', hintRow.more));
+  if ('more' in hint) {
+    const item = new TreeItem(l10n.t('{0} more…', hint.more));
     const peek = { title: l10n.t('Peek Rows'), command: 'hostedPostgres.rows.peek' } satisfies OwnCommand;
     item.command = { ...peek, arguments: [parent] };
     return item;
   }
-  const item = new TreeItem(l10n.t("Couldn't load: {0}", explainError(hintRow.error).message));
+  const item = new TreeItem(l10n.t("Couldn't load: {0}", explainError(hint.error).message));
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   item.command = retry;
   return item;

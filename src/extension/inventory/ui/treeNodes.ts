@@ -69,7 +69,7 @@ export function nodeId(node: TreeNode): string {
     }
     case 'databaseHint':
       // Another hint is another row.
-      return `${nodeId(node.parent)}!${typeof node.hintRow === 'string' ? node.hintRow : hintKey(node.hintRow)}`;
+      return `${nodeId(node.parent)}!${typeof node.hint === 'string' ? node.hint : hintKey(node.hint)}`;
     case 'unreadable':
       return [node.projectId, 'unreadable', node.index, node.recordId, node.field].join('?');
     case 'failure':

@@ -1,6 +1,7 @@
 /** What a rehearsal has seen, as Markdown: the verdict first, then each statement. */
 import { env, l10n } from 'vscode';
-import { escapeMarkdown, shortLine } from '../../../base/sanitize.ts';
+import { escapeMarkdown } from '../../../base/sanitize.ts';
+import { shortLine } from '../../../base/shortLine.ts';
 import type { Report } from '../../../rehearsal/report.ts';
 import { placeText, ReportTexts } from '../../../rehearsal/text/reportTexts.ts';
 import { windowTranslator } from '../../window/ui/translator.ts';

@@ -82,7 +82,7 @@ describe('DatabaseRows', () => {
 
   const hintOf = async (parent: typeof databases | typeof database) => {
     const found = (await rows.loadRows('c', parent)).at(-1);
-    return found?.kind === 'databaseHint' ? found.hintRow : undefined;
+    return found?.kind === 'databaseHint' ? found.hint : undefined;
   };
 
   it('shows a few hundred tables, and how many more there are', async () => {

@@ -1,0 +1,5 @@
+/** Returns the text as one line of limited length, with single spaces. Apart from `sanitize.ts`, which is loaded at activation. */
+export function shortLine(text: string, maxLength: number): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
+}
