@@ -13,7 +13,7 @@ import {
   setBranchesOffered,
   setHasConsole,
   setViewState,
-  showAllFeatures,
+  showFeatures,
 } from './window/ui/contextKey.ts';
 import type { ViewState } from './commandTable/when.ts';
 
@@ -38,7 +38,7 @@ export function updateContextKeys(
   };
   update();
   const disposables = new DisposableStore();
-  disposables.add(session.onDidChange(showAllFeatures));
+  disposables.add(session.onDidChange(showFeatures));
   disposables.add(session.onDidChange(update));
   disposables.add(inventory.onDidChange(update));
   return disposables;

@@ -24,7 +24,7 @@ export function hideFeature(feature: OptionalFeature): void {
 }
 
 /** Shows everything again for another account, whose service may offer what is hidden. */
-export function showAllFeatures(): void {
+export function showFeatures(): void {
   setContext('startNotOffered', false);
   setContext('snapshotsNotOffered', false);
 }
