@@ -27,7 +27,7 @@ import { followSchemas, schemaText } from './database/ui/schemaDocuments.ts';
 import { provideRehearsals } from './rehearsals/ui/provideRehearsals.ts';
 import { rehearseOnSave } from './rehearsals/ui/rehearseOnSave.ts';
 import { SettingsDocuments } from './computes/ui/settingsDocuments.ts';
-import { hideFeature } from './window/ui/contextKey.ts';
+import { hideNotOffered } from './window/ui/contextKey.ts';
 import { lastAccount, rememberAccount } from './account/ui/lastAccount.ts';
 import { refreshWhenVisible } from './inventory/ui/refreshWhenVisible.ts';
 import { updateContextKeys } from './updateContextKeys.ts';
@@ -163,7 +163,7 @@ function registerListeners(
     session.onDidChange((state) => {
       if (state.kind === 'failed') log.error('Connecting', state.error);
     }),
-    deps.sender.onNotOffered(hideFeature),
+    deps.sender.onNotOffered(hideNotOffered),
     updateContextKeys(session, inventory),
     rememberAccount(session, context.globalState, accountChanged),
     refresh,

@@ -9,7 +9,7 @@ import type { SnapshotLists } from './inventory/snapshotLists.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
 import {
-  hideFeature,
+  hideNotOffered,
   setBranchesOffered,
   setHasConsole,
   setViewState,
@@ -34,7 +34,7 @@ export function updateContextKeys(
     else setViewState(state.kind);
     setHasConsole(account !== undefined && isPublicService(account.baseUrl));
     setBranchesOffered(inventory.branches.isOffered);
-    if (!inventory.snapshots.isOffered) hideFeature('snapshots');
+    if (!inventory.snapshots.isOffered) hideNotOffered('snapshots');
   };
   update();
   const disposables = new DisposableStore();

@@ -87,7 +87,7 @@ describe('npx hosted-postgres rehearse', () => {
   it('says whether another type keeps the values', async () => {
     const wider = await run('rehearse', '--run', sql('alter table users alter column id type bigint'));
     assert.equal(wider.code, 0, wider.output);
-    assert.match(wider.output, /^Written again: public\.users \(\d+ KB\)$/m);
+    assert.match(wider.output, /^Written again: public\.users \(\d+ kB\)$/m);
     const cut = await run(
       'rehearse',
       '--run',

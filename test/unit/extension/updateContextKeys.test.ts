@@ -5,7 +5,7 @@ import type { Disposable } from '../../../src/base/disposable.ts';
 import { Emitter, type Event } from '../../../src/base/event.ts';
 import type { InventoryState } from '../../../src/extension/inventory/inventory.ts';
 
-const { hideFeature } = await import('../../../src/extension/window/ui/contextKey.ts');
+const { hideNotOffered } = await import('../../../src/extension/window/ui/contextKey.ts');
 const { updateContextKeys } = await import('../../../src/extension/updateContextKeys.ts');
 
 describe('updateContextKeys', () => {
@@ -35,7 +35,7 @@ describe('updateContextKeys', () => {
     executed.flatMap(([, key, value]) => (key === `hostedPostgres.${name}` ? [value] : []));
 
   it('asks each service again whether it starts computes', () => {
-    hideFeature('startAndSuspend');
+    hideNotOffered('startAndSuspend');
     sessionChanged.fire(undefined as never);
     assert.deepEqual(valuesOf('startNotOffered'), [true, false]);
   });

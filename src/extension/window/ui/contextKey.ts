@@ -18,7 +18,7 @@ export const setViewState = (state: ViewState): void => setContext('state', stat
  * Hides the actions for a feature that the service doesn't offer. Actions for other features are rare enough for an error
  * message.
  */
-export function hideFeature(feature: OptionalFeature): void {
+export function hideNotOffered(feature: OptionalFeature): void {
   if (feature === 'startAndSuspend') setContext('startNotOffered', true);
   if (feature === 'snapshots') setContext('snapshotsNotOffered', true);
 }
