@@ -88,7 +88,7 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
   };
 }
 
-/** On disk, for the windows of all profiles, and for agents without a window. Version 0.2 had it in the global state. */
+/** Opens the memory that all profiles, and agents without a window, share on disk. Version 0.2 had it in the global state. */
 function agentMemory({ globalStorageUri, globalState }: ExtensionContext): SharedMemory {
   const entries = () => globalState.keys().filter((name) => name.startsWith('hostedPostgres.agent'));
   return sharedMemory(Uri.joinPath(globalStorageUri, 'agents').fsPath, () =>

@@ -5,7 +5,7 @@ import { OWN_FOLDER } from './ownFolder.ts';
 
 const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosenDataDir = '' } = process.env;
 
-/** Next to the records of windows, in the extension's global storage. */
+/** The data directory of the extension's service: next to the records of windows, in its global storage. */
 const extensionDataDir = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
 
 export interface RunningService {

@@ -22,7 +22,7 @@ export async function endService(dataDir: string): Promise<boolean> {
     try {
       process.kill(owner.pid, signal);
     } catch {
-      // It has already ended.
+      // The service has already ended.
     }
     for (; systemClock.now() < deadline; await pause(50)) if (!(await isRunning(owner))) return true;
   }

@@ -12,7 +12,7 @@ import {
 } from '../extension/agents/bridgeMessages.ts';
 import { findWindows, type WindowRecord } from '../extension/agents/windowRecords.ts';
 
-/** Set by the extension or its launcher. */
+/** Variables that the extension or its launcher has set. */
 const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = '' } = process.env;
 
 /** Milliseconds that a window has to prove itself. One that hangs accepts connections, but doesn't reply. */

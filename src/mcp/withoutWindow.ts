@@ -69,7 +69,7 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
   const session = new Session(accounts, async () => new Client({ baseUrl, key, fetch }));
   const inventory = new Inventory(session, () => undefined);
   const budget = new RequestBudget({ isUnlimited: () => true });
-  // What is pending is forgotten at the end.
+  // Pending changes are forgotten when the program ends.
   const forgotten = { get: ignore, update: async () => undefined };
   const tracker = new OperationTracker({ session, inventory, memory: forgotten, onError: ignore, budget });
   const sender = new ChangeSender(session, inventory, tracker);

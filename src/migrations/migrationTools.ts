@@ -11,7 +11,7 @@ import { nodePgMigratePart, partsByLine, type UpPart } from './upPart.ts';
  * - `file`: a transaction for each file.
  * - `all`: one for all files.
  */
-export type Transaction = 'statements' | 'unknown' | 'query' | 'file' | 'all';
+export type TransactionMode = 'statements' | 'unknown' | 'query' | 'file' | 'all';
 
 /** How a tool runs the files of a folder. */
 export interface FolderRules {
@@ -19,11 +19,11 @@ export interface FolderRules {
   readonly names?: RegExp;
   /** `text`: by characters. `number`: by the numbers in the names. */
   readonly order: 'text' | 'number' | 'journal' | 'version';
-  readonly transaction: Transaction;
+  readonly transaction: TransactionMode;
   /** A name with 17 digits is a date, and one with fewer is milliseconds or a number. */
   readonly datesOf17Digits?: true;
   /** A file with `mark` runs in this way instead. */
-  readonly without?: { readonly mark: RegExp; readonly transaction: Transaction };
+  readonly without?: { readonly mark: RegExp; readonly transaction: TransactionMode };
   /** The same session runs all files, so its settings stay for the next file. */
   readonly isOneSession: boolean;
   readonly upPart?: UpPart;

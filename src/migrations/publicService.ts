@@ -3,7 +3,7 @@ import type Client from 'pg/lib/client.js';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import type { SkipRule } from '../base/sql/runScript.ts';
 
-/** Each database of the public service has them. A dump names them as owners, and in grants. */
+/** Roles that each database of the public service has. A dump names them as owners, and in grants. */
 const ROLES = ['cloud_admin', 'neon_superuser', 'neondb_owner'];
 
 /**

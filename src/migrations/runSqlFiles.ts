@@ -6,7 +6,7 @@ import { addExtensionHint } from '../base/sql/missingExtension.ts';
 import { readStatements } from '../base/sql/readStatements.ts';
 import { runScript } from '../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError } from '../base/sql/sqlScript.ts';
-import type { Transaction } from './migrationTools.ts';
+import type { TransactionMode } from './migrationTools.ts';
 import { createPublicRoles, createSkipRule } from './publicService.ts';
 import type { Refuse } from './refusal.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from './sqlFiles.ts';
@@ -82,7 +82,7 @@ const IN_TRANSACTION = '25001';
 const needsTransaction = (message: string): string =>
   `says "${message}", and whether its tool begins one isn't known. If none does, add "begin;" and "commit;"`;
 
-function errorAtLine(file: string, error: ScriptError, transaction: Transaction, refuse: Refuse): Error {
+function errorAtLine(file: string, error: ScriptError, transaction: TransactionMode, refuse: Refuse): Error {
   const { code } = fieldsOf(error.cause);
   const where = `${file}:${error.line}`;
   if (code === NO_TRANSACTION && transaction === 'unknown')

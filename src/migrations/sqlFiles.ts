@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readChosenFile } from '../base/files.ts';
 import { sortFiles } from './fileOrder.ts';
-import type { FolderRules, MigrationTool, Transaction } from './migrationTools.ts';
+import type { FolderRules, MigrationTool, TransactionMode } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
 import { createRefusalFactory, type Refuse } from './refusal.ts';
 import { findProjectTools } from './shownTools.ts';
@@ -13,7 +13,7 @@ export interface SqlFile {
   readonly file: string;
   /** The SQL; the lines of a part that undoes it are empty. A character is a byte. */
   readonly text: string;
-  readonly transaction: Transaction;
+  readonly transaction: TransactionMode;
 }
 
 export interface SqlFiles {
@@ -66,7 +66,7 @@ export async function loadSqlFiles(name: string): Promise<SqlFiles> {
   return { tool, files, rules, refuse: refuseNamingTool };
 }
 
-/** All files in and below a folder, or the file itself. A link to a folder isn't followed, because it can lead back. */
+/** Lists all files in and below a folder, or the file itself. A link to a folder isn't followed, because it can lead back. */
 export async function listFiles(name: string): Promise<string[]> {
   if (!(await stat(name)).isDirectory()) return [name];
   const entries = await readdir(name, { recursive: true, withFileTypes: true });

@@ -14,7 +14,7 @@ export function reportToGitHub(report: Report, summary: string, file: string | u
     .join('');
 }
 
-/** As an annotation that changes no verdict. */
+/** Returns an annotation with a warning, which changes no verdict. */
 export const warningAnnotation = (text: string): string =>
   `::warning title=Migration rehearsal::${escapeCommand(text)}\n`;
 

@@ -38,7 +38,7 @@ async function isArchive(name: string): Promise<boolean> {
   }
 }
 
-/** Without the owners and rights of the other server, whose roles aren't here. */
+/** Restores an archive without the owners and rights of the other server, whose roles aren't here. */
 async function restoreArchive(name: string, url: string): Promise<void> {
   const address = new URL(url);
   const env = { ...process.env, PGPASSWORD: decodeURIComponent(address.password) };

@@ -40,7 +40,7 @@ interface SampledLock {
 const epochMilliseconds = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 const OTHERS = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
   and backend_type = 'client backend' and usename = current_user`;
-/** One round trip. Without the pause, a near server would do nothing else. */
+/** Reads locks and statements in one round trip. Without the pause, a near server would do nothing else. */
 const SAMPLE = `
   select pg_sleep(0.002);
   select ${epochMilliseconds('clock_timestamp()')} as now;
@@ -48,7 +48,7 @@ const SAMPLE = `
     case when state <> 'active' then ${epochMilliseconds('state_change')} end as ended ${OTHERS};
   ${locksQuery(`array(select pid ${OTHERS})`)};
   ${NEEDED_ALONE}`;
-/** Without the counts of Postgres, each table counts as changed. */
+/** Reads tables and indexes. The counts of Postgres are missing here, so each table counts as changed. */
 const RELATIONS = relationsQuery(`pg_relation_size(c.oid)::float8 as bytes,
   case when current_setting('track_counts')::bool
     then (pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid))::float8 else random() end as writes`);
@@ -159,7 +159,7 @@ export class LockSampler {
     if (needed.rows.length > 0 && !isUsed) await this.#makeWay();
   }
 
-  /** For a session that is alone there but for this one. The new connection waits until that has ended. */
+  /** Leaves the database to a session that waits to be alone there. The new connection waits until that session has ended. */
   async #makeWay(): Promise<void> {
     await this.#client.end();
     this.#client = await connect(this.#copy);

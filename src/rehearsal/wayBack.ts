@@ -97,7 +97,7 @@ export async function dropNewTables<Copy extends BranchCopy>(
       async (client) =>
         client.query(drop).then(
           () => true,
-          // Then the comparison lists it line by line.
+          // A table that can't be dropped is listed line by line by the comparison.
           (error: unknown) => rethrowUnless(error, INSUFFICIENT_PRIVILEGE),
         ),
     );

@@ -78,7 +78,7 @@ export function readOptions(
   if (apiKey !== undefined) requireKey(apiKey);
   return {
     port: parseWholeNumber('port', values.port, 65_535) ?? 8790,
-    /** Undefined: a temporary directory. */
+    /** The data directory; undefined for a temporary one. */
     dataDir: values['data-dir'],
     apiKey,
     apiKeyFromStdin: values['api-key-stdin'] ?? false,

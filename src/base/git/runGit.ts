@@ -5,7 +5,7 @@ export interface GitResult {
   /** The exit code; undefined if git couldn't be run, or was too slow. */
   readonly code: number | undefined;
   readonly stdout: string;
-  /** Why it couldn't be run, if so. */
+  /** What git has written to stderr, or why git couldn't be run. */
   readonly stderr: string;
 }
 

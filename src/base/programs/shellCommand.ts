@@ -63,6 +63,6 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): vo
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has just ended.
+    // The process group has just ended.
   }
 }

@@ -6,7 +6,7 @@ export interface MeaningfulToken {
   readonly text: string;
 }
 
-/** All but spaces and comments, or the first of them. */
+/** Returns the tokens of SQL without spaces and comments. @param limit how many at most */
 export function* tokensOf(sql: string, limit = Number.POSITIVE_INFINITY): Generator<MeaningfulToken> {
   let left = limit;
   const lexer = new SqlLexer(sql);

@@ -13,7 +13,10 @@ export interface ClientFormat {
   /** Where the text goes: a file, or the terminal. */
   readonly target: string;
   readonly text: (launch: Launch) => string;
-  /** The same for a client that asks about no tool, if the configuration says so. Without that, it refuses most of them unattended. */
+  /**
+   * The same for a client that asks about no tool, if the configuration says so. Without that, it refuses most of them
+   * unattended.
+   */
   readonly unattended?: Pick<ClientFormat, 'target' | 'text'>;
 }
 
@@ -83,7 +86,7 @@ export const CLIENTS: readonly ClientFormat[] = [
   },
 ];
 
-/** For files that a team shares. @param variable as the client of the file writes it */
+/** Replaces the home folder by a variable, for files that a team shares. @param variable as the client of the file writes it */
 export function withHome(launch: Launch, variable: string): Launch {
   const home = os.homedir();
   const shared = (word: string) => (word.startsWith(home) ? variable + word.slice(home.length) : word);

@@ -23,7 +23,7 @@ export function hookLine(launch: Launch, agent: string): string {
   return `${variables.join('')}& ${words} | Out-Null`;
 }
 
-/** For a client that uses `cmd /c`, and escapes quotes as that doesn't understand. */
+/** Returns what a hook runs, encoded for a client that uses `cmd /c` and escapes quotes in a way that `cmd` doesn't understand. */
 export function encodedHookLine(launch: Launch, agent: string): string {
   const line = hookLine(launch, agent);
   if (process.platform !== 'win32') return line;

@@ -26,7 +26,7 @@ export function withServer(text: string, name: string, server: object): string {
     tabSize: /^ +(?=")/m.exec(text)?.[0].length ?? 2,
     eol: text.includes('\r\n') ? '\r\n' : '\n',
   };
-  // As the first one: after the last, a comment behind that would move, and its own line be formatted.
+  // The server is added as the first one: after the last one, a comment behind it would move, and its line would be formatted.
   return applyEdits(
     text,
     modify(text, [SERVERS, name], server, { formattingOptions, getInsertionIndex: () => 0 }),

@@ -23,7 +23,7 @@ export function sharedMemory(folder: string, initial: () => SharedValues = () =>
       const version = versionsIn(folder).at(-1) ?? 0;
       if (last?.version === version) return last;
       const values = version === 0 ? initial() : readOwnJson(fileOf(version));
-      // Otherwise another process has removed it, because there are newer ones.
+      // If the file is gone, another process has removed it, because there are newer ones.
       if (version === 0 || existsSync(fileOf(version))) return (last = { version, values });
     }
   };

@@ -30,7 +30,7 @@ async function readWindows(folder: string): Promise<FoundWindow[]> {
       const record = WindowRecord.parse(JSON.parse(await readFile(file, 'utf8')));
       found.push({ ...record, pid: Number.parseInt(name, 10), usedAt: (await stat(file)).mtimeMs });
     } catch {
-      // Its window has just ended, or a later version has written it.
+      // The window of this record has just ended, or a later version has written the record.
     }
   }
   return found;

@@ -1,4 +1,7 @@
-/** All fields of a project, branch, compute or API key, for a page and a JSON document. The records have no secrets: see `records.ts`. */
+/**
+ * All fields of a project, branch, compute or API key, for a page and a JSON document. The records have no secrets: see
+ * `records.ts`.
+ */
 import type { ApiKeyList } from '../signIn/apiKeys/apiKeyList.ts';
 import type { Session } from '../account/session.ts';
 import type { Compute, Operation } from '../../api/records/records.ts';
@@ -79,7 +82,12 @@ export async function requireOwner(
   return { connection, node };
 }
 
-/** The newest lines that the compute's server has logged. @throws {Error} @throws {ApiError} @returns undefined if the service has none */
+/**
+ * The newest lines that the compute's server has logged.
+ * @throws {Error}
+ * @throws {ApiError}
+ * @returns undefined if the service has none
+ */
 export async function readServerLog(
   deps: Pick<DetailsDependencies, 'session'>,
   uri: { readonly query: string },
@@ -163,7 +171,7 @@ async function pendingOperations(
   return found.filter((operation) => operation !== undefined);
 }
 
-/** What a tab calls a document. */
+/** Returns the title of a document for its tab. */
 export const detailsTitle = (
   { inventory, apiKeys }: Pick<DetailsDependencies, 'inventory' | 'apiKeys'>,
   node: DetailsNode,

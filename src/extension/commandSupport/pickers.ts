@@ -182,7 +182,7 @@ interface MoreItems {
   load(projectIds: readonly string[]): Promise<void>;
 }
 
-/** All computes, and the projects whose computes aren't loaded. */
+/** Loads the items of all computes, and of the projects whose computes aren't loaded. */
 export async function loadComputeItems(
   context: PickerContext,
   canPick: CanPick,

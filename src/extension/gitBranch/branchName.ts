@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { MAX_NAME_LENGTH } from '../../api/rules/nameLength.ts';
 
-/** The same rule as in the public service's command line, so that each finds the other's branches. */
+/**
+ * Returns the name of the database branch for a git branch, by the rule of the public service's command line, so that each
+ * finds the other's branches.
+ */
 export function databaseBranchName(gitBranch: string): string {
   const segments = gitBranch.toLowerCase().split('/').map(safeSegment);
   const name = segments.filter((segment) => segment !== '').join('/');

@@ -100,7 +100,7 @@ export class KnownHosts {
     ]);
   }
 
-  /** Until the branches are loaded, the stored data of the branch counts. */
+  /** Returns the entries for the hosts of a compute. Until the branches are loaded, they have the stored data of the branch. */
   #entriesOf(inventory: KnownInventory, account: string, compute: Compute): [string, KnownBranch][] {
     const { project_id: projectId, branch_id: branchId } = compute;
     const branch = inventory.branches.get(projectId, branchId);

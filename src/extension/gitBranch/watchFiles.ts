@@ -13,7 +13,7 @@ export function watchFiles(files: WatchedFiles, onChange: () => void): Disposabl
         // Some systems don't report a name.
         if (name === null || names.includes(name)) onChange();
       });
-      // For example, the folder was removed.
+      // The watcher fails if the folder was removed, for example.
       watcher.on('error', () => watcher.close());
       disposables.add({ dispose: () => watcher.close() });
     } catch {

@@ -14,7 +14,7 @@ export interface MomentLimits {
 
 type ParsedMoment = PointInTime | { readonly problem: 'skipped' | 'future' | 'tooOld' };
 
-/** But `11/26` is a date, which needs a time. */
+/** Matches an LSN. `11/26` isn't one, but a date, which needs a time. */
 const LSN = /^(?!\d\d?\/\d\d?$)[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i;
 const DAY = 24 * 60 * 60;
 const MAX_AGE = { min: 0, max: 366 * DAY };

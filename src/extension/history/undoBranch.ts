@@ -87,7 +87,7 @@ export async function removeExpiryForCopy(
   const expires_at = inventory.branches.get(ids.projectId, ids.branchId)?.expires_at;
   if (!expires_at) return async () => undefined;
   await branchActions.update(ids, { expires_at: null }, options);
-  // It may have got another child, or have been deleted.
+  // By then, the branch may have got another child, or have been deleted.
   return async () => void (await branchActions.update(ids, { expires_at }, options).catch(() => undefined));
 }
 

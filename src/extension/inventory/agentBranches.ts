@@ -56,7 +56,7 @@ export interface AgentCall {
 const BRANCHES = 'hostedPostgres.agentBranches';
 const CALLS_KEY = 'hostedPostgres.agentCalls';
 
-/** More are forgotten, the oldest first. An agent whose branch was forgotten asks for approval before it changes the branch. */
+/** Branches that are remembered. The oldest are forgotten first, and their agents then ask for approval before they change them. */
 const MAX_BRANCHES = 200;
 const MAX_CALLS = 50;
 

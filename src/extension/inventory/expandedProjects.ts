@@ -5,7 +5,7 @@ import type { Memory } from '../window/memory.ts';
 
 const ENTRY = 'hostedPostgres.expandedProjects';
 
-/** Each expanded project is loaded when a window opens. */
+/** Projects that are remembered. Each of them is loaded when a window opens. */
 const MAX_REMEMBERED = 20;
 
 export class ExpandedProjects {
@@ -41,7 +41,7 @@ export class ExpandedProjects {
     if (this.wasExpanded(id)) this.#remember(this.#remembered.filter((each) => each !== id));
   }
 
-  /** For another account, whose projects are remembered separately. */
+  /** Call this for another account, whose projects are remembered separately. */
   clear(): void {
     this.#ids.clear();
   }

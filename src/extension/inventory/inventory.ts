@@ -89,7 +89,7 @@ export class Inventory implements Disposable {
     return { kind: projects.isLoaded ? 'empty' : 'loading' };
   }
 
-  /** Undefined without a connection. */
+  /** The list of projects; undefined without a connection. */
   get projects(): ProjectList | undefined {
     return this.#projects;
   }

@@ -77,7 +77,7 @@ export class OperationTracker implements Disposable {
     this.#disposables.add(this.#ended);
     const connectionChanged = () => {
       this.#requests.clear();
-      // It may be pausing after failures of the previous account or key.
+      // The poller may be pausing after failures of the previous account or key.
       this.#poller?.dispose();
       this.#poller = undefined;
       this.#updatePoller();

@@ -27,7 +27,7 @@ export async function loadMigrations(file: string, isKnown: boolean): Promise<Sq
 }
 
 /**
- * Without a note about any of them, only the file itself is run: what was applied isn't known.
+ * Returns the files that would run. If the database notes none of them, that is only the file itself: what was applied isn't known.
  * @returns undefined if the file is applied
  */
 export function pendingFiles(

@@ -10,7 +10,7 @@ export async function copyDatabase(client: Client, from: string, to: string): Pr
   const { rows } = await client.query<{ sql: string }>(settingsQuery('$1::name', '$2::name'), [from, to]);
   for (const { sql } of rows)
     await client.query(sql).catch((error: unknown) => {
-      // What another role has set for itself.
+      // Another role has made this setting for itself.
       if (fieldsOf(error).code !== NOT_ALLOWED) throw error;
     });
 }

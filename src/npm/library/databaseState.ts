@@ -157,7 +157,10 @@ const NOT_TEMPORARY: Readonly<Record<string, string>> = {
 
 const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
 
-/** Rows of these tables are also written when a table is emptied, its triggers are disabled for a moment, or a sequence restarts. */
+/**
+ * Rows of these tables are also written when a table is emptied, its triggers are disabled for a moment, or a sequence
+ * restarts.
+ */
 const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
       relchecks, relrowsecurity, relforcerowsecurity, reloptions, relacl, relispartition, pg_get_expr(relpartbound, oid),
@@ -192,7 +195,7 @@ const CATALOG_QUERY = {
     .join(' union all ')}`,
 };
 
-/** Another statement, because Postgres makes its plan again after a table was emptied. */
+/** Returns the query for the contents. It is separate, because Postgres plans it again after a table was emptied. */
 const contentsQuery = ({ tables, sequences }: Layout): string =>
   [
     ...tables.map(

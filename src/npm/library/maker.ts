@@ -65,5 +65,5 @@ async function connectToThread(port: number): Promise<net.Socket> {
   return socket.unref();
 }
 
-/** Also reads data, because the end of the connection comes after it. */
+/** Ignores the errors of a socket, and reads its data, because the end of the connection comes after them. */
 const ignoreErrors = (socket: net.Socket): net.Socket => socket.on('error', () => undefined).resume();

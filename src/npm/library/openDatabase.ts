@@ -43,7 +43,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   let { admin } = parts;
   admin?.unref();
   let dropped: Promise<void> | undefined;
-  // Each needs the template.
+  // Each of these steps needs the template alone.
   const inTurn = limitConcurrency(1);
   const withAdmin: WithAdmin = async (work) => {
     admin?.ref();

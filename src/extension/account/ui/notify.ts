@@ -61,7 +61,7 @@ const commandButton = (label: string, command: CommandId, ...args: readonly unkn
 const startLocalService = () =>
   commandButton(l10n.t('Start Local Service'), 'hostedPostgres.localService.start');
 
-/** For a key that was rejected. The user can't know the key of the local service. A start gets a new one. */
+/** Returns the buttons for a key that was rejected. The user can't know the key of the local service. A start gets a new one. */
 function keyButtons(account: Account | undefined): readonly Button[] {
   if (account?.local === true) return [startLocalService()];
   // The window may have switched to another account by the time the user presses it.

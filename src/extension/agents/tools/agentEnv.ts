@@ -30,7 +30,10 @@ export async function prepareNamedEnv(
   return await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
 }
 
-/** After a reset, which may bring the passwords of the parent. @returns a note for the agent if not all could be done */
+/**
+ * Writes the URL again after a reset, which may bring the passwords of the parent.
+ * @returns a note for the agent if not all could be done
+ */
 export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> {
   const { deps } = call;
   if (deps.agentBranches.find(ref) === undefined) return undefined;
@@ -46,7 +49,10 @@ export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): 
   );
 }
 
-/** After a deletion, so that no program uses the dead URL. @returns a note for the agent if the env file couldn't be updated */
+/**
+ * Empties the variable after a deletion, so that no program uses the dead URL.
+ * @returns a note for the agent if the env file couldn't be updated
+ */
 export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
   updateAgentEnv(call, ref, async () => '');
 

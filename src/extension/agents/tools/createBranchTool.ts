@@ -140,7 +140,7 @@ async function createAgentBranch(call: Call, projectId: string, parent: Branch):
     const { branch, isPending } = await changeBranch(call, async (options) => {
       const result = await deps.branchActions.create(projectId, creation, options);
       const { id: branchId } = result.branch ?? {};
-      // At once, so that it is the agent's even if the call ends before the branch is ready.
+      // The branch is noted at once, so that it is the agent's even if the call ends before the branch is ready.
       if (branchId !== undefined) end({ ...made, branchId, createdAt: expiryAfter(0) });
       return result;
     });

@@ -78,7 +78,7 @@ export interface ToolDependencies {
   readonly runGit: RunGit;
   /** @returns the message of an error, in one safe line */
   explain(error: unknown): string;
-  /** Before a file is written. @throws {Error} if the user doesn't trust the folder */
+  /** Call this before a file is written. @throws {Error} if the user doesn't trust the folder */
   requireTrust(): void;
   /** Asks the user, if that is needed and possible. @throws {Error} for the agent if the change isn't approved */
   approve(change: AgentChange, connection: AccountConnection, signal: AbortSignal): Promise<void>;

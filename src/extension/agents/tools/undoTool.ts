@@ -203,7 +203,7 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
   const options = { signal, initialConnection: connection };
   const { isPending } = await undoBranch(deps, found, { source, name: preserved }, options, stop);
   const kept = deps.inventory.branches.forProject(projectId)?.findByName(preserved);
-  // What it keeps of the agent's own branch is the agent's as well.
+  // The branch that keeps the data of the agent's own branch is the agent's as well.
   if (kept !== undefined && made !== undefined && found.isOwn) {
     const { expiresAt } = made;
     const createdAt = new Date().toISOString();

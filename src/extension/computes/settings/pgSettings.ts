@@ -19,7 +19,7 @@ type ParsedSettings =
   | { readonly settings: SettingsText; readonly problems?: undefined }
   | { readonly settings?: undefined; readonly problems: readonly SettingsProblem[] };
 
-/** Set by the service for every compute. */
+/** Settings that the service sets for every compute. */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
 
 export const formatSettings = (settings: SettingsText): string =>

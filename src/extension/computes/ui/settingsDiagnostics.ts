@@ -44,7 +44,7 @@ export const problemsText = (problems: readonly SettingsProblem[]): string =>
     )
     .join(' ');
 
-/** Undefined for syntax errors, which VS Code's JSON support reports. */
+/** Returns the message of a problem; undefined for syntax errors, which VS Code's JSON support reports. */
 function problemText(problem: SettingsProblem): string | undefined {
   if (!('key' in problem))
     return problem.kind === 'notAnObject'

@@ -58,7 +58,7 @@ export const compareBranchRows: Command = async (context, argument, run) => {
   await showComparison(context, run, sides, { source, branch, base, database: sides.after.login.database });
 };
 
-/** Without one, such as what an undo has kept, the data is read from a temporary branch. */
+/** Whether the branch has a primary compute. The data of one without, such as an undo keeps, is read from a temporary branch. */
 const hasPrimary = async ({ inventory }: CommandContext, ids: BranchIds): Promise<boolean> =>
   (await findPrimary(inventory, ids)) !== undefined;
 

@@ -11,9 +11,9 @@ import { urisOf } from '../ui/rowsDocuments.ts';
 export const findOutdatedEditors = (context: CommandContext, ref: BranchRef): readonly Tab[] =>
   editors.tabGroups.all
     .flatMap(({ tabs }) => tabs)
-    .filter((tab) => urisOf(tab).some((uri) => showsCurrentData(context, uri, ref)));
+    .filter((tab) => urisOf(tab).some((uri) => showsPresentData(context, uri, ref)));
 
-function showsCurrentData({ rows }: CommandContext, uri: Uri, ref: BranchRef): boolean {
+function showsPresentData({ rows }: CommandContext, uri: Uri, ref: BranchRef): boolean {
   const request = rows.get(uri)?.request;
   if (request !== undefined) return isSameBranch(ref, request.branch) || isSameBranch(ref, request.base);
   const origin = uri.scheme === SCHEMA_SCHEME && uri.query === ref.account ? parseSchemaUri(uri) : undefined;

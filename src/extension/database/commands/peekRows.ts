@@ -37,7 +37,7 @@ export async function refreshPeek(
   const readable = await findReadable(context, { title: l10n.t('Refresh Rows'), branch, database });
   if (readable === undefined) return;
   if (!(await showRows(context, run, { readable, request, column: tab.group.viewColumn }))) return;
-  // Its title has another time.
+  // The title of the new document has another time.
   await editors.tabGroups.close(tab, true);
 }
 

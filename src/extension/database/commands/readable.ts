@@ -79,7 +79,7 @@ export async function findReadable(
 /** For each window, what the user has confirmed, as JSON: account, project, role and database. */
 const confirmed = new WeakMap<ReadingContext['session'], Set<string>>();
 
-/** Without a login that only reads, code of views, policies and the like gets the rights of the login. Asked once. */
+/** Asks once whether to read as the owner: without a login that only reads, code of views and policies gets the owner's rights. */
 async function confirmOwner(
   { session, inventory }: ReadingContext,
   title: string,

@@ -55,7 +55,7 @@ const isBytes = ({ types, converted }: ComparedSource, at: number): boolean =>
 
 const rowHashExpression = (source: ComparedSource): string =>
   hashExpression(rowTextExpression(source, source.shared));
-/** Without a primary key, a row is its own key. */
+/** Returns the hash of a row's key. Without a primary key, the whole row is the key. */
 const keyHashExpression = (source: ComparedSource): string =>
   source.key.length === 0 ? rowHashExpression(source) : hashExpression(rowTextExpression(source, source.key));
 

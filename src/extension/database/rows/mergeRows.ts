@@ -75,7 +75,7 @@ async function* readGroups(client: Client): AsyncGenerator<Group, undefined> {
     // Texts, as the statement returns them.
     const types = { getTypeParser: () => (text: string) => text };
     const next = client.query<Cell[]>({ text: FETCH_ROWS, rowMode: 'array', types });
-    // It is awaited later, or not at all if the other side fails.
+    // The promise is awaited later, or not at all if the other side fails.
     next.catch(() => undefined);
     return next;
   };

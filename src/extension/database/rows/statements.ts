@@ -77,7 +77,7 @@ export function parseRowSource(text: string): RowSource {
   return tableRowSource(tokens.map((token) => quotedName(token)).join(''));
 }
 
-/** Without quotes, `user` would be a function, and `order` an error. */
+/** Returns a name in quotes. Without them, `user` would be a function, and `order` an error. */
 function quotedName(token: MeaningfulToken): string {
   const name = identifierIn(token);
   return name === undefined ? token.text : quoteName(name);

@@ -84,7 +84,7 @@ export class Schemas {
     return this.#texts.get(cacheKey(uri)) ?? (await this.load(uri, {}));
   }
 
-  /** Empty if the branch has no such database. @throws {NotOfferedError} */
+  /** Loads a schema as text, which is empty if the branch has no such database. @throws {NotOfferedError} */
   async load(uri: SchemaUri, options: CallOptions): Promise<string> {
     const origin = parseSchemaUri(uri);
     const account = this.#session.connection?.account;

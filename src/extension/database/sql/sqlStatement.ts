@@ -33,7 +33,7 @@ export interface StatementResult {
   command: string | undefined;
 }
 
-/** Characters of a value, and of all values, which a model has to read. */
+/** Limits in characters, because a model has to read them: of one value, and of all values. */
 const MAX_VALUE = 4000;
 const MAX_TEXT = 60_000;
 /** A single value can have 1 GB. The client holds a row until all of it has arrived. */

@@ -18,7 +18,10 @@ export const comparisonTitle = (
 ): string =>
   `${name}: ${differenceCountsText(comparison)} (${sanitize(before, 60)} ↔ ${sanitize(after, 60)})`;
 
-/** Both have columns of the same width. Lines about the comparison are the same, so that they don't count as differences. */
+/**
+ * Returns the texts for both sides of a diff editor, with columns of the same width. Lines about the comparison are the same in
+ * both, so that they don't count as differences.
+ */
 export function comparisonTexts(found: RowComparison): readonly [before: string, after: string] {
   const { columns, rightAligned, before, after, key, hasMore } = found;
   const differingTable = (rows: readonly DifferingRow[]) => ({

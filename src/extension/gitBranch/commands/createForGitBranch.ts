@@ -71,7 +71,7 @@ async function findProject(
   }
   const only = await onlyProject(context);
   const linked = (await findNeonFile(folder.uri.fsPath))?.projectId;
-  // It may be that of another account.
+  // The project in `.neon` may be one of another account.
   const isListed = typeof linked === 'string' && context.inventory.projects?.entries.has(linked) === true;
   const known = isListed ? linked : only;
   return known ?? (await askInSteps(title, (ask) => askForProject(context, ask)));

@@ -117,7 +117,10 @@ async function branchActions(
 /** A short menu has at most this many default branches. */
 const MAX_DEFAULTS = 3;
 
-/** For a file without a database branch, while the default git branch is checked out: the default branches of opened projects. */
+/**
+ * Offers the default branches of opened projects, for a file without a database branch while the default git branch is checked
+ * out.
+ */
 function defaultActions(context: CommandContext, folder: WorkspaceFolder): readonly Action[] {
   const { session, inventory, workFolders, guards } = context;
   const { isDefaultBranch, current } = workFolders.of(folder)?.state ?? {};

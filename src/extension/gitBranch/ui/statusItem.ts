@@ -43,7 +43,7 @@ interface StatusItemDependencies {
   readonly config: Config;
 }
 
-/** Next to VS Code's item for the git branch. */
+/** The place of the item: next to VS Code's item for the git branch. */
 const PRIORITY = 9_000;
 
 /** Milliseconds until an expired branch is looked for. A timer can't be set for a month. */
@@ -130,7 +130,7 @@ function noBranchText(file: string): StatusBarText {
   return { icon: 'database', text: label, spoken: { label }, tooltip: markdownList(lines) };
 }
 
-/** Without a database branch in an env file, the menu is still needed for the branches of agents. */
+/** Returns the item without a database branch in an env file: its menu is still needed for the branches of agents. */
 function agentsText(agents: readonly AgentBranch[]): StatusBarText {
   const label = l10n.t('Agent branches: {0}', agents.length);
   const lines = agents.map((each) => `${agentBranchName(each)} ${agentBranchText(each)}`);

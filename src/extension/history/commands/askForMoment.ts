@@ -73,7 +73,7 @@ export async function loadHistory(
   return await branchHistory(context, ref, { list: picked.list, isLocal, gitEvents, snapshots });
 }
 
-/** Empty if they can't be loaded: they are only some of the moments. */
+/** Lists the snapshots of a project; none if they can't be loaded, because they are only some of the moments. */
 async function listProjectSnapshots({ inventory, log }: CommandContext, projectId: string) {
   try {
     return await inventory.snapshots.refresh(projectId);

@@ -84,7 +84,7 @@ export async function createFromSnapshot(
       if (branchId === undefined) return created;
       if (lifetime > 0)
         await branchActions.update({ projectId, branchId }, { expires_at: expiryAfter(lifetime) }, options);
-      // Some services create one with the branch.
+      // Some services create a compute with the branch.
       await inventory.refreshComputes(projectId);
       const [compute] = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
       if (compute !== undefined) return { ...created, compute };

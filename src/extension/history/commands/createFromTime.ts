@@ -45,7 +45,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
     branch: { name, ...parentFields(source), ...expiry },
     endpoints: [{ type: 'read_write' as const }],
   };
-  // It may be what an undo has kept.
+  // The parent may be a branch that an undo has kept, which expires.
   const created = await createBranchIn(context, run, projectId, creation, (options) =>
     removeExpiryForCopy(context, { projectId, branchId: source.branchId }, options),
   );

@@ -13,7 +13,7 @@ import { problemText } from './undo.ts';
 
 export const markMoment: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't mark the moment");
-  // Before the questions: it is this moment that the user wants to return to.
+  // The time is taken before the questions: it is this moment that the user wants to return to.
   const now = Date.now();
   const title = l10n.t('Mark This Moment');
   const picked = await pickBranch(context, title, branchArgument(context, argument));

@@ -224,7 +224,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return this.#postgresProblem === undefined ? nodes : [{ kind: 'setUpPostgres' }, ...nodes];
   }
 
-  /** Without projects, VS Code shows the welcome view instead. */
+  /** Why computes can't start; undefined without projects, because VS Code then shows the welcome view instead. */
   get #postgresProblem(): string | undefined {
     const { session, localService } = this.#deps;
     const isLocal = session.connection?.account.local === true;

@@ -20,7 +20,7 @@ export function snapshotsItem(count: number, branch: string): TreeItem {
 }
 
 export function snapshotItem({ snapshotId }: SnapshotNode, snapshot: Snapshot | undefined): TreeItem {
-  // It was deleted since the last refresh. Its row is about to be removed.
+  // The snapshot was deleted since the last refresh. Its row is about to be removed.
   if (snapshot === undefined) return new TreeItem(snapshotId);
   const name = sanitize(snapshot.name, 80) || snapshotId;
   const item = new TreeItem(name);

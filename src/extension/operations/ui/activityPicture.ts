@@ -19,7 +19,7 @@ const STYLES: Readonly<Partial<Record<Phase, { readonly height: number; readonly
   idle: { height: 4, color: 'var(--vscode-descriptionForeground, #808080)' },
 };
 
-/** Without blank lines, so that it can be part of Markdown. Contains no text of the service. */
+/** Returns the picture as SVG without blank lines, so that it can be part of Markdown. It contains no text of the service. */
 export function activityPicture(spans: readonly Span[], label: string): string {
   const begin = spans[0]?.from ?? 0;
   const x = (time: number) => Math.round(((time - begin) / DAY) * WIDTH * 10) / 10;

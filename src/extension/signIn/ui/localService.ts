@@ -183,7 +183,7 @@ export class LocalService implements Disposable {
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     const { postgresPath, extensionsPath, trustedExtensions } = config;
     const options = { postgresPath, extensionsPath, trustedExtensions, grace };
-    // Next to the folder, so that it stays if the folder is deleted. Secrets don't show it, because other machines share them.
+    // The marker is next to the folder, so that it stays if the folder is deleted. Secrets can't show that, because other machines share them.
     const marker = `${dataDir}.used`;
     const isLost = existsSync(marker) && !existsSync(dataDir);
     const lease = await joinOrStartService({ script, dataDir, key, port, ...options });

@@ -161,7 +161,7 @@ function messageOfRejection(
   return { message: when === undefined ? message : `${asSentence(message)} ${when}`, action: 'retry' };
 }
 
-/** For a service that says nothing but a status, which is in the log. */
+/** Returns the message for a reply with nothing but a status, which is in the log. */
 export function statusMessage(status: number): string {
   if (status === 429) return l10n.t('The service received too many requests.');
   if (status === 408 || status >= 500) return l10n.t("The service isn't available at the moment.");
@@ -180,7 +180,7 @@ function retryText(status: number, retryTime: number | undefined): string | unde
 export const isUnknownAddress = (code: string | undefined): boolean =>
   code === 'ENOTFOUND' || code === 'EAI_AGAIN';
 
-/** Without the code, which is in the log. */
+/** Returns the message for a failed connection, without the code, which is in the log. */
 function networkMessage(code: string | undefined): string {
   if (isUnknownAddress(code)) return l10n.t("Couldn't find the address of the service. Are you offline?");
   if (code === 'ECONNREFUSED') return l10n.t('Nothing is listening at the address of the service.');

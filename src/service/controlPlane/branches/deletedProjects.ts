@@ -103,7 +103,7 @@ export async function removeSurplusProjects(plane: Plane): Promise<void> {
     if (oldest === undefined) return;
     const branchIds = [...deleted.values()].flatMap((each) => each.branchIds);
     if (await engine.canKeepDeleted(branchIds)) return;
-    // Another call may have removed or recovered it.
+    // Another call may have removed or recovered the project.
     if (deleted.get(oldest.projectId) === oldest) await removeForGood(plane, oldest);
   }
 }

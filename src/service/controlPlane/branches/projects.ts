@@ -120,7 +120,10 @@ function updatedSettings(record: ProjectRecord, { settings }: ProjectPatch): Pro
   return settings === undefined ? record.settings : { ...record.settings, ...settings };
 }
 
-/** Undefined for the default role and database. A database that is named without a role gets the owner `<name>_owner`. */
+/**
+ * Returns the role and database that a request names; undefined for the default ones. A database without a role gets the owner
+ * `<name>_owner`.
+ */
 function requestedOwner(branch: {
   role_name?: string | undefined;
   database_name?: string | undefined;

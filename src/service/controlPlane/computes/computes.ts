@@ -251,7 +251,7 @@ export async function openAddresses(
   await Promise.allSettled(computes.map((compute) => engine.attach(computeSpec(compute))));
 }
 
-/** More attempts than there are ports. */
+/** Attempts to find a free address: more than there are ports. */
 const ADDRESS_ATTEMPTS = 32_000;
 
 /**

@@ -114,7 +114,7 @@ export const childrenOf = (project: ProjectState, id: string): readonly BranchRe
   [...project.branches.values()].filter((branch) => branch.parent_id === id);
 
 /** Whether the other branch is the branch itself, or a copy of it or of such a copy. */
-export function isCopyOf(
+export function isAncestorOf(
   { branches }: ProjectState,
   { id }: BranchRecord,
   other: string | undefined,

@@ -107,7 +107,7 @@ function tableChangesOfDatabase(
     const change = tableChangeKind(tables.kinds(table), found !== undefined, past.isRenamed(table));
     if (change === undefined) continue;
     const name = (change === 'altered' ? found?.whole : found) ?? past.nameOf(table);
-    // Another table has its name now.
+    // If another table has the name of a dropped one now, that one was replaced.
     drafts.addChange(name, change === 'dropped' && present.has(tableKey(name)) ? 'replaced' : change);
   }
   for (const [file, counts] of rows) {

@@ -52,7 +52,10 @@ export async function leaveSubscriptions(
 const SUBSCRIPTIONS = `select subname as name, datname as database from pg_catalog.pg_subscription
   join pg_catalog.pg_database d on d.oid operator(pg_catalog.=) subdbid where datallowconn`;
 
-/** Without the other server, whose slots are those of the original. @throws {EngineError} or an error of Postgres */
+/**
+ * Drops the subscriptions of a copy without a word to the other server, whose slots belong to the original.
+ * @throws {EngineError} or an error of Postgres
+ */
 export async function dropSubscriptions(
   deps: ServerDependencies,
   { address }: Pick<Postmaster, 'address'>,
@@ -68,7 +71,7 @@ export async function dropSubscriptions(
         const subscription = `subscription ${client.escapeIdentifier(name)}`;
         await client.query(`alter ${subscription} disable`);
         await client.query(`alter ${subscription} set (slot_name = none)`);
-        // It would still drop the slots of tables whose first copy isn't complete.
+        // The subscription would still drop the slots of tables whose first copy isn't complete.
         await client.query(`alter ${subscription} connection 'host=/nowhere password=none'`);
         await client.query(`drop ${subscription}`);
       },

@@ -26,7 +26,7 @@ const Base = z.object({
   end: Position,
   /** When the copy was complete. Milliseconds since 1970. */
   time: z.number(),
-  /** What it costs on the disk. */
+  /** The bytes that a base backup takes on the disk. */
   bytes: z.number(),
 });
 export type Base = z.infer<typeof Base>;
@@ -144,7 +144,7 @@ function linkOrCopy({ source, target }: WalFile): void {
 /** The line of configuration by which primaries keep the WAL that history needs. A `wal_keep_size` of the user's replaces it. */
 export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
 
-/** The same setting, for servers that don't read the branch's configuration. */
+/** Returns the setting for servers that don't read the branch's configuration. */
 export const keptWalSettings = (branchFolder: string) =>
   hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 

@@ -42,7 +42,7 @@ export interface GatewayTarget {
   serveHttp(port: number): Promise<(client: net.Socket) => void>;
   /** Forwards what both send, until one of them ends. */
   connect(client: net.Socket, server: net.Socket): void;
-  /** The same for a client of logical replication. Undefined at a pooled address. @throws {Refusal} */
+  /** Serves a client of logical replication. Undefined at a pooled address. @throws {Refusal} */
   replicate?(client: net.Socket, server: net.Socket, request: ReplicationRequest): void;
 }
 
@@ -233,7 +233,7 @@ export class Gateway {
     server.once('close', () => clearTimeout(timer));
     const cancel = () => {
       const address = this.#target.running();
-      // Again afterwards, because the client may have sent several statements.
+      // The statement is canceled again afterwards, because the client may have sent several.
       if (address !== undefined)
         connectTo(plainSocketOptions(address)).once('close', cancelLater).resume().end(request);
     };

@@ -14,7 +14,7 @@ import { ReplicationConnection, type Sender } from './replicationConnection.ts';
 import type { ReplicationCommand } from './replicationCommand.ts';
 import { MAX_SLOTS } from './slotFunctions.ts';
 
-/** As on the public service. */
+/** Processes that may send changes at once, as on the public service. */
 const MAX_SENDERS = 10;
 
 /** Postgres itself says whose session it is. Roles that the API has created are members of a role that SQL can't grant. */
@@ -116,7 +116,7 @@ export class ReplicationSenders {
       user: REPLICATOR,
       password: this.#deps.logins.replicator,
       database,
-      // It must not be empty, because then one in the options would count.
+      // The name must not be empty, because then one in the options would count.
       application_name: application || 'replication',
       options,
       ssl: false,

@@ -53,7 +53,7 @@ const LEFTOVER_PAUSE = 100;
 const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
 /** The first recovery of a copy was killed. The next one needs the label again, which Postgres has renamed. */
 const NEEDS_LABEL = /WAL ends before end of online backup/;
-/** Another program has taken the server's port. */
+/** Matches what Postgres says if another program has taken the server's port. */
 const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 
 /** @throws {EngineError} with Postgres's reason */

@@ -82,7 +82,7 @@ async function startAndWait(
   throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
 }
 
-/** Before Postgres reads its settings, its messages have no level. */
+/** Returns why a server didn't start. Before Postgres reads its settings, its messages have no level. */
 const didNotStart = (result: string, lines: readonly string[]): string =>
   [`Postgres did not start: it ${result}.`, ...lines.slice(-3)].join(' ').trim();
 

@@ -73,7 +73,7 @@ function killGroup(child: ChildProcess): void {
     if (process.platform === 'win32') killTree(child, child.pid);
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The process group has just ended.
   }
 }
 

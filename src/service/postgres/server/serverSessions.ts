@@ -23,7 +23,7 @@ export async function readSessions(
     return (rows[0]?.sessions ?? []).flatMap((session) => {
       const { id, role, replication } = fieldsOf(session);
       const shown = { ...session, client_port: clientPort(Number(id)) };
-      // It sends changes to a client.
+      // This process sends changes to a client.
       if (role === REPLICATOR && replication === 'logical') return { ...shown, role: undefined };
       return role === SUPERUSER || role === REPLICATOR ? [] : shown;
     });

@@ -86,7 +86,7 @@ export function configurationFile(maxCu: number, settings: ReadonlyMap<string, s
   return start + settingsLines(all);
 }
 
-/** One line for each setting, including the defaults. */
+/** Returns a line for each setting, including the defaults. */
 export function settingsLines(settings: ReadonlyMap<string, string>): string {
   const all = new Map([...Object.entries(CHANGEABLE_DEFAULTS), ...settings]);
   const lines = [...all].map(

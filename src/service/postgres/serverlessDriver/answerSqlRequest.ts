@@ -100,7 +100,7 @@ function cancelStatement(client: Client): void {
   [16, CANCEL_REQUEST, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
   const socket = net.connect(port, LOOPBACK, () => socket.end(packet));
   socket.on('error', () => socket.destroy()).resume();
-  // What it runs next would not be cancelled.
+  // The next statement of the connection would not be canceled.
   socket.once('close', () => void client.end());
 }
 

@@ -16,7 +16,7 @@ interface Target {
   readonly settings: Settings;
 }
 
-/** Each statement is one line. */
+/** Runs statements in a new cluster. Each statement is one line. */
 export async function runStatements(
   deps: Dependencies,
   dataDir: string,

@@ -185,7 +185,7 @@ export class ChangeCounter {
     const count = this.#count(record.xid, block);
     if ((flags & WITHDRAWN) !== 0) count.added -= 1;
     else if ((flags & MOVED) !== 0) {
-      // Its insertion into the other partition, of the same table, follows.
+      // The insertion of the row into the other partition of the same table follows.
       count.changed += 1;
       count.added -= 1;
     } else count.deleted += 1;

@@ -51,7 +51,10 @@ export class SchemaRuns implements TransactionReader {
     return this.#runs;
   }
 
-  /** Does nothing, because what was found stays true: in a part of a transaction, its changes may be missing, but the moment before it is known. */
+  /**
+   * Does nothing, because what was found stays true: in a part of a transaction, its changes may be missing, but the moment
+   * before it is known.
+   */
   forget(): void {}
 
   add(_: number, transaction: Transaction): void {
@@ -100,7 +103,10 @@ export class SchemaRuns implements TransactionReader {
     return kind !== 'altered' || this.#known.isTable(database, id);
   }
 
-  /** Other parts of a schema count, too. A temporary table does not, nor does a table that was only rewritten. */
+  /**
+   * Whether transactions have changed a schema, in tables or other parts. A temporary table doesn't count, nor does one that
+   * was only rewritten.
+   */
   #changesSchema(ending: readonly Transaction[]): boolean {
     if (ending.some(({ isIncidental }) => isIncidental)) return false;
     return ending.some(({ rows }) => [...rows.keys()].some((key) => this.#known.catalogs.has(key)));

@@ -14,7 +14,7 @@ interface WalTransaction extends Readonly<RowCounts>, Omit<EndedTransaction, 'at
 export class TransactionsOfTable implements TransactionReader {
   readonly #of: TableFile;
   #found: WalTransaction[] = [];
-  /** Since the last of them, other transactions have changed something, or may have. */
+  /** Whether other transactions have changed something since the last one of the table, or may have. */
   #othersChanged = true;
   /** The transaction that is being added, and its subtransactions. */
   #ending: (readonly [number, Transaction])[] = [];

@@ -48,7 +48,7 @@ export function walFileOfCheckpoint(dataDir: string): string {
   return walFileName(timeline, Math.floor(checkpoint / size), size);
 }
 
-/** All segments of a data directory have the same size. Bytes. */
+/** Returns the bytes of a segment. All segments of a data directory have the same size. */
 function segmentSize(dataDir: string): number {
   const folder = path.join(dataDir, 'pg_wal');
   const [file = ''] = readdirSync(folder).filter((name) => WAL_FILE.test(name));

@@ -56,7 +56,7 @@ export const rehearseTools = {
     description:
       'Runs the SQL of a migration on a copy of a branch and deletes it. Returns which tables it blocks for how long, what it loses and where it fails. dblink and foreign tables reach out. Local service only.',
     hints: { ...ADDS, idempotentHint: true },
-    // What it reads of the branch doesn't change.
+    // The tool changes only a copy of the branch.
     onlyReads: () => true,
     input,
     output,

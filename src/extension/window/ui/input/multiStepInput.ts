@@ -44,7 +44,7 @@ export async function askInSteps<T>(title: string, steps: (ask: Ask) => Promise<
     let step = 0;
     const ask: Ask = async <A>(question: Question<A>, options: StepOptions<A> = {}) => {
       step += 1;
-      // The same question as in the previous run.
+      // This question was answered in the previous run.
       if (step <= answers.length) return answers[step - 1] as A;
       const { following = 0, assumed } = options;
       const position = { title, step, totalSteps: step + following, canGoBack: step > 1 };
