@@ -90,7 +90,7 @@ export function uniqueProcessId(pid: number): string | undefined {
     const [ticks, boot] = [ticksAtStart(pid), readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')];
     return ticks === undefined ? undefined : `${ticks} ${boot.trim()}`;
   } catch {
-    return undefined; // It ended in between.
+    return undefined; // The process has ended in between.
   }
 }
 
@@ -121,7 +121,7 @@ export function readStartTimeSync(pid: number): number | undefined {
     if (process.platform === 'linux') return startTimeFromProc(pid);
     return parseEpochSeconds(execFileSync(...startTimeCommand(pid), startTimeOptions()));
   } catch {
-    return undefined; // It ended in between.
+    return undefined; // The process has ended in between.
   }
 }
 
@@ -148,7 +148,7 @@ function hasArgument(pid: number, argument: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument);
   } catch {
-    return false; // It ended in between.
+    return false; // The process has ended in between.
   }
 }
 

@@ -112,7 +112,7 @@ async function syncIfOffered(handle: FileHandle): Promise<void> {
 }
 
 const RENAME_ATTEMPTS = 100;
-/** Milliseconds. */
+/** Milliseconds between two attempts to rename a file. */
 const RENAME_PAUSE = 20;
 
 const IN_USE: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY'];

@@ -30,7 +30,7 @@ export function registerDocuments(texts: () => Promise<DocumentTexts>): Document
     disposables.add(workspace.registerTextDocumentContentProvider(scheme, provider));
     return changed;
   };
-  // Their text never changes.
+  // The texts of these documents never change.
   registerProvider(ROWS_SCHEME, async (uri) => (await texts()).rowsText(uri));
   return {
     schemasChanged: registerProvider(SCHEMA_SCHEME, async (uri) => (await texts()).schemaText(uri)),

@@ -16,7 +16,7 @@ import { serviceEnvironment } from './serviceEnvironment.ts';
 import { takeLeaseOfRunning, LocalServiceError, requestStatus, type Lease } from './lease.ts';
 
 export interface LocalServiceOptions {
-  /** The bundled service. */
+  /** The path of the bundled service. */
   readonly script: string;
   /** The folder with the state of the service. */
   readonly dataDir: string;
@@ -65,7 +65,7 @@ export async function joinOrStartService(options: LocalServiceOptions): Promise<
     else if (code === PORT_IN_USE && port !== 0) port = 0;
     else if (code !== ALREADY_RUNNING) throw new Error(reason);
     else if (systemClock.now() > deadline) throw new LocalServiceError('silent', reason);
-    else await pause(200); // It is starting or ending.
+    else await pause(200); // The service is starting or ending.
   }
 }
 
@@ -152,7 +152,7 @@ function spawnService(options: LocalServiceOptions, log: FileHandle): ChildProce
     detached: true,
     windowsHide: true,
   });
-  child.stdin?.on('error', () => undefined); // It ended before it read the key. The exit code says why.
+  child.stdin?.on('error', () => undefined); // The process has ended before it read the key. Its exit code says why.
   child.stdin?.write(`${options.key}\n`);
   return child;
 }

@@ -36,7 +36,7 @@ export async function startAttachedService(
   // The service gets a pipe, because it would empty a standard error that is a long file, such as one of the user's.
   child.stderr.pipe(process.stderr);
   const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 1));
-  child.stdin.on('error', () => undefined); // It has just ended.
+  child.stdin.on('error', () => undefined); // The service has just ended.
   const stop = () => {
     // A signal would end it at once there, and leave its files and the processes of Postgres.
     if (process.platform === 'win32') child.stdin.end(`${END_LINE}\n`);

@@ -1,7 +1,7 @@
 /** npm and npx end only their shell on a signal, so their program has to notice it. */
 import { isAlive } from '../base/processIdentity.ts';
 
-/** Milliseconds. */
+/** Milliseconds between two looks at the parent process. */
 const POLL = 500;
 
 /**

@@ -42,7 +42,10 @@ export function preparePostgres(): string | undefined {
   }
 }
 
-/** Returns the folder of the package with Postgres; undefined if npm has no Postgres for this platform, or optional dependencies were left out. */
+/**
+ * Returns the folder of the package with Postgres; undefined if npm has no Postgres for this platform, or optional dependencies
+ * were left out.
+ */
 function findPackageFolder(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
@@ -56,7 +59,7 @@ function findPackageFolder(): string | undefined {
 }
 
 interface Link {
-  /** Both paths are relative to the package. */
+  /** The file that the link leads to. Both paths are relative to the package. */
   readonly source: string;
   readonly target: string;
 }

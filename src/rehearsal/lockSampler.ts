@@ -173,7 +173,7 @@ export class LockSampler {
       const number = session?.number ?? this.#sessions.size + 1;
       session = { number, began, statement: this.#statements.length };
       this.#sessions.set(pid, session);
-      // A statement that has ended, and so has its transaction, was one by itself as far as it is known.
+      // Without a transaction, because that has ended as well, each statement counts as one of its own.
       const key = `${pid} ${transaction ?? `at ${began}`}`;
       const known = this.#transactions.get(key) ?? this.#transactions.size + 1;
       this.#transactions.set(key, known);

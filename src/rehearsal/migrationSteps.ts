@@ -9,7 +9,7 @@ import type { RehearsedSteps } from './rehearse.ts';
 export interface Migration {
   /** Undefined: what applies the folder. */
   readonly command?: string | undefined;
-  /** Its files are named in the report. */
+  /** The folder with the files of the migration, which the report names. */
   readonly folder?: string | undefined;
   /** Takes all of the migration back. Undefined: the down step of its tool, if the tool is known. */
   readonly down?: string | undefined;

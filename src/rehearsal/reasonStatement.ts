@@ -74,7 +74,7 @@ export function lastError(statements: readonly RehearsedStatement[]) {
 
 export interface FileVerdict {
   readonly file: string;
-  /** Not run: it was applied before, or one before it has failed. Unclear: for something dangerous, no file is known. */
+  /** `not run`: the file was applied before, or one before it has failed. `unclear`: for something dangerous, no file is known. */
   readonly verdict: Verdict | 'not run' | 'unclear';
 }
 

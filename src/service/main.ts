@@ -16,7 +16,7 @@ import { lockInstance } from './state/instanceLock.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Bytes. */
+/** The largest log file in bytes. */
 const MAX_LOG_FILE = 10 * 1024 * 1024;
 
 /** Writes the log file of the extension. Postgres may log each statement, so the file is emptied when it is full. */
@@ -70,7 +70,7 @@ async function runService(
   const projects = projectsFile === undefined ? undefined : readProjectsFile(projectsFile);
   const { storage, create } = await loadEngine({ options, directory, account, log: writeLog });
   const engine = Promise.resolve().then(create);
-  engine.catch(() => undefined); // Its callers report the failure.
+  engine.catch(() => undefined); // Callers that need the engine report the failure.
   try {
     const service = await startService({
       options: { ...options, apiKey },

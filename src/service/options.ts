@@ -84,7 +84,7 @@ export function readOptions(
     apiKeyFromStdin: values['api-key-stdin'] ?? false,
     projectsFile: values.projects,
     plan,
-    /** Milliseconds. */
+    /** Milliseconds that operations take at least. */
     operationDelay: parseWholeNumber('operation-delay', values['operation-delay'], 3_600_000) ?? 0,
     postgres: values['no-postgres'] !== true,
     allowedOrigins: (values['allow-origin'] ?? []).map(parseOrigin),

@@ -47,7 +47,7 @@ export interface RehearsedStatement {
   /** What Postgres says has been done, such as `UPDATE 40`: several for several statements. */
   readonly tags: readonly string[];
   readonly error?: StatementError;
-  /** Its connection ended within its transaction, which had written: Postgres has rolled it back. */
+  /** Set if the connection ended within a transaction that had written, which Postgres has rolled back. */
   readonly isUncommitted?: true;
   /** Missing if it isn't known, or not in a file. The line of the error, if there is one, from 1. */
   readonly place?: { readonly file: string; readonly line: number };

@@ -11,7 +11,7 @@ export interface GitResult {
 
 export type RunGit = (folder: string, ...args: readonly string[]) => Promise<GitResult>;
 
-/** Milliseconds. */
+/** Milliseconds that git may take. */
 const MAX_TIME = 10_000;
 /** Bytes: the names of a hundred thousand branches. */
 const MAX_OUTPUT = 16 * 1024 * 1024;

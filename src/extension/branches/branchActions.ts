@@ -16,7 +16,7 @@ import type { BranchList } from '../inventory/branchLists.ts';
 import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
-import { isReplicated, projectEdit } from './projectEdit.ts';
+import { hasLogicalReplication, projectEdit } from './projectEdit.ts';
 
 interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send' | 'feature' | 'targetStillExists'> {
   /** Whether the list, reloaded after a lost reply, shows the change. */
@@ -249,7 +249,7 @@ export class BranchActions {
   /** @throws {ApiError} @throws {NotOfferedError} */
   turnOnReplication(id: string, options: SendOptions): Promise<SendResult> {
     const change = { settings: { enable_logical_replication: true } };
-    return this.#sender.send(projectEdit(this.#inventory, id, change, isReplicated), options);
+    return this.#sender.send(projectEdit(this.#inventory, id, change, hasLogicalReplication), options);
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */

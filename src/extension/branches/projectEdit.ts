@@ -5,7 +5,8 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { ServiceChange } from '../operations/changeSender.ts';
 
 /** Whether programs can follow the changes of its data. It can't be turned off. */
-export const isReplicated = ({ settings }: Project): boolean => settings?.enable_logical_replication === true;
+export const hasLogicalReplication = ({ settings }: Project): boolean =>
+  settings?.enable_logical_replication === true;
 
 /** @param wasMade whether a reloaded project shows the change */
 export const projectEdit = (

@@ -29,7 +29,7 @@ export interface ComputeStart {
   readonly isRestart: boolean;
 }
 
-/** Milliseconds. */
+/** A day in milliseconds. */
 export const DAY = 24 * 60 * 60_000;
 
 /** Returns the time since which all operations are known, if the service has older ones. */

@@ -11,7 +11,7 @@ import { DatabaseReset } from './reset.ts';
 import { closeClient, openClient } from './testClient.ts';
 import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
 
-/** Milliseconds. */
+/** Milliseconds after which a forgotten branch is deleted. */
 const LIFETIME = 6 * 3600_000;
 
 /** See `types.d.ts`. */
@@ -36,7 +36,7 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
 export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
   return withParent(options, async (api, parent, me) => {
     const server = await findOrCreateSharedUrl(api, parent, me);
-    // Its name says that the database is in use, until the process or thread has ended. A connection could be ended by any test.
+    // The name says that the database is in use, until the process or thread has ended. A connection could be ended by any test.
     const name = `test_${encodeMaker(me)}_${randomBytes(4).toString('hex')}`;
     const connect = async () => openClient(withDatabase(server, 'postgres'));
     const admin = await connect();

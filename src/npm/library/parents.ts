@@ -111,7 +111,7 @@ async function findParent(
     }
     try {
       await runSteps(created.url);
-      // Its copies begin faster without a server that runs.
+      // Copies of a parent begin faster if none of its servers runs.
       await api.deleteComputes(created);
       await api.rename(created, PARENT_PREFIX + hash);
     } catch (error) {

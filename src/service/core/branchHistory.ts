@@ -91,7 +91,7 @@ export interface BranchRetention {
   readonly seconds: number;
 }
 
-/** Bytes. */
+/** Limits for the history of branches, in bytes. */
 export interface HistoryLimits {
   /** The most for the history of one branch, and for all. */
   readonly branch: number;

@@ -1,4 +1,4 @@
-/** Milliseconds. */
+/** Milliseconds by which two clocks may differ. */
 const TOLERANCE = 5_000;
 const AFTER_START = 60_000;
 const AFTER_JUMP = 600_000;

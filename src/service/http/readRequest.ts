@@ -72,7 +72,7 @@ export function findProject({ store }: Plane, call: ApiCall): ProjectState {
   return project;
 }
 
-/** Bytes. */
+/** The largest body in bytes. */
 const MAX_BODY = 1024 * 1024;
 
 /** @throws {HttpError} if the body is too large, not JSON or does not match the schema */

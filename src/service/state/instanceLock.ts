@@ -56,7 +56,7 @@ interface LockOwner extends ProcessIdentity {
   readonly isLockedBySystem?: boolean | undefined;
 }
 
-/** Milliseconds. */
+/** Milliseconds between two renewals of the lock. */
 const RENEWAL_INTERVAL = 10_000;
 /** Milliseconds for which the lock of another machine's service is watched before it counts as abandoned. */
 const WATCH_TIME = 30_000;

@@ -1,6 +1,6 @@
 /** Create, change and delete projects. Not every service or key offers that. */
 import { l10n } from 'vscode';
-import { isReplicated } from '../../branches/projectEdit.ts';
+import { hasLogicalReplication } from '../../branches/projectEdit.ts';
 import { asProjectNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
@@ -69,7 +69,7 @@ export const turnOnReplication: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't turn on logical replication of {0}", name);
   requireWritable(context.guards, { projectId });
   const project = context.inventory.project(projectId);
-  if (project !== undefined && isReplicated(project))
+  if (project !== undefined && hasLogicalReplication(project))
     return void window.showInformationMessage(
       l10n.t("Logical replication of {0} is on, and can't be turned off.", name),
     );

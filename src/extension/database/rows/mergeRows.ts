@@ -146,11 +146,11 @@ class Merger {
   }
 
   result(): RowDifference {
-    const sorted = (rows: readonly Placed[]) => rows.toSorted((a, b) => a.place - b.place);
+    const sortedByPlace = (rows: readonly Placed[]) => rows.toSorted((a, b) => a.place - b.place);
     return {
       ...this.#counts,
-      before: sorted(this.#before),
-      after: sorted(this.#after),
+      before: sortedByPlace(this.#before),
+      after: sortedByPlace(this.#after),
       hasMore: this.#hasMore,
     };
   }

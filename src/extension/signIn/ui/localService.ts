@@ -233,7 +233,7 @@ export class LocalService implements Disposable {
           this.#postgresProblem = problem;
           this.#postgresChanged.fire();
         };
-        postgresProblem.then(setProblem, () => undefined); // It rejects only if the lease has ended.
+        postgresProblem.then(setProblem, () => undefined); // The promise rejects only if the lease has ended.
         const startedAt = systemClock.now();
         const onEnd = () => {
           if (!isCurrent()) return;

@@ -48,7 +48,7 @@ interface Work {
 
 export class Operations {
   readonly #plane: Omit<Plane, 'operations'>;
-  /** Milliseconds. */
+  /** Milliseconds that an operation takes at least. */
   readonly #minimumDuration: number;
   readonly #running = new Map<string, { readonly work: Work; readonly ended: Promise<void> }>();
   readonly #stop = new AbortController();

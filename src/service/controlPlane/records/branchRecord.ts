@@ -186,7 +186,7 @@ export function requireExpiryAllowed(project: ProjectState, branch: BranchRecord
     throw unprocessable(`expires_at: branch ${branch.id} ${reason}, so it cannot expire.`);
 }
 
-/** Seconds. */
+/** The longest time until a branch expires, in seconds. */
 const MAX_TIME_TO_LIVE = 30 * 24 * 60 * 60;
 
 /** @param expiresAt null: never. @throws {HttpError} 422 */

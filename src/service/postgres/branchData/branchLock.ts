@@ -81,7 +81,7 @@ class OwnServer<Server extends Pick<Postmaster, 'stop'>> {
       await unused.promise;
       await started.promise.then(
         async (server) => server.stop(),
-        () => undefined, // Its users get the error.
+        () => undefined, // Callers that use the server get the error.
       );
     });
     const end = async () => {

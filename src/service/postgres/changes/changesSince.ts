@@ -1,4 +1,7 @@
-/** What has changed in a branch since moments of its history, from the write-ahead log (WAL) that it keeps. Asks only a running server. */
+/**
+ * What has changed in a branch since moments of its history, from the write-ahead log (WAL) that it keeps. Asks only a running
+ * server.
+ */
 import path from 'node:path';
 import type { PastMoment, TableChange } from '../../core/branchHistory.ts';
 import type { CountedMoment } from '../wal/changeCounter.ts';
@@ -47,6 +50,6 @@ function isSameHistory(
     const [own, others] = [wal, other].map((each) => readWalRecords(each, next).next().value?.bytes);
     return own !== undefined && others !== undefined && own.equals(others);
   } catch {
-    return false; // It has no data.
+    return false; // The branch has no data.
   }
 }

@@ -225,7 +225,7 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
   return withBranchServer(deps, branchId, async ({ address }) =>
     withSuperuser(deps, address, async (client) => {
       await client.query('set synchronous_commit to on');
-      // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
+      // The commit of this message writes all earlier commits, which may not have waited for that. A commit without a message wouldn't wait either.
       await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
       const { rows } = await client.query<{ lsn: string }>(
         'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',

@@ -16,9 +16,9 @@ import { findChangeableAmong, realPathIfExists } from '../server/trustedPath.ts'
 
 /** The paths have no links. */
 interface ExtensionFolder {
-  /** Its folder `extension` has the control files and scripts. */
+  /** The folder in which `extension` has the control files and scripts. */
   readonly share: string;
-  /** The libraries. */
+  /** The folder with the libraries. */
   readonly lib: string;
 }
 

@@ -120,7 +120,7 @@ export function linkWal(wal: Wal, to: string, start: number, end: number): WalFi
   for (const name of wal.files)
     if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) linkOrCopy(fileOf(name));
   for (let segment = wal.segmentAt(start); segment <= last; segment += 1) {
-    const file = fileOf(wal.sourceOf(segment, end), wal.fileOf(segment, end));
+    const file = fileOf(wal.fileToCopy(segment, end), wal.fileOf(segment, end));
     if (segment >= firstInUse) rest.push(file);
     else linkOrCopy(file);
   }

@@ -127,7 +127,7 @@ export class StatementTap {
     const [first] = this.#pending;
     if (first?.kind === 'parse') return this.#parsed(first, type, body);
     if (type === 'E') this.#isCopying = false;
-    if (type === 'G') this.#copies(first);
+    if (type === 'G') this.#beginCopy(first);
     // A portal that is suspended (s) is executed again.
     if (first?.seen === undefined || !'CEIs'.includes(type)) return;
     if (type === 'C') first.seen.tags.push(splitAtZeroBytes(body)[0] ?? '');
@@ -139,7 +139,7 @@ export class StatementTap {
   }
 
   /** A Sync may have been sent before the server asks for the data. */
-  #copies(first: Pending | undefined): void {
+  #beginCopy(first: Pending | undefined): void {
     this.#isCopying = true;
     if (first?.kind === 'execute') this.#pending.length = 1;
   }

@@ -5,7 +5,7 @@
  */
 import { Refusal } from '../network/refusal.ts';
 
-/** Its `text` is for the sender. */
+/** A command of a client for logical replication. Its `text` is passed to the process that sends changes. */
 export type ReplicationCommand =
   | { readonly kind: 'identify' | 'start'; readonly text: string }
   | { readonly kind: 'drop'; readonly text: string; readonly slot: string }

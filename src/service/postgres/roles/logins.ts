@@ -54,7 +54,7 @@ function createLoginFile<T>(file: string, login: T): T {
 export const READER_ROLES = 'pg_read_all_data, pg_monitor';
 
 const READER_SETTINGS = {
-  // Sessions can change it, but not those below.
+  // A session of the reader can change this setting, but not the ones below.
   default_transaction_read_only: 'on',
   temp_file_limit: '2GB',
   // Large objects have no right that `pg_read_all_data` includes. A read-only transaction doesn't change them.

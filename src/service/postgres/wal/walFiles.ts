@@ -105,7 +105,7 @@ export class Wal {
    * The file with the WAL of a segment up to `target`: the one that a recovery reads, or if the data were restored without it, that
    * of a later timeline, which began in the same segment with a copy of what came before.
    */
-  sourceOf(segment: number, target: number): string {
+  fileToCopy(segment: number, target: number): string {
     const own = this.fileOf(segment, target);
     if (this.files.has(own)) return own;
     const later = this.#eras

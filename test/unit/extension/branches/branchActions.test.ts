@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/transport/errors.ts';
 import type { BranchNode } from '../../../../src/extension/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/extension/branches/branchActions.ts';
-import { isReplicated } from '../../../../src/extension/branches/projectEdit.ts';
+import { hasLogicalReplication } from '../../../../src/extension/branches/projectEdit.ts';
 import type { EndReport } from '../../../../src/extension/operations/pendingChange.ts';
 import { connectScripted, RecoveryRecordMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord, TextReply } from '../../../helpers/scriptedService.ts';
@@ -241,7 +241,7 @@ describe('BranchActions', () => {
     status = 502;
     await changes.turnOnReplication('shop', store.options);
     const project = store.inventory.project('shop');
-    assert.ok(project !== undefined && isReplicated(project));
+    assert.ok(project !== undefined && hasLogicalReplication(project));
     projects = [{ id: 'shop', name: 'shop' }];
     change = () => undefined;
     await assert.rejects(changes.turnOnReplication('shop', store.options), /status 502/);
