@@ -192,7 +192,7 @@ export class SqlScript {
     return this.#copyLines(end);
   }
 
-  /** Skips the lines without the check. */
+  /** Skips the data of a COPY without checking what follows the statement in its line. */
   skipCopyData(): void {
     this.#copyLines(this.#startOfData());
   }

@@ -25,7 +25,7 @@ export function registerAgents(
   const languageModels: Partial<typeof vscode.lm> | undefined = vscode.lm;
   const provider = languageModels?.registerMcpServerDefinitionProvider?.('hostedPostgres', {
     onDidChangeMcpServerDefinitions: account.onDidChange,
-    // The bridge completes it when a chat starts it. VS Code lists the tools again with each new version.
+    // The bridge completes the definition when a chat starts the server. VS Code lists the tools again with each new version.
     provideMcpServerDefinitions: () =>
       account.exists()
         ? [new vscode.McpStdioServerDefinition('Hosted Postgres', process.execPath, [], {}, version)]
