@@ -82,3 +82,12 @@ export function findReason(output: readonly string[]): string | undefined {
   const chosen = before.length > 0 ? before : [last, ...after];
   return chosen.map((line) => line.replace(/^[A-Z]+: {2}/, '').replace(POSITION, '')).join(' ');
 }
+
+/** What the postmaster says of the process whose crash ends the server. Its details quote statements, so they stay in the log. */
+export function findCrash(output: readonly string[]): string | undefined {
+  for (const line of output.toReversed()) {
+    const found = /^LOG: {2}(.* was terminated by (?:signal|exception) .*)/.exec(line)?.[1];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

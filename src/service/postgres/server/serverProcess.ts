@@ -7,7 +7,7 @@ import { describeExit } from './cannotRun.ts';
 import type { ServerAddress } from './serverAddress.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
 import { backgroundOptions, missingProgramMessage } from './runProgram.ts';
-import { followLog } from './serverLog.ts';
+import { findCrash, followLog } from './serverLog.ts';
 
 /** The signals that end a server, and how long to wait after each. Milliseconds. */
 export type StopSteps = readonly (readonly [signal: NodeJS.Signals, limit: number])[];
@@ -59,7 +59,10 @@ export class ServerProcess {
           if (readyLine.test(line)) setReady();
           onLine(line);
         });
-    this.ended = exitDescription(child, serverPid !== undefined);
+    this.ended = exitDescription(child, serverPid !== undefined).then((how) => {
+      const crash = findCrash(this.lastLines);
+      return crash === undefined ? how : `${how}: ${crash}`;
+    });
     ServerProcess.#running.add(this);
     void this.ended.then(() => ServerProcess.#running.delete(this));
   }
