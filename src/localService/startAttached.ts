@@ -12,7 +12,7 @@ export interface StartedService {
   readonly ended: Promise<number>;
   /** Ends it cleanly. Signals to this program do the same. */
   stop(): Promise<number>;
-  /** Leaves signals to this program to others from now on. */
+  /** Leaves signals to this program to others until it is stopped. */
   leaveSignals(): void;
 }
 
@@ -37,20 +37,26 @@ export async function startAttachedService(
   child.stderr.pipe(process.stderr);
   const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 1));
   child.stdin.on('error', () => undefined); // The service has just ended.
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const leaveSignals = () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  const takeSignals = () => {
+    leaveSignals();
+    for (const signal of signals) process.on(signal, onSignal);
+  };
   const stop = () => {
+    takeSignals();
     // A signal would end it at once there, and leave its files and the processes of Postgres.
     if (process.platform === 'win32') child.stdin.end(`${END_LINE}\n`);
     else child.kill('SIGTERM');
     return ended;
   };
   const onSignal = () => void stop();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, onSignal);
+  takeSignals();
+  void ended.then(leaveSignals);
   const line = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
   if (typeof line === 'number') return line;
   const { baseUrl }: { baseUrl: BaseUrl } = JSON.parse(String(line[0]));
-  const leaveSignals = () => {
-    for (const signal of signals) process.off(signal, onSignal);
-  };
   return { baseUrl, ended, stop, leaveSignals };
 }

@@ -17,6 +17,7 @@ export function endWithNpm(): void {
     // On Windows, a process keeps the pid of its parent.
     if (process.ppid === parent && isAlive(parent)) return;
     clearInterval(timer);
-    process.emit('SIGTERM');
+    // On Windows, a signal would end this program at once, without calling what stops the service.
+    if (!process.emit('SIGTERM')) process.kill(process.pid, 'SIGTERM');
   }, POLL);
 }

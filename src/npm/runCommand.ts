@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import os from 'node:os';
 import { signalGroup, startShellCommand } from '../base/programs/shellCommand.ts';
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
  * Runs a command in a shell, and passes signals on.
  * @param output its standard output, as a descriptor of this process
@@ -18,12 +20,17 @@ export async function runShellCommand(
   const ownGroup = !process.stdin.isTTY && process.platform !== 'win32';
   const stdio = ['inherit', output, 'inherit'] as const;
   const { child, release } = startShellCommand(command, { env: environment, stdio, ownGroup });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => {
-      if (ownGroup) signalGroup(child.pid, signal);
-      else if (signal !== 'SIGINT') child.kill(signal);
-    });
-  const [code, signal] = await once(child, 'exit');
-  release();
-  return typeof code === 'number' ? code : 128 + (os.constants.signals[signal as NodeJS.Signals] ?? 0);
+  const pass = (signal: NodeJS.Signals) => {
+    if (ownGroup) signalGroup(child.pid, signal);
+    else if (signal !== 'SIGINT') child.kill(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, pass);
+  try {
+    const [code, signal] = await once(child, 'exit');
+    return typeof code === 'number' ? code : 128 + (os.constants.signals[signal as NodeJS.Signals] ?? 0);
+  } finally {
+    release();
+    // Another process may have the pid now.
+    for (const signal of SIGNALS) process.off(signal, pass);
+  }
 }

@@ -185,12 +185,19 @@ describe('The program with leases', () => {
 
   it('is ended cleanly by the program that started it, on Windows by a line, even if leases are open', async () => {
     const args = ['--port', '0', '--no-postgres', '--data-dir', temporaryFolder()];
+    const handlers = () => process.listenerCount('SIGTERM');
+    const before = handlers();
     const service = await startAttachedService(await builtService(), args, 'key');
     assert(typeof service !== 'number');
+    service.leaveSignals();
+    assert.equal(handlers(), before);
     await lease(service.baseUrl, 'key');
     let ended: Promise<number> | undefined;
     await onPlatform('win32', () => void (ended = service.stop()));
+    // So that another signal doesn't end this program before the service.
+    assert.equal(handlers(), before + 1);
     assert.equal(await ended, 0);
+    assert.equal(handlers(), before);
   });
 
   it('reports with the lease why no compute can start', async () => {
