@@ -6,8 +6,11 @@ const FACTOR = 8;
 const MAX_RATIO = 3.5;
 const TRIES = 4;
 
-/** Microseconds that a measurement takes at least. Windows counts CPU time in steps of up to 16 ms. */
-const MIN_TIME = process.platform === 'win32' ? 60_000 : 1;
+/**
+ * Microseconds that a measurement takes at least, in as many runs as fit: what the system does meanwhile would decide about a single run
+ * of some microseconds. Windows counts CPU time in steps of up to 16 ms.
+ */
+const MIN_TIME = process.platform === 'win32' ? 60_000 : 2000;
 
 /** Microseconds of CPU time. */
 const fastest = (run: () => void): number => {
@@ -29,9 +32,10 @@ function measured(run: () => void): number {
  * Fails when the time that `run` takes grows faster than its text. It compares two CPU times, so neither the speed of the
  * machine nor what else runs on it matters. The garbage collector may spoil a try, so there are several.
  * @param length characters of the shorter text
+ * @param start of both texts. If \`run\` adds it, that is measured, too, and memory for a long text takes longer
  */
-export function assertLinear(unit: string, length: number, run: (text: string) => void): void {
-  const text = (characters: number) => unit.repeat(Math.ceil(characters / unit.length));
+export function assertLinear(unit: string, length: number, run: (text: string) => void, start = ''): void {
+  const text = (characters: number) => start + unit.repeat(Math.ceil(characters / unit.length));
   const [short, long] = [text(length), text(length * FACTOR)];
   const ratios: number[] = [];
   while (ratios.length < TRIES) {

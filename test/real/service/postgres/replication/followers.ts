@@ -126,7 +126,8 @@ export async function receiveWithProgram(uri: string, pattern: RegExp) {
   let child: ChildProcess | undefined;
   const receiving = (async () => {
     while (!isOver) {
-      child = run('--start', '--no-loop', '-f', '-', '-s', '1');
+      // By default, it confirms what it has written each ten seconds, and one that ends sooner begins again where it began.
+      child = run('--start', '--no-loop', '-f', '-', '--status-interval=1', '--fsync-interval=1');
       let text = '';
       child.stdout?.on('data', (chunk: Buffer) => {
         text += String(chunk);
