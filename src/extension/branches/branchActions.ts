@@ -16,6 +16,7 @@ import type { BranchList } from '../inventory/branchLists.ts';
 import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
+import { isAsChanged, wasReset } from './lostReply.ts';
 import { hasLogicalReplication, projectEdit } from './projectEdit.ts';
 
 interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send' | 'feature' | 'targetStillExists'> {
@@ -80,13 +81,10 @@ export class BranchActions {
 
   /** @param change only the attributes that change @throws {ApiError} */
   update(ids: BranchIds, change: BranchPatch, options: SendOptions): Promise<SendResult> {
-    const isAsChanged = (branch: Branch | undefined) =>
-      branch !== undefined &&
-      Object.entries(change).every(([field, value]) => (Reflect.get(branch, field) ?? null) === value);
     return this.#change(ids, options, {
       verb: 'edit',
       send: ({ branches }, call) => branches.update(ids.projectId, ids.branchId, change, call),
-      wasMade: (list) => isAsChanged(list.branches.get(ids.branchId)),
+      wasMade: (list) => isAsChanged(list.branches.get(ids.branchId), change),
     });
   }
 
@@ -102,10 +100,11 @@ export class BranchActions {
   /** Replaces the data of the branch with the current data of another one. @throws {ApiError} */
   reset(ids: BranchIds, sourceId: string, options: SendOptions): Promise<SendResult> {
     const source = { source_branch_id: sourceId };
+    const before = this.#inventory.branches.get(ids.projectId, ids.branchId);
     return this.#change(ids, options, {
       verb: 'reset',
       send: ({ branches }, call) => branches.restore(ids.projectId, ids.branchId, source, call),
-      wasMade: (list) => list.branches.get(ids.branchId)?.current_state === 'resetting',
+      wasMade: (list) => wasReset(before, list.branches.get(ids.branchId)),
     });
   }
 
@@ -287,13 +286,13 @@ export class BranchActions {
   }
 
   #change(
-    { projectId }: BranchIds,
+    { projectId, branchId }: BranchIds,
     options: SendOptions,
     { wasMade, ...request }: BranchRequest,
   ): Promise<SendResult> {
     const find = () => {
       const list = this.#inventory.branches.forProject(projectId);
-      return list !== undefined && wasMade(list) ? {} : undefined;
+      return list !== undefined && wasMade(list) ? { branch: list.branches.get(branchId) } : undefined;
     };
     return this.#sender.send({ ...request, projectId, withBranches: true, find }, options);
   }

@@ -3,18 +3,24 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Client } from '../../api/client.ts';
 import { AUTOSUSPEND_DEFAULT } from '../../api/rules/autosuspendDelay.ts';
 import type { OpenConnections } from '../../api/records/effects.ts';
-import type { Compute } from '../../api/records/records.ts';
+import type { Compute, Operation } from '../../api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import type { ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
 import { computeStatus, postgresSettings } from '../inventory/computeStatus.ts';
-import type { ChangeSender, ServiceChange, SendOptions, SendResult } from '../operations/changeSender.ts';
+import {
+  listOperations,
+  type ChangeSender,
+  type ServiceChange,
+  type SendOptions,
+  type SendResult,
+} from '../operations/changeSender.ts';
 
 interface ComputeRequest extends Pick<ServiceChange, 'verb' | 'send'> {
   /** Whether the list, reloaded after a lost reply, shows the change. */
-  readonly wasMade: (compute: Compute | undefined) => boolean;
+  readonly wasMade: (compute: Compute | undefined) => boolean | Promise<boolean>;
 }
 
 /** Milliseconds to wait for the number of connections. */
@@ -68,12 +74,30 @@ export class ComputeActions {
   }
 
   /** @throws {ApiError} */
-  restart(node: ComputeNode, options: SendOptions): Promise<SendResult> {
-    return this.#change(node, options, {
+  async restart(node: ComputeNode, options: SendOptions): Promise<SendResult> {
+    const wasRestarted = await this.#prepareRestart(node);
+    return await this.#change(node, options, {
       verb: 'restart',
       send: (client, call) => client.restartCompute(node.projectId, node.computeId, call),
-      wasMade: (compute) => Boolean(compute?.pending_state),
+      wasMade: wasRestarted,
     });
+  }
+
+  /** A restarted compute looks as before, so its operations are read before and after it. */
+  async #prepareRestart({ projectId, computeId }: ComputeNode): Promise<ComputeRequest['wasMade']> {
+    const { connection } = this.#session;
+    const before = this.#inventory.compute(projectId, computeId);
+    const starts = async () => {
+      const operations = connection && (await listOperations(connection, projectId));
+      return operations?.filter((each) => each.endpoint_id === computeId && isRequestedStart(each));
+    };
+    const earlier = await starts();
+    return async (compute) => {
+      if (compute === undefined) return false;
+      const later = earlier && (await starts());
+      if (earlier === undefined || later === undefined) return isRestarting(before, compute);
+      return later.some(({ id }) => !earlier.some((each) => each.id === id));
+    };
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */
@@ -119,14 +143,21 @@ export class ComputeActions {
     { verb, send, wasMade }: ComputeRequest,
   ): Promise<SendResult> {
     const compute = () => this.#inventory.compute(projectId, computeId);
-    // A found change has no record to return: the inventory has it.
-    const find = () => (wasMade(compute()) ? {} : undefined);
+    const find = async () => ((await wasMade(compute())) ? { compute: compute() } : undefined);
     const targetStillExists = () => compute() !== undefined;
     const mayNotBeOffered = verb === 'start' || verb === 'suspend';
     const optional = mayNotBeOffered ? ({ feature: 'startAndSuspend', targetStillExists } as const) : {};
     return this.#sender.send({ verb, projectId, send, find, ...optional }, options);
   }
 }
+
+const isRequestedStart = ({ action, triggered_by }: Operation): boolean =>
+  action === 'start_compute' && !triggered_by;
+
+/** For services that don't list operations. */
+const isRestarting = (before: Compute | undefined, after: Compute): boolean =>
+  (Boolean(after.pending_state) && !before?.pending_state) ||
+  (after.started_at ?? null) !== (before?.started_at ?? null);
 
 function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): boolean {
   if (compute === undefined) return false;

@@ -45,12 +45,30 @@ export interface ServiceChange {
     options: CallOptions,
   ) => Promise<UpdatedRecords & { readonly operations: readonly Operation[] }>;
   /** Called after a lost reply, when the lists are reloaded. Returns undefined if they don't show the change. */
-  readonly find: () => UpdatedRecords | undefined;
+  readonly find: () => UpdatedRecords | undefined | Promise<UpdatedRecords | undefined>;
   /** The feature of a call that not every service offers. */
   readonly feature?: OptionalFeature;
   /** Whether the reloaded list still contains the target. If so, a 403 or 404 means that the service doesn't offer the call. */
   readonly targetStillExists?: () => boolean;
 }
+
+/** Operations that are read to find those of a change. */
+const NEWEST = 50;
+
+/** The newest operations of a project. Undefined if the service doesn't list them. */
+export const listOperations = async (
+  connection: AccountConnection,
+  projectId: string,
+): Promise<readonly Operation[] | undefined> => {
+  try {
+    const client = await connection.client();
+    const found = await client.listOperations(projectId, NEWEST, { signal: connection.signal });
+    return found?.operations;
+  } catch {
+    // What the lists show is known without them.
+    return undefined;
+  }
+};
 
 export class ChangeSender {
   readonly #session: Session;
@@ -102,9 +120,12 @@ export class ChangeSender {
       // The list is out of date, because another client has made a change.
       if (isRejected(error, 404, 409, 422)) void this.#refresh(request);
       if (!isOutcomeUnknown(error)) throw error;
-      const records = (await this.#refresh(request)) ? request.find() : undefined;
+      const records = (await this.#refresh(request)) ? await request.find() : undefined;
       if (records === undefined) throw error;
-      return { ...records, isPending: false };
+      return {
+        ...records,
+        isPending: isCurrent() && (await this.#followFound(request, records, connection)),
+      };
     }
   }
 
@@ -130,6 +151,19 @@ export class ChangeSender {
     // The tracker refreshes the computes, but not other branches and projects.
     if (!isPending || compute === undefined) await this.#refresh(request);
     return isPending;
+  }
+
+  /** After a lost reply. @returns whether the change has operations to follow, as far as the service lists them */
+  async #followFound(
+    request: ServiceChange,
+    records: UpdatedRecords,
+    connection: AccountConnection,
+  ): Promise<boolean> {
+    const target = targetOf(request, records);
+    if (target === undefined) return false;
+    const operations = await listOperations(connection, target.projectId);
+    const { verb } = request;
+    return this.#tracker.follow(verb, target, operations?.filter((each) => concerns(each, target)) ?? []);
   }
 
   /** @throws {NotOfferedError} */
@@ -162,6 +196,9 @@ function targetResource(
     return { projectId, branchId: branch.id, name: nameUnlessId(branch) };
   return project && { projectId: project.id, name: project.name };
 }
+
+const concerns = ({ endpoint_id, branch_id }: Operation, { computeId, branchId }: ResourceRef): boolean =>
+  computeId === undefined ? branch_id === branchId : endpoint_id === computeId;
 
 const resolvesWithoutError = (promise: Promise<void>): Promise<boolean> =>
   promise.then(

@@ -140,42 +140,6 @@ describe('BranchActions', () => {
     await changes.update(dev, { protected: true }, store.options);
   });
 
-  it('finds a change in the list after a lost reply, and sends nothing twice', async () => {
-    status = 502;
-    const made: readonly (readonly [() => unknown, () => Promise<unknown>])[] = [
-      [
-        () => (branches[1] = record('br-dev', { name: 'qa' })),
-        () => changes.update(dev, { name: 'qa' }, store.options),
-      ],
-      [
-        () => (branches[1] = record('br-dev', { default: true })),
-        () => changes.setDefault(dev, store.options),
-      ],
-      [
-        () => (branches[1] = record('br-dev', { current_state: 'resetting' })),
-        () => changes.reset(dev, 'br-main', store.options),
-      ],
-      [
-        () => (branches = [record('br-main')]),
-        () => changes.delete(dev, { unprotect: false }, store.options),
-      ],
-    ];
-    for (const [make, call] of made) {
-      if (branches[0]?.['default'] === true) branches[0] = record('br-main');
-      change = make;
-      await call();
-    }
-    assert.equal(sent().length, made.length);
-  });
-
-  it('throws if the list shows no change after a lost reply', async () => {
-    status = 502;
-    change = () => undefined;
-    await assert.rejects(changes.update(dev, { name: 'qa' }, store.options), /status 502/);
-    await assert.rejects(changes.delete(dev, { unprotect: false }, store.options), /status 502/);
-    assert.equal(sent().length, 2);
-  });
-
   it('creates a project and lists it', async () => {
     const project = { id: 'blog', name: 'blog' };
     change = () => {

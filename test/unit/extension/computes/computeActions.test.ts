@@ -156,7 +156,8 @@ describe('ComputeActions', () => {
         computes = [computeRecord('ep-one', { current_state: other, pending_state: state })];
         return 504;
       });
-      assert.deepEqual(await store.computeActions[verb](node, store.options), { isPending: false });
+      const { compute, isPending } = await store.computeActions[verb](node, store.options);
+      assert.deepEqual([compute?.pending_state, isPending], [state, false]);
       computes = [computeRecord('ep-one', { current_state: other })];
       replyToChanges(() => 504);
       await assert.rejects(store.computeActions[verb](node, store.options), /status 504/);
