@@ -34,8 +34,11 @@ export function branchQuestion(
   const items = async () => {
     const [list] = await Promise.all([
       inventory.loadComputes(projectId),
-      inventory.branches.ensureLoaded(projectId),
+      inventory.branches.forProject(projectId) ?? inventory.branches.refresh(projectId),
     ]);
+    // Without the list, those without computes would be missing.
+    const failure = inventory.branches.failure(projectId);
+    if (failure !== undefined && inventory.branches.forProject(projectId) === undefined) throw failure;
     const all = branchIdsOf(inventory, projectId).map((id) => {
       const computes = list?.branches().get(id) ?? [];
       const item = branchItem(inventory, { projectId, branchId: id }, computes, problem(id, computes));
@@ -168,7 +171,7 @@ async function askForBranch(
 
 /**
  * Reloads the branches, because an old list may show a reason against a change that is gone, such as a child branch.
- * @throws {Error} with a message for the user if the service doesn't list branches, at all or to this key
+ * @throws {ApiError} @throws {Error} with a message for the user if the service doesn't list branches, at all or to this key
  */
 export async function requireBranches(
   { inventory }: Pick<CommandContext, 'inventory'>,
@@ -176,6 +179,8 @@ export async function requireBranches(
 ): Promise<BranchList> {
   const location = { viewId: 'hostedPostgres.computes' };
   const list = await window.withProgress({ location }, () => inventory.branches.refresh(projectId));
+  const failure = inventory.branches.failure(projectId);
+  if (failure !== undefined) throw failure;
   if (list !== undefined) return list;
   throw new Error(
     inventory.branches.isOffered

@@ -63,5 +63,6 @@ export const isProjectGone = (inventory: Inventory, projectId: string): Promise<
 async function isDeleted(inventory: Inventory, { projectId, branchId }: BranchRef): Promise<boolean> {
   const isGone = await isProjectGone(inventory, projectId);
   const list = await inventory.branches.refresh(projectId);
-  return isGone || (list !== undefined && !list.branches.has(branchId));
+  // An old list may lack a new branch.
+  return isGone || (list !== undefined && list.failure === undefined && !list.branches.has(branchId));
 }

@@ -106,6 +106,12 @@ export class BranchLists {
     return this.forProject(projectId)?.branches.get(branchId);
   }
 
+  /** Why the last load or refresh of a project's branches failed, if it did and the service may have some. */
+  failure(projectId: string): unknown {
+    const failure = this.#lists.get(projectId)?.failure;
+    return this.isOffered && !isNotOffered(failure) ? failure : undefined;
+  }
+
   /** Loads the branches once, and not again after a failure. */
   async ensureLoaded(projectId: string): Promise<BranchList | undefined> {
     if (this.#canLoad) await this.#listFor(projectId).ensureLoaded();

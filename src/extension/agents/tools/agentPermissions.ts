@@ -30,13 +30,14 @@ export async function requireFreshBranches(
   projectId: string,
 ): Promise<BranchList> {
   const list = await inventory.branches.refresh(projectId);
+  const failure = inventory.branches.failure(projectId);
+  if (failure !== undefined) throw failure;
   if (list === undefined)
     throw new Error(
       inventory.branches.isOffered
         ? `Couldn't load the branches of ${projectId}. Does the project exist?`
         : "This service doesn't list branches, or this API key doesn't allow it.",
     );
-  if (list.failure !== undefined) throw list.failure;
   agentBranches.update({ account, projectId }, list);
   return list;
 }

@@ -20,9 +20,7 @@ export async function loadBranchLists(
   const lists = new Map<string, BranchList>();
   for (const projectId of new Set(projectIds)) {
     if (projects?.entries.has(projectId) !== true) continue;
-    const list = await requireBranches(context, projectId);
-    if (list.failure !== undefined) throw list.failure;
-    lists.set(projectId, list);
+    lists.set(projectId, await requireBranches(context, projectId));
   }
   return lists;
 }

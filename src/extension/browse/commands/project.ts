@@ -102,7 +102,10 @@ export const deleteProject: Command = async (context, argument, run) => {
   if (projectId === undefined) return;
   const name = projectName(context.inventory, projectId);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
-  const list = await context.inventory.branches.refresh(projectId);
+  const { branches } = context.inventory;
+  const list = await branches.refresh(projectId);
+  const failure = branches.failure(projectId);
+  if (failure !== undefined) throw failure;
   const kept = [...(list?.branches.values() ?? [])].find((branch) => branch.protected === true);
   if (kept !== undefined) {
     const branch = displayName(kept);

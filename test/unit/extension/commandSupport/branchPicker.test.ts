@@ -8,7 +8,7 @@ import { connectScripted, MemoryMap, type ScriptedModel } from '../../../helpers
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
-const { pickBranch, requireBranches } =
+const { branchQuestion, pickBranch, requireBranches } =
   await import('../../../../src/extension/commandSupport/branchPicker.ts');
 
 describe('requireBranches', () => {
@@ -30,11 +30,39 @@ describe('requireBranches', () => {
     assert.equal(deletionProblem(list, branch), undefined);
   });
 
+  it('throws rather than returns an old list, which may lack a child', async () => {
+    branches = [{ id: 'br-dev', name: 'dev' }];
+    await requireBranches(store, 'shop');
+    branches = 500;
+    await assert.rejects(requireBranches(store, 'shop'), /status 500/);
+    branches = [];
+    assert.equal((await requireBranches(store, 'shop')).branches.size, 0);
+  });
+
   it('says whether the service does not offer branches or could not be reached', async () => {
     branches = 500;
-    await assert.rejects(requireBranches(store, 'shop'), /Couldn't load/);
+    await assert.rejects(requireBranches(store, 'shop'), /status 500/);
     branches = 405;
     await assert.rejects(requireBranches(store, 'shop'), /doesn't support changing branches/);
+  });
+});
+
+describe('branchQuestion', () => {
+  it('fails rather than offers only the branches with computes if the others could not be loaded', async () => {
+    let branches: unknown = 500;
+    const store = await connectScripted((call) =>
+      call.endsWith('/branches') ? branches : { endpoints: [computeRecord('ep-one')] },
+    );
+    const question = branchQuestion(store, { projectId: 'shop', placeholder: 'Which branch?' });
+    const position = { title: 'Create', step: 1, totalSteps: 1, canGoBack: false };
+    await assert.rejects(question(position as never), /status 500/);
+    branches = { branches: [{ id: 'br-empty', name: 'empty' }] };
+    const asked = question(position as never);
+    const shown = await until('the question', async () =>
+      quickPicks.find((each) => each.placeholder === 'Which branch?' && each.items.length === 2),
+    );
+    shown.accept();
+    await asked;
   });
 });
 

@@ -77,6 +77,17 @@ describe('findBranchUrl', () => {
     assert.equal((await find()).problem, undefined);
   });
 
+  it("doesn't call a branch deleted because an old list lacks it", async () => {
+    const all = branches;
+    branches = { branches: [{ id: 'br-main', name: 'main' }] };
+    await model.inventory.branches.refresh('shop');
+    endpoints = { endpoints: [] };
+    branches = 500;
+    assert.equal((await find()).problem, 'noCompute');
+    branches = all;
+    assert.equal((await find()).problem, 'noCompute');
+  });
+
   const problems: readonly (readonly [what: string, change: () => void, problem: string])[] = [
     ['a branch that is gone', () => (branches = { branches: [{ id: 'br-main', name: 'main' }] }), 'deleted'],
     ['a service without passwords', () => (credentials = 405), 'noPassword'],
