@@ -21,6 +21,8 @@ export interface Login extends RoleAndDatabase {
 }
 
 interface UsedDefaults extends RoleAndDatabase {
+  /** See `accountId`. Undefined if an earlier version has stored it. */
+  readonly account?: string;
   readonly projectId: string;
   readonly pooled?: boolean;
 }
@@ -45,7 +47,7 @@ export class ConnectionDefaults {
 
   /** @param settings the user's settings, which take precedence */
   propose(projectId: string | undefined, settings: RoleAndDatabase): RoleAndDatabase {
-    const used = this.#used().find((login) => login.projectId === projectId);
+    const used = this.#find(projectId);
     const local = this.#session.connection?.isLocal === true ? LOCAL_DEFAULTS : undefined;
     return {
       role: settings.role || used?.role || local?.role || '',
@@ -55,16 +57,17 @@ export class ConnectionDefaults {
 
   /** Whether the pooled host was last used for the project. */
   prefersPooled(projectId: string): boolean {
-    return this.#used().find((login) => login.projectId === projectId)?.pooled === true;
+    return this.#find(projectId)?.pooled === true;
   }
 
   /** @param login without `pooled`, the last choice of the host is kept */
   async remember(projectId: string, login: RoleAndDatabase & Partial<Login>): Promise<void> {
     const { role, database, pooled = this.prefersPooled(projectId) } = login;
-    const rest = this.#used().filter((used) => used.projectId !== projectId);
+    const account = this.#session.connection?.accountId;
+    const rest = this.#used().filter((used) => !this.#isOf(used, projectId));
     await this.#memory.update(
       DEFAULTS_ENTRY,
-      [{ projectId, role, database, pooled }, ...rest].slice(0, MAX_REMEMBERED_PROJECTS),
+      [{ account, projectId, role, database, pooled }, ...rest].slice(0, MAX_REMEMBERED_PROJECTS),
     );
   }
 
@@ -75,6 +78,15 @@ export class ConnectionDefaults {
 
   async rememberFormat(format: string): Promise<void> {
     await this.#memory.update(FORMAT_ENTRY, format);
+  }
+
+  #find(projectId: string | undefined): UsedDefaults | undefined {
+    return this.#used().find((login) => this.#isOf(login, projectId));
+  }
+
+  #isOf({ account, ...login }: UsedDefaults, projectId: string | undefined): boolean {
+    const current = this.#session.connection?.accountId;
+    return login.projectId === projectId && (account ?? current) === current;
   }
 
   #used(): readonly UsedDefaults[] {

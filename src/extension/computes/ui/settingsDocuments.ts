@@ -70,7 +70,7 @@ export class SettingsDocuments implements Disposable {
   readonly #rejected = new Map<string, RejectedText>();
   /** Why each document was last saved, by URI. */
   readonly #saveReasons = new Map<string, TextDocumentSaveReason>();
-  /** Saves that wait for the end of their change, by compute. */
+  /** Saves that wait for the end of their change, by account and compute. */
   readonly #waiting = new Map<string, WaitingSave>();
 
   constructor(deps: SettingsDependencies, changed: EventEmitter<FileChangeEvent[]>) {
@@ -112,8 +112,8 @@ export class SettingsDocuments implements Disposable {
 
   /** @returns whether a save reports this end of a change */
   handleEnd(end: EndReport): boolean {
-    const { verb, computeId = '', since } = end.change;
-    const save = this.#waiting.get(computeId);
+    const { account, verb, computeId = '', since } = end.change;
+    const save = this.#waiting.get(`${account} ${computeId}`);
     if (save === undefined || verb !== 'edit' || since < save.since) return false;
     save.resolve(end);
     return end.outcome !== 'finished';
@@ -157,7 +157,8 @@ export class SettingsDocuments implements Disposable {
     const { promise: ended, resolve } = Promise.withResolvers<EndReport | undefined>();
     // If the connection is closed, the status bar reports the end when the window uses the account again.
     connection.signal.addEventListener('abort', () => resolve(undefined));
-    this.#waiting.set(compute.id, { since: systemClock.now(), resolve });
+    const waiting = `${connection.accountId} ${compute.id}`;
+    this.#waiting.set(waiting, { since: systemClock.now(), resolve });
     try {
       const change = { settings: { pg_settings: { ...settings } } };
       const options = { initialConnection: connection };
@@ -172,7 +173,7 @@ export class SettingsDocuments implements Disposable {
       if (isRejected(error, 400, 409, 422)) return explainError(error).message;
       throw error;
     } finally {
-      this.#waiting.delete(compute.id);
+      this.#waiting.delete(waiting);
     }
   }
 

@@ -24,15 +24,21 @@ export class WhyActiveSentences {
   /** Returns the sentence for a document: the last one, until the user asks again or the state of the compute changes. */
   async forDocument(compute: Compute): Promise<string | undefined> {
     const state = `${compute.current_state} ${compute.pending_state ?? ''} ${compute.disabled === true}`;
-    const kept = this.#kept.get(compute.id);
+    const id = this.#keyOf(compute.id);
+    const kept = this.#kept.get(id);
     const found = kept?.state === state ? kept : { state, text: this.#ask(compute, { asksPostgres: true }) };
-    this.#kept.set(compute.id, found);
+    this.#kept.set(id, found);
     return await found.text;
   }
 
   /** Drops the sentence that is kept, because the user asks again. */
   forget(computeId: string): void {
-    this.#kept.delete(computeId);
+    this.#kept.delete(this.#keyOf(computeId));
+  }
+
+  /** Ids are unique only within an account. */
+  #keyOf(computeId: string): string {
+    return `${this.#session.connection?.accountId} ${computeId}`;
   }
 
   async #ask(compute: Compute, question: WhyActiveQuestion): Promise<string | undefined> {

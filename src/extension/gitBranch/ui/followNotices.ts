@@ -20,8 +20,10 @@ import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 import type { BranchRef } from '../../account/refs.ts';
+import type { Session } from '../../account/session.ts';
 
 interface NoticesDependencies {
+  readonly session: Pick<Session, 'connection'>;
   readonly inventory: Inventory;
   readonly knownHosts: KnownHosts;
   readonly config: Pick<Config, 'marks'>;
@@ -95,7 +97,7 @@ export class FollowNotices {
     const run = (command: CommandId, branch?: object) =>
       executeCommand(command, { folder: work.folder, gitBranch, ...branch });
     if (chosen === create) await run('hostedPostgres.workBranch.create');
-    else if (chosen === use)
+    else if (use !== undefined && chosen === use)
       await run('hostedPostgres.workBranch.choose', { ...parent?.ref, kind: 'branch' });
     else if (chosen === none)
       await runOrShowFailure(this.#deps.log, l10n.t("Couldn't choose the database branch"), async () => {
@@ -108,10 +110,11 @@ export class FollowNotices {
   #chosenParent({
     state: { map },
   }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {
-    const { inventory, config } = this.#deps;
+    const { session, inventory, config } = this.#deps;
     const ref = map.parent;
-    const branch = ref && inventory.branches.get(ref.projectId, ref.branchId);
-    if (ref === undefined || branch === undefined || branch.protected === true) return undefined;
+    if (ref === undefined || ref.account !== session.connection?.accountId) return undefined;
+    const branch = inventory.branches.get(ref.projectId, ref.branchId);
+    if (branch === undefined || branch.protected === true) return undefined;
     const isProduction = [ref.projectId, ref.account].some((id) => config.marks[id] !== undefined);
     return isProduction ? undefined : { ref, name: resourceText(inventory, ref) };
   }

@@ -26,7 +26,8 @@ export function renewUsedBranches(deps: RenewalDependencies): Disposable {
   const tried = new Set<string>();
   return deps.workFolders.onDidChange(() => {
     for (const branch of branchesToRenew(deps)) {
-      const expiry = `${branch.branchId} ${branch.expiresAt}`;
+      const { account, projectId, branchId, expiresAt } = branch;
+      const expiry = JSON.stringify([account, projectId, branchId, expiresAt]);
       if (tried.has(expiry)) continue;
       tried.add(expiry);
       void renewExpiry(deps, branch);

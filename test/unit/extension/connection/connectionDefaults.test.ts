@@ -10,8 +10,8 @@ import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/r
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 
 const nothing = { role: '', database: '' };
-const at = (isNear: boolean, memory = new MemoryMap()) =>
-  new ConnectionDefaults({ connection: { isLocal: isNear } as AccountConnection }, memory);
+const at = (isNear: boolean, memory = new MemoryMap(), accountId = 'work') =>
+  new ConnectionDefaults({ connection: { isLocal: isNear, accountId } as AccountConnection }, memory);
 
 describe('ConnectionDefaults', () => {
   it('offers what was last used for the project, also in the next window', async () => {
@@ -21,6 +21,16 @@ describe('ConnectionDefaults', () => {
     assert.deepEqual(at(false, memory).propose('shop', nothing), { role: 'owner', database: 'orders' });
     assert.deepEqual(at(false, memory).propose('other', nothing), nothing);
     assert.deepEqual(at(false, memory).propose(undefined, nothing), nothing);
+  });
+
+  it('offers nothing of a project with the same id in another account', async () => {
+    const memory = new MemoryMap();
+    const own = { role: 'owner', database: 'orders' };
+    await at(false, memory).remember('shop', { ...own, pooled: true });
+    const other = at(false, memory, 'test');
+    assert.deepEqual([other.propose('shop', nothing), other.prefersPooled('shop')], [nothing, false]);
+    await other.remember('shop', { role: 'other', database: 'other' });
+    assert.deepEqual(at(false, memory).propose('shop', nothing), own);
   });
 
   it('prefers the pooled host only if it was the last choice for the project', async () => {

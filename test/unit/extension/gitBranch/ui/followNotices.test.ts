@@ -1,4 +1,4 @@
-import { questions, statusBarItems } from '../../../../helpers/vscodeValues.ts';
+import { answers, executed, questions, statusBarItems } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 
@@ -10,6 +10,23 @@ const { FollowNotices } = await import('../../../../../src/extension/gitBranch/u
 type Show = Parameters<InstanceType<typeof FollowNotices>['showSwitch']>;
 type Dependencies = ConstructorParameters<typeof FollowNotices>[0];
 
+/** A folder whose chosen parent is the branch `br-main` of an account. */
+const ask = async (account: string, answer?: string) => {
+  const inventory = {
+    branches: { get: () => ({ id: 'br-main', name: 'main' }) },
+    project: () => ({ name: 'shop' }),
+  };
+  const session = { connection: { accountId: 'work' } };
+  const notices = new FollowNotices({ session, inventory, config: { marks: {} } } as unknown as Dependencies);
+  const parent = { account, projectId: 'shop', branchId: 'br-main' };
+  const work = { folder: 'folder', state: { map: { parent } } } as unknown as Show[0];
+  answers.push(answer);
+  executed.length = 0;
+  notices.ask(work, 'feature', 'unmapped');
+  await new Promise(setImmediate);
+  return executed.map(([command]) => command);
+};
+
 describe('FollowNotices', () => {
   beforeEach(() => {
     // Another suite may have left what it announced.
@@ -17,6 +34,16 @@ describe('FollowNotices', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
   });
   afterEach(() => mock.timers.reset());
+
+  it('offers the chosen parent of this account only, because another may have the same ids', async () => {
+    const use = 'Use main (shop)';
+    assert.deepEqual(await ask('work', use), ['hostedPostgres.workBranch.choose']);
+    assert.deepEqual(await ask('other', use), []);
+  });
+
+  it('runs nothing if the user closes the question', async () => {
+    for (const account of ['work', 'other']) assert.deepEqual(await ask(account), []);
+  });
 
   it('offers Undo for the first switch, and announces the last of several others after a second', () => {
     const notices = new FollowNotices({
