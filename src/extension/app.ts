@@ -8,12 +8,12 @@ import {
   type TreeView,
   type Uri,
 } from 'vscode';
-import type { DisposableStore } from '../base/disposable.ts';
+import { DisposableStore } from '../base/disposable.ts';
+import { keepUnlessRejected } from '../base/keepUnlessRejected.ts';
 import type { CommandContext } from './commandSupport/context.ts';
 import type { RotationRecord } from './signIn/apiKeys/keyRotation.ts';
 import type { PendingChange } from './operations/pendingChange.ts';
 import { BackgroundRefresh } from './inventory/refresh/backgroundRefresh.ts';
-import type { AgentBridge } from './agents/ui/bridge.ts';
 import { detailsText, followDetails } from './browse/ui/detailsDocuments.ts';
 import type { DocumentEvents } from './documents.ts';
 import { HostProvider } from './connection/ui/hostProvider.ts';
@@ -59,15 +59,31 @@ interface ActiveViews {
 export type App = ReturnType<typeof createApp>;
 type Views = ReturnType<typeof createViews>;
 
+/** Creates the app and connects it. If that fails, nothing is left that the next attempt would find. @throws {Error} */
+export async function openApp(
+  context: ExtensionContext,
+  active: ActiveViews,
+  disposables: DisposableStore,
+): Promise<App> {
+  const parts = new DisposableStore();
+  try {
+    const opened = createApp(context, active, parts);
+    disposables.add(parts);
+    await opened.session.start();
+    return opened;
+  } catch (error) {
+    parts.dispose();
+    throw error;
+  }
+}
+
 /** Uses neither the secret store nor the network: see `Session.start`. */
-export function createApp(context: ExtensionContext, active: ActiveViews, disposables: DisposableStore) {
+function createApp(context: ExtensionContext, active: ActiveViews, disposables: DisposableStore) {
   const model = createWindowModel(context, disposables);
-  let bridge: Promise<AgentBridge> | undefined;
-  const createBridge = async () => {
+  const agentBridge = keepUnlessRejected(async () => {
     const { AgentBridge } = await import('./agents/ui/bridge.ts');
     return disposables.add(new AgentBridge(context, model));
-  };
-  const agentBridge = () => (bridge ??= createBridge());
+  });
   const { documents } = active;
   const app = { ...model, ...createViews(model, active, disposables), agentBridge, documents };
   registerListeners(context, app, active, disposables);

@@ -5,6 +5,7 @@
 import { EventEmitter, workspace, type ExtensionContext, type FileChangeEvent } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from '../base/disposable.ts';
+import { keepUnlessRejected } from '../base/keepUnlessRejected.ts';
 import { hasPendingChange } from './operations/pendingChange.ts';
 import { hasKnownHosts } from './gitBranch/hasKnownHosts.ts';
 import { registerCommands } from './registerCommands.ts';
@@ -31,18 +32,18 @@ export function activate(context: ExtensionContext): void {
   context.subscriptions.push(disposables);
   // Read at activation: a record that appears later may be of another window that is rotating a key.
   const interruptedRotations = rotationRecords(context.globalStorageUri).all();
-  const open = async (): Promise<App> => {
-    const { createApp } = await import('./app.ts');
-    const opened = createApp(
-      context,
-      { computesView, apiKeysView, filesChanged, documents, accountChanged, interruptedRotations },
-      disposables,
-    );
-    await opened.session.start();
-    return opened;
-  };
-  let opening: Promise<App> | undefined;
-  const app = () => (opening ??= open());
+  const app = keepUnlessRejected(async (): Promise<App> => {
+    const { openApp } = await import('./app.ts');
+    const active = {
+      computesView,
+      apiKeysView,
+      filesChanged,
+      documents,
+      accountChanged,
+      interruptedRotations,
+    };
+    return await openApp(context, active, disposables);
+  });
 
   const computesTree = async () => (await app()).computesView;
   const apiKeysTree = async () => (await app()).apiKeysView;

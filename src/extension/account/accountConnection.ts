@@ -1,5 +1,6 @@
 import { isLoopback } from '../../api/addresses/host.ts';
 import type { Client } from '../../api/client.ts';
+import { keepUnlessRejected } from '../../base/keepUnlessRejected.ts';
 import { accountId, type Account } from './accounts.ts';
 
 /** Creates the client of an account. Asynchronous, because the client's code is loaded on first use. */
@@ -19,15 +20,15 @@ export class AccountConnection {
   /** See `accountId`. */
   readonly accountId: string;
   readonly #key: string;
-  readonly #open: OpenClient;
   readonly #abort = new AbortController();
-  #client: Promise<Client> | undefined;
+  /** @throws {Error} if its code can't be loaded */
+  readonly client: () => Promise<Client>;
 
   constructor(account: Account, key: string, open: OpenClient) {
     this.account = account;
     this.accountId = accountId(account);
     this.#key = key;
-    this.#open = open;
+    this.client = keepUnlessRejected(() => open(account, key));
   }
 
   /** Aborted when the connection is closed: pass it to every call. */
@@ -51,16 +52,6 @@ export class AccountConnection {
 
   hasKey(key: string): boolean {
     return key === this.#key;
-  }
-
-  async client(): Promise<Client> {
-    this.#client ??= this.#open(this.account, this.#key);
-    try {
-      return await this.#client;
-    } catch (error) {
-      this.#client = undefined;
-      throw error;
-    }
   }
 
   close(): void {

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { keepUnlessRejected } from '../../../base/keepUnlessRejected.ts';
 import type { BridgeCall } from '../bridgeMessages.ts';
 import { startBridge } from '../bridgeServer.ts';
 import { writeLauncher, type Launch } from '../launcher.ts';
@@ -15,7 +16,6 @@ export class AgentBridge implements Disposable {
   readonly #context: Context;
   readonly #deps: WindowDependencies;
   readonly #disposables = new DisposableStore();
-  #listening: Promise<Launch> | undefined;
 
   constructor(context: Context, deps: WindowDependencies) {
     this.#context = context;
@@ -27,15 +27,7 @@ export class AgentBridge implements Disposable {
    * @returns what agents start
    * @throws {Error} if this window can't listen
    */
-  async enable(): Promise<Launch> {
-    this.#listening ??= this.#listen();
-    try {
-      return await this.#listening;
-    } catch (error) {
-      this.#listening = undefined;
-      throw error;
-    }
-  }
+  readonly enable = keepUnlessRejected(() => this.#listen());
 
   /** VS Code calls it before it starts the program. */
   async resolve(definition: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition> {

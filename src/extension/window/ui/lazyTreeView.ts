@@ -10,6 +10,7 @@ import {
   type TreeView,
 } from 'vscode';
 import type { DisposableStore } from '../../../base/disposable.ts';
+import { keepUnlessRejected } from '../../../base/keepUnlessRejected.ts';
 import { safeRow } from './window.ts';
 
 /** A tree for VS Code, whose code is loaded when the view is shown. */
@@ -32,13 +33,11 @@ export function createLazyTreeView<Node>(
 ): TreeView<Node> {
   const changed = disposables.add(new EventEmitter<Node[] | undefined>());
   let tree: Tree<Node> | undefined;
-  const attach = async () => {
+  const load = keepUnlessRejected(async () => {
     tree = await loadTree();
     disposables.add(tree.onDidChangeTreeData((nodes) => changed.fire(nodes)));
     return tree;
-  };
-  let loading: Promise<Tree<Node>> | undefined;
-  const load = () => (loading ??= attach());
+  });
   const treeDataProvider: TreeDataProvider<Node> = {
     onDidChangeTreeData: changed.event,
     getChildren: async (node) => (await load()).getChildren(node),
