@@ -1,5 +1,5 @@
 /** The texts of documents with rows. They are only in memory: after a reload of the window, the rows are read again or gone. */
-import type { BranchRef } from '../../account/refs.ts';
+import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 import type { RestoreSource } from '../../account/refs.ts';
 import { ROWS_SCHEME } from './rowsScheme.ts';
 
@@ -49,6 +49,16 @@ export class RowDocuments {
 
   get({ scheme, query }: Pick<DocumentUri, 'scheme' | 'query'>) {
     return scheme === ROWS_SCHEME ? this.#documents.get(query) : undefined;
+  }
+
+  /** The branch has another id from now on, as after a restore from a snapshot. */
+  replaceBranch(from: BranchRef, to: BranchRef): void {
+    const replaced = (ref: BranchRef): BranchRef => (isSameBranch(from, ref) ? { ...to } : ref);
+    for (const [query, { text, request }] of this.#documents) {
+      const { branch, base } = request;
+      const next = { ...request, branch: replaced(branch), ...(base && { base: replaced(base) }) };
+      this.#documents.set(query, { text, request: next });
+    }
   }
 
   forget({ scheme, query }: Pick<DocumentUri, 'scheme' | 'query'>): void {

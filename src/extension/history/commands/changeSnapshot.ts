@@ -82,8 +82,10 @@ export async function createFromSnapshot(
       const created = await createBranchOfSnapshot(context, branchRefOf(context, picked), branch, options);
       const branchId = created.branch?.id;
       if (branchId === undefined) return created;
+      run.failureMessage = l10n.t("Created {0}, but couldn't set its expiry", branch.name);
       if (lifetime > 0)
         await branchActions.update({ projectId, branchId }, { expires_at: expiryAfter(lifetime) }, options);
+      run.failureMessage = l10n.t("Created {0}, but couldn't create its compute", branch.name);
       // Some services create a compute with the branch.
       await inventory.refreshComputes(projectId);
       const [compute] = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
@@ -103,10 +105,11 @@ export async function createFromSnapshot(
 
 /** The restored branch has another id. Replaces the id where the old one is remembered. */
 export async function replaceId(
-  { workFolders, agentBranches, log }: CommandContext,
+  { workFolders, agentBranches, rows, log }: CommandContext,
   from: BranchRef,
   to: BranchRef,
 ): Promise<void> {
+  rows.replaceBranch(from, to);
   const made = agentBranches.find(from);
   if (made !== undefined) agentBranches.add({ ...made, ...to });
   // Worktrees of a repository share its map.

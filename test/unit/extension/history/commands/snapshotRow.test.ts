@@ -1,11 +1,21 @@
-import { answers, dialogs, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
+import {
+  answers,
+  dialogs,
+  executed,
+  openTabs,
+  questions,
+  quickPicks,
+} from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import { RowDocuments } from '../../../../../src/extension/database/rows/rowDocuments.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
+const { TabInputText, Uri } = await import('vscode');
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
 
 const CREATED = '2026-01-31T10:00:00Z';
@@ -22,11 +32,14 @@ const MADE_FROM_IT = {
 describe('The row of a snapshot', () => {
   let model: ScriptedModel;
   let name: string | undefined;
+  let rows: RowDocuments;
   const sent: string[] = [];
+  /** Calls that fail, by their beginning. */
+  let failing: string | undefined;
 
   beforeEach(async () => {
-    for (const list of [answers, questions, dialogs, quickPicks, sent]) list.length = 0;
-    name = 'before';
+    for (const list of [answers, questions, dialogs, quickPicks, executed, sent]) list.length = 0;
+    [name, failing, rows] = ['before', undefined, new RowDocuments()];
     const branch = { id: 'br-main', name: 'main', default: true, created_at: CREATED };
     const lists: Readonly<Record<string, unknown>> = {
       '/projects': { projects: [{ id: 'shop', name: 'shop' }] },
@@ -39,6 +52,7 @@ describe('The row of a snapshot', () => {
       if (call === `GET ${SNAPSHOTS}`) return { snapshots: name === undefined ? [] : [snapshot] };
       if (method === 'GET') return lists[path] ?? 404;
       sent.push(`${call} ${JSON.stringify(body ?? {})}`);
+      if (failing !== undefined && call.startsWith(failing)) return 422;
       if (method === 'DELETE') name = undefined;
       else name = Object(body).snapshot?.name ?? name;
       return { snapshot: { ...snapshot, name }, branch: { ...branch, id: 'br-new' }, operations: [] };
@@ -58,6 +72,7 @@ describe('The row of a snapshot', () => {
       computesView: view,
       apiKeysView: view,
       workFolders: { states: [], shown: undefined, refresh: () => undefined },
+      rows,
       log: { error: () => undefined },
     };
     await handleCommand(context as unknown as CommandContext, command, argument);
@@ -79,6 +94,34 @@ describe('The row of a snapshot', () => {
       questions.some((text) => String(text).startsWith('Restored main (shop): Snapshot “before”')),
     );
   });
+
+  it('offers to read open editors of the branch again, which has another id', async () => {
+    const branch = { account: accountId(model.account), projectId: 'shop', branchId: 'br-main' };
+    const source = { sql: 'TABLE orders', name: 'orders' };
+    const uri = Uri.from(rows.add('orders', '', { source, branch, database: 'app' }));
+    openTabs.push({ label: 'orders', input: new TabInputText(uri) });
+    answers.push('Restore', 'Compare Again');
+    await run('hostedPostgres.snapshot.restore');
+    await until('the refresh', async () => executed.some(([id]) => id === 'hostedPostgres.rows.refresh'));
+    openTabs.length = 0;
+    assert.match(String(questions.at(-1)), /Open editors still show the data from before\.$/);
+    assert.equal(rows.get(uri)?.request.branch.branchId, 'br-new');
+  });
+
+  for (const [what, call, told] of [
+    ['expiry', 'PATCH /projects/shop/branches', "Created look, but couldn't set its expiry"],
+    ['compute', 'POST /projects/shop/endpoints', "Created look, but couldn't create its compute"],
+  ] as const)
+    it(`says that the branch was created if only its ${what} fails`, async () => {
+      failing = call;
+      await enterInInputBoxes('look');
+      const end = run('hostedPostgres.snapshot.createBranch');
+      await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
+      quickPicks[0]?.down();
+      quickPicks[0]?.accept();
+      await end;
+      assert.ok(String(questions.at(-1)).startsWith(told), questions.at(-1));
+    });
 
   it('is below its branch only, and Undo… offers it only there', async () => {
     const offered = async (branchId: string) => {

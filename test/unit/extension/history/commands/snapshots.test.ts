@@ -1,6 +1,14 @@
-import { answers, dialogs, executed, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
+import {
+  answers,
+  dialogs,
+  executed,
+  openTabs,
+  questions,
+  quickPicks,
+} from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import { RowDocuments } from '../../../../../src/extension/database/rows/rowDocuments.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { createGitRunner } from '../../../../../src/base/git/runGit.ts';
@@ -97,6 +105,7 @@ describe('Snapshots of a branch', () => {
       computesView: view,
       apiKeysView: view,
       workFolders: { states, shown: undefined, refresh: () => undefined },
+      rows: new RowDocuments(),
       log: { error: () => undefined },
     };
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main', ...argument };
