@@ -56,17 +56,34 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
     connection.once('close', () => connections.delete(connection));
     serveConnection(connection, { socket, token }, { call: options.call, countPresence });
   });
-  await listenAt(server, socket);
   const record = recordFile(folder, process.pid);
-  const publish = (open: readonly string[]) =>
-    replaceFile(record, JSON.stringify({ socket, token, folders: open }), { mode: 0o600 });
-  await publish(folders);
+  let isDisposed = false;
+  let published = Promise.resolve();
+  // One after the other, because the folders of the last call count.
+  const publish = (open: readonly string[]) => {
+    const text = JSON.stringify({ socket, token, folders: open });
+    const write = async () => {
+      if (!isDisposed) await replaceFile(record, text, { mode: 0o600 });
+      if (isDisposed) rmSync(record, { force: true });
+    };
+    const written = published.then(write);
+    published = written.catch(() => undefined);
+    return written;
+  };
   const dispose = () => {
+    isDisposed = true;
     server.close();
     for (const connection of connections) connection.destroy();
     rmSync(record, { force: true });
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   };
+  try {
+    await listenAt(server, socket);
+    await publish(folders);
+  } catch (error) {
+    dispose();
+    throw error;
+  }
   return { publish, dispose };
 }
 

@@ -6,12 +6,13 @@ import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { requireLogin, findReader } from '../agentLogin.ts';
 import type { BranchLogin } from '../../database/sql/sqlSession.ts';
+import { ConnectionClosedError } from '../../window/changeErrors.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 
 /** What the gate reads of a call. */
-interface GateCall extends Pick<ToolCall<unknown>, 'agent' | 'worktree' | 'account'> {
+interface GateCall extends Pick<ToolCall<unknown>, 'agent' | 'worktree' | 'account' | 'connection'> {
   readonly deps: Pick<ToolDependencies, 'guards' | 'inventory' | 'agentBranches'>;
 }
 
@@ -26,10 +27,12 @@ export interface GatedBranch extends BranchRef {
 
 /** Loads the branches of a project, because an old list may lack a child or a new protection. @throws {Error} for the agent */
 export async function requireFreshBranches(
-  { deps: { inventory, agentBranches }, account }: GateCall,
+  { deps: { inventory, agentBranches }, account, connection }: GateCall,
   projectId: string,
 ): Promise<BranchList> {
   const list = await inventory.branches.refresh(projectId);
+  // The list may be that of another account.
+  if (connection.isClosed) throw new ConnectionClosedError(false);
   const failure = inventory.branches.failure(projectId);
   if (failure !== undefined) throw failure;
   if (list === undefined)

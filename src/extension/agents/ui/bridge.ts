@@ -58,9 +58,14 @@ export class AgentBridge implements Disposable {
   async #listen(): Promise<Launch> {
     const folder = this.#folder;
     const folders = () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    const server = this.#disposables.add(
-      await startBridge({ folder, call: this.#call, onPresence: setMcpInUse }, folders()),
-    );
+    const server = await startBridge({ folder, call: this.#call, onPresence: setMcpInUse }, folders());
+    const isStable = process.versions['electron'] !== undefined;
+    const launcher = { folder, program: process.execPath, isStable, script: this.#script };
+    const launch = await writeLauncher(launcher).catch((error: unknown) => {
+      server.dispose();
+      throw error;
+    });
+    this.#disposables.add(server);
     const publish = () =>
       void server.publish(folders()).catch((error: unknown) => this.#deps.log.error('Agents', error));
     this.#disposables.add(vscode.workspace.onDidChangeWorkspaceFolders(publish));
@@ -69,8 +74,6 @@ export class AgentBridge implements Disposable {
         if (focused) publish();
       }),
     );
-    const isStable = process.versions['electron'] !== undefined;
-    const launch = await writeLauncher({ folder, program: process.execPath, isStable, script: this.#script });
     registerWithCursor(launch);
     return launch;
   }

@@ -24,11 +24,15 @@ export class PassFiles implements Disposable {
    */
   openTerminal(options: TerminalOptions, line: string): Terminal {
     const { file, folder } = this.#create(line);
-    const env = { ...options.env, PGPASSFILE: file };
-    const terminal = window.createTerminal({ ...options, env });
-    this.#folders.set(terminal, folder);
-    this.#subscription ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));
-    return terminal;
+    try {
+      const terminal = window.createTerminal({ ...options, env: { ...options.env, PGPASSFILE: file } });
+      this.#subscription ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));
+      this.#folders.set(terminal, folder);
+      return terminal;
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** Calls a program with the path of a new file, which is deleted when it has ended. @param line as above */
@@ -45,7 +49,13 @@ export class PassFiles implements Disposable {
     mkdirSync(this.#storage, { recursive: true });
     const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
     const file = path.join(folder, 'pgpass');
-    writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
+    try {
+      writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      // On a full disk, it may have a part of the line.
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
     return { folder, file };
   }
 

@@ -28,7 +28,8 @@ describe('The gate of agents', () => {
 
   const find = (target = ids, by = caller) => {
     const deps = { ...model, agentBranches };
-    return findGatedBranch({ ...by, deps, account: accountId(model.account) }, target);
+    const connection = model.session.requireConnection();
+    return findGatedBranch({ ...by, deps, connection, account: accountId(model.account) }, target);
   };
   const isOwn = async (by = caller) => (await find(ids, by)).isOwn;
   const remember = (account = accountId(model.account)) =>
