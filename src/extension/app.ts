@@ -9,7 +9,7 @@ import {
   type Uri,
 } from 'vscode';
 import { DisposableStore } from '../base/disposable.ts';
-import { keepUnlessRejected } from '../base/keepUnlessRejected.ts';
+import { keepUnlessRejected } from './window/keepUnlessRejected.ts';
 import type { CommandContext } from './commandSupport/context.ts';
 import type { RotationRecord } from './signIn/apiKeys/keyRotation.ts';
 import type { PendingChange } from './operations/pendingChange.ts';

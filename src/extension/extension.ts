@@ -5,7 +5,7 @@
 import { EventEmitter, workspace, type ExtensionContext, type FileChangeEvent } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from '../base/disposable.ts';
-import { keepUnlessRejected } from '../base/keepUnlessRejected.ts';
+import { keepUnlessRejected } from './window/keepUnlessRejected.ts';
 import { hasPendingChange } from './operations/pendingChange.ts';
 import { hasKnownHosts } from './gitBranch/hasKnownHosts.ts';
 import { registerCommands } from './registerCommands.ts';

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../api/addresses/host.ts';
 import type { Client } from '../../api/client.ts';
-import { keepUnlessRejected } from '../../base/keepUnlessRejected.ts';
+import { keepUnlessRejected } from '../window/keepUnlessRejected.ts';
 import { accountId, type Account } from './accounts.ts';
 
 /** Creates the client of an account. Asynchronous, because the client's code is loaded on first use. */

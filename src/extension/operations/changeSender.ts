@@ -159,7 +159,7 @@ export class ChangeSender {
     records: UpdatedRecords,
     connection: AccountConnection,
   ): Promise<boolean> {
-    const target = targetOf(request, records);
+    const target = targetResource(request, records);
     if (target === undefined) return false;
     const operations = await listOperations(connection, target.projectId);
     const { verb } = request;

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { keepUnlessRejected } from '../../../base/keepUnlessRejected.ts';
+import { keepUnlessRejected } from '../../window/keepUnlessRejected.ts';
 import type { BridgeCall } from '../bridgeMessages.ts';
 import { startBridge } from '../bridgeServer.ts';
 import { writeLauncher, type Launch } from '../launcher.ts';

@@ -10,7 +10,7 @@ import {
   type TreeView,
 } from 'vscode';
 import type { DisposableStore } from '../../../base/disposable.ts';
-import { keepUnlessRejected } from '../../../base/keepUnlessRejected.ts';
+import { keepUnlessRejected } from '../keepUnlessRejected.ts';
 import { safeRow } from './window.ts';
 
 /** A tree for VS Code, whose code is loaded when the view is shown. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { keepUnlessRejected } from '../../../src/base/keepUnlessRejected.ts';
+import { keepUnlessRejected } from '../../../../src/extension/window/keepUnlessRejected.ts';
 
 describe('keepUnlessRejected', () => {
   it('creates once, also for callers at the same time', async () => {
