@@ -55,13 +55,18 @@ export async function installProgram(): Promise<string> {
 const running = new Set<() => void>();
 process.once('exit', () => running.forEach((kill) => kill()));
 
-/** @param command runs the program. @param temporary for TMPDIR */
-export function startProgram(command: readonly string[], cwd: string, temporary: string): Started {
+/** @param command runs the program. @param temporary for TMPDIR. @param variables more of them */
+export function startProgram(
+  command: readonly string[],
+  cwd: string,
+  temporary: string,
+  variables: Readonly<Record<string, string>> = {},
+): Started {
   const [program = '', ...args] = command;
   const child = spawn(program, args, {
     cwd,
     // What runs the tests isn't what runs the program.
-    env: { ...process.env, ...ANOTHER_SERVER, GITHUB_ACTIONS: '', TMPDIR: temporary },
+    env: { ...process.env, ...ANOTHER_SERVER, GITHUB_ACTIONS: '', TMPDIR: temporary, ...variables },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const texts: string[] = [];

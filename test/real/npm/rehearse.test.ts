@@ -170,7 +170,7 @@ describe('npx hosted-postgres rehearse', () => {
   });
 
   it('runs the own command of the tool that the folder is for, which applies what is pending', async () => {
-    symlinkSync(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'));
+    symlinkSync(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
     writeFileSync(path.join(folder, 'package.json'), '{ "devDependencies": { "node-pg-migrate": "8" } }');
     mkdirSync(path.join(folder, 'migrations'));
     const write = (name: string, up: string, down: string) =>
@@ -215,12 +215,8 @@ describe('npx hosted-postgres rehearse', () => {
     const before = (await api.listBranches(id)).map(({ name }) => name);
     const account = { NEON_API_KEY: service.key, NEON_API_HOST: proxy.baseUrl, NEON_PROJECT_ID: id };
     const rehearsed = async (...args: string[]) => {
-      const variables = Object.entries(account).map((each) => each.join('='));
-      const program = startProgram(
-        ['env', ...variables, process.execPath, file, 'rehearse', '--account', ...args],
-        folder,
-        temporary,
-      );
+      const command = [process.execPath, file, 'rehearse', '--account', ...args];
+      const program = startProgram(command, folder, temporary, account);
       return { code: await program.ended, output: program.output() };
     };
     const lost = await rehearsed(

@@ -120,7 +120,7 @@ describe('The way back of a migration', () => {
 
   it('is that of the tool, for as many files as it has applied', async () => {
     const folder = temporaryFolder();
-    symlinkSync(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'));
+    symlinkSync(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
     mkdirSync(path.join(folder, 'migrations'));
     const files = {
       '1700000000000_first.sql':
