@@ -2,6 +2,7 @@
 // What needs git, which Wine lacks, fails there, and times say nothing. Wine itself crashes now and then ("wineserver crashed" in a
 // log): the suite hangs, has no result, and passes the next time.
 //   node scripts/windows/runSuites.ts FOLDER [SUITE|FOLDER OF SUITES…] [OPTION OF MOCHA, such as --fgrep=TITLE or --invert…]
+// The sizes of random suites come from the same variables as elsewhere, such as HISTORIES=2. SUITE_MINUTES ends a suite earlier.
 import { spawnSync } from 'node:child_process';
 import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +22,8 @@ interface Report {
 
 /** Milliseconds. A test, or a suite, that takes longer hangs: some start hundreds of sessions, each of which is a process. */
 const TEST_LIMIT = 20 * 60_000;
-const SUITE_LIMIT = 60 * 60_000;
+const SUITE_LIMIT = Number(process.env['SUITE_MINUTES'] ?? 60) * 60_000;
+const SIZES = ['SEED', 'HISTORIES', 'MINUTES'];
 /** Paths in the chroot. A copy of the first one, named by the variable, lets two runs share the chroot. */
 const prefix = process.env['WINEPREFIX'] ?? '/wine';
 const reportFile = `${prefix}/report.json`;
@@ -58,7 +60,7 @@ function run(name: string): void {
   const mocha = ['node_modules/mocha/bin/mocha.js', '--exit', '--timeout', String(TEST_LIMIT), ...reporter];
   inside(log, 'wine', ...node, ...mocha, ...options, ...suites);
   const report = readReport();
-  if (report === undefined) console.log(`${name}: no result, see ${log}`);
+  if (report === undefined) console.log(`${name}: ended after ${passedIn(log)} passed, see ${log}`);
   else {
     for (const suite of suites)
       print(suite, report, (file) => file?.replaceAll('\\', '/').endsWith(`/project/${suite}`) === true);
@@ -67,12 +69,18 @@ function run(name: string): void {
   }
 }
 
+/** @returns how many tests passed until the suite was ended, by what `progress.cjs` has written */
+function passedIn(log: string): number {
+  return readFileSync(log, 'utf8').match(/^\d+ s: pass /gm)?.length ?? 0;
+}
+
 /** Runs a program in the chroot. It writes to a file, because Node under Wine can't write to a pipe from outside. */
 function inside(log: string, ...command: readonly string[]): void {
   const wine = { HOME: '/root', PATH: '/usr/bin:/bin', WINEDEBUG: '-all', WINEPREFIX: prefix };
   // Without LANG, a name such as `Jürgen` can't be a folder.
   const variables = { ...wine, LANG: 'C.UTF-8', TEST_SHARED_FOLDER: String.raw`C:\shared` };
-  const environment = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const sizes = SIZES.map((name) => [name, process.env[name]] as const).filter(([, value]) => value);
+  const environment = [...Object.entries(variables), ...sizes].map(([name, value]) => `${name}=${value}`);
   const start = [root, 'env', '--ignore-environment', '--chdir=/root/project', ...environment];
   const output = openSync(log, 'w');
   spawnSync('chroot', [...start, ...command], {

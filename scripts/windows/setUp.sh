@@ -46,6 +46,8 @@ fi
 for disk in "$root"/wine*/drive_c; do
   chroot "$root" x86_64-w64-mingw32-gcc -o "${disk#"$root"}/windows/system32/WindowsPowerShell/v1.0/powershell.exe" \
     /root/project/scripts/windows/powershell.c
+  printf '@"Z:\\root\\project\\node_modules\\node\\bin\\node.exe" "Z:\\root\\project\\scripts\\windows\\npx.cjs" %%*\r\n' \
+    >"$disk/windows/system32/npx.cmd"
   # What suites make once.
   rm -rf "$disk/shared"
 done
