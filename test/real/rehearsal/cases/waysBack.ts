@@ -192,7 +192,7 @@ export const FORGETTING: readonly WayBackCase[] = [
     'a view',
     [['drop view names'], NOTHING],
     [
-      'Forgets of the schema: CREATE VIEW public.names AS SELECT id name FROM public.people; ALTER VIEW public.names OWNER TO app…',
+      'Forgets of the schema: CREATE VIEW public.names AS SELECT id name FROM public.people; ALTER VIEW public.names OWNER TO app_owner;',
     ],
   ),
   forgets(
@@ -208,7 +208,7 @@ export const FORGETTING: readonly WayBackCase[] = [
     'a trigger',
     [['drop trigger changed on owners'], NOTHING],
     [
-      'Forgets of the schema: CREATE TRIGGER changed BEFORE UPDATE ON public.owners FOR EACH ROW EXECUTE FUNCTION public.changed(…',
+      'Forgets of the schema: CREATE TRIGGER changed BEFORE UPDATE ON public.owners FOR EACH ROW EXECUTE FUNCTION public.changed();',
     ],
   ),
   forgets(
