@@ -60,10 +60,15 @@ const containsName =
 /** Postgres refuses all statements with it after an error in a transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
 
-/** Only the command knows why it has failed. A statement of a file is no question to which it expects an error. */
+/**
+ * Only the command knows why it has failed. A statement of a file is no question to which it expects an error, and one that succeeds
+ * later was tried again.
+ */
 export function lastError(statements: readonly RehearsedStatement[]) {
+  const isRepeated = ({ text, from }: RehearsedStatement) =>
+    statements.some((later) => later.from > from && later.error === undefined && later.text === text);
   const failed = statements.filter(
-    ({ error }) => error !== undefined && error.code !== IN_FAILED_TRANSACTION,
+    (each) => each.error !== undefined && each.error.code !== IN_FAILED_TRANSACTION && !isRepeated(each),
   );
   const placed = failed.findLast(({ place }) => place !== undefined);
   const statement = placed ?? failed.at(-1);

@@ -126,8 +126,11 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
   const long = blockedTables(rehearsal).filter(
     ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
   );
+  const last = lastError(statements);
+  // Without ON_ERROR_STOP, psql goes on after an error and ends with 0.
+  const isFailed = exitCode !== 0 || last.statement?.place !== undefined;
   return [
-    ...(exitCode === 0 ? [] : [{ kind: 'failed', exitCode, ...lastError(statements) } as const]),
+    ...(isFailed ? [{ kind: 'failed', exitCode, ...last } as const] : []),
     ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
     // A command that fails often leaves its transaction open.
     ...(exitCode === 0 ? uncommittedReasons(statements) : []),

@@ -4,7 +4,7 @@ import { shortLine } from '../../base/shortLine.ts';
 import type { Translator } from '../../base/translator.ts';
 import type { BlockedTable } from '../blockedTables.ts';
 import type { Loss } from '../losses.ts';
-import { reasonStatement, type FileVerdict } from '../reasonStatement.ts';
+import { lastError, reasonStatement, type FileVerdict } from '../reasonStatement.ts';
 import type { Report } from '../report.ts';
 import type { SaferStatement } from '../saferForms.ts';
 import type { Broken } from '../trials.ts';
@@ -25,7 +25,7 @@ export class ReportTexts {
   /** Returns a sentence for each reason why it isn't safe, or one that says that it is. */
   verdictSentences(report: Report): readonly string[] {
     const { reasons } = report;
-    if (reasons.length === 0) return [this.#safeSentence(report)];
+    if (reasons.length === 0) return [this.#safeSentence(report), ...this.#refusedSentences(report)];
     return reasons.map((reason) => this.#reasonSentence(reason) + placeText(reasonStatement(report, reason)));
   }
 
@@ -130,6 +130,19 @@ export class ReportTexts {
       time,
       this.duration(longest.milliseconds),
     );
+  }
+
+  /** A tool may ask something to which it expects an error, so this is no failure. */
+  #refusedSentences({ statements }: Report): string[] {
+    const { statement: { text = '', error } = {} } = lastError(statements);
+    if (error === undefined) return [];
+    return [
+      this.#l10n.t(
+        'Postgres refused “{0}”, and the command went on: {1}',
+        shortLine(text, MAX_STATEMENT),
+        error.message,
+      ),
+    ];
   }
 
   #reasonSentence(reason: Reason): string {

@@ -36,6 +36,26 @@ describe('The report of a rehearsal', () => {
     );
   });
 
+  it('names a refused statement although the command ends with 0, and fails if it is in a file', () => {
+    const error = { code: '42P01', message: 'relation "b" does not exist' };
+    const refused: RehearsedStatement = { ...statement, text: 'alter table b add c int', tags: [], error };
+    const unplaced = report({ statements: [refused, { ...statement, from: 20 }] });
+    assert.equal(unplaced.verdict, 'safe');
+    assert.deepEqual(sentencesOf(unplaced), [
+      'Safe: 2 statements, 25 ms, no lock that others would notice.',
+      'Postgres refused “alter table b add c int”, and the command went on: relation "b" does not exist',
+    ]);
+    const placed: RehearsedStatement = { ...refused, place: { file: '1.sql', line: 3 } };
+    const failed = report({ statements: [placed, { ...statement, from: 20 }] });
+    assert.equal(failed.verdict, 'failed');
+    assert.deepEqual(sentencesOf(failed), [
+      'Fails at “alter table b add c int”: relation "b" does not exist (1.sql:3)',
+    ]);
+    // It was tried again.
+    const { error: _, ...succeeded } = { ...placed, from: 20, tags: ['ALTER TABLE'] };
+    assert.equal(report({ statements: [placed, succeeded] }).verdict, 'safe');
+  });
+
   it('calls nothing safe that was not seen to the end', () => {
     const unseen = report({ problem: 'Commits were not held.' });
     assert.equal(unseen.verdict, 'failed');
