@@ -2,7 +2,7 @@
 // What needs git, which Wine lacks, fails there, and times say nothing. Wine itself crashes now and then ("wineserver crashed" in a
 // log): the suite hangs, has no result, and passes the next time.
 //   node scripts/windows/runSuites.ts FOLDER [SUITE|FOLDER OF SUITES…] [OPTION OF MOCHA, such as --fgrep=TITLE or --invert…]
-// The sizes of random suites come from the same variables as elsewhere, such as HISTORIES=2. SUITE_MINUTES ends a suite earlier.
+// The sizes of random suites come from the same variables as on other systems, such as HISTORIES=2. SUITE_MINUTES ends a suite earlier.
 import { spawnSync } from 'node:child_process';
 import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';

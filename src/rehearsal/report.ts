@@ -127,7 +127,7 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
     ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
   );
   const last = lastError(statements);
-  // Without ON_ERROR_STOP, psql goes on after an error and ends with 0.
+  // Without ON_ERROR_STOP, psql continues after an error and ends with 0.
   const isFailed = exitCode !== 0 || last.statement?.place !== undefined;
   return [
     ...(isFailed ? [{ kind: 'failed', exitCode, ...last } as const] : []),

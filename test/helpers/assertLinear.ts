@@ -7,7 +7,7 @@ const MAX_RATIO = 3.5;
 const TRIES = 4;
 
 /**
- * Microseconds that a measurement takes at least, in as many runs as fit: what the system does meanwhile would decide about a single run
+ * Microseconds that a measurement takes at least, in as many runs as fit: what the system does in the meantime would decide about a single run
  * of some microseconds. Windows counts CPU time in steps of up to 16 ms.
  */
 const MIN_TIME = process.platform === 'win32' ? 60_000 : 2000;

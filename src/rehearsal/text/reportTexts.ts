@@ -138,7 +138,7 @@ export class ReportTexts {
     if (error === undefined) return [];
     return [
       this.#l10n.t(
-        'Postgres refused “{0}”, and the command went on: {1}',
+        'Postgres refused “{0}”, and the command continued: {1}',
         shortLine(text, MAX_STATEMENT),
         error.message,
       ),

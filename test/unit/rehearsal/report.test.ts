@@ -43,7 +43,7 @@ describe('The report of a rehearsal', () => {
     assert.equal(unplaced.verdict, 'safe');
     assert.deepEqual(sentencesOf(unplaced), [
       'Safe: 2 statements, 25 ms, no lock that others would notice.',
-      'Postgres refused “alter table b add c int”, and the command went on: relation "b" does not exist',
+      'Postgres refused “alter table b add c int”, and the command continued: relation "b" does not exist',
     ]);
     const placed: RehearsedStatement = { ...refused, place: { file: '1.sql', line: 3 } };
     const failed = report({ statements: [placed, { ...statement, from: 20 }] });

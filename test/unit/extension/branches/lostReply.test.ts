@@ -99,7 +99,7 @@ describe('BranchActions after a lost reply', () => {
     await assert.rejects(changes.reset(dev, 'br-main', store.options), /status 502/);
   });
 
-  it('follows a change that goes on after a lost reply', async () => {
+  it('follows a change that continues after a lost reply', async () => {
     status = 502;
     const answer = store.service.script;
     const running = [

@@ -44,7 +44,7 @@ describe('ComputeActions after a lost reply', () => {
       assert.equal(isPending, false);
     });
 
-    it('follows the operations of one that goes on', async () => {
+    it('follows the operations of one that continues', async () => {
       const { isPending } = await restart(() => {
         computes = [computeRecord('ep-one', { pending_state: 'active' })];
         operations.unshift(start(2));
