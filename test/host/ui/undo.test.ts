@@ -137,6 +137,8 @@ describe('Undo…', () => {
     await ui().computes.contextMenu(row, 'Data and History', 'Compare Schema with a Time…');
     await ui().quickInput.choose(moment, 'As it was created');
     await waitForTitle(/^app: before-undo-.* · .* ↔ work \(2 added\)/);
+    // It takes the keyboard focus after its title is shown, which closes a menu.
+    await ui().page.locator('.monaco-diff-editor .monaco-editor.focused').waitFor();
     await ui().computes.contextMenu(row, 'Data and History', 'Create Branch from a Time…');
     await ui().quickInput.choose(moment, 'As it was created');
     await ui().quickInput.answer('Name of the new branch of work', 'first');
