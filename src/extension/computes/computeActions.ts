@@ -74,30 +74,31 @@ export class ComputeActions {
   }
 
   /** @throws {ApiError} */
-  async restart(node: ComputeNode, options: SendOptions): Promise<SendResult> {
-    const wasRestarted = await this.#prepareRestart(node);
-    return await this.#change(node, options, {
+  restart(node: ComputeNode, options: SendOptions): Promise<SendResult> {
+    const before = this.#inventory.compute(node.projectId, node.computeId);
+    return this.#change(node, options, {
       verb: 'restart',
       send: (client, call) => client.restartCompute(node.projectId, node.computeId, call),
-      wasMade: wasRestarted,
+      wasMade: async (after) => after !== undefined && this.#wasRestarted(node, before, after),
     });
   }
 
-  /** A restarted compute looks as before, so its operations are read before and after it. */
-  async #prepareRestart({ projectId, computeId }: ComputeNode): Promise<ComputeRequest['wasMade']> {
+  /** A restarted compute looks as before, so the operations since its last known change decide, by the service's own clock. */
+  async #wasRestarted(
+    { projectId, computeId }: ComputeNode,
+    before: Compute | undefined,
+    after: Compute,
+  ): Promise<boolean> {
     const { connection } = this.#session;
-    const before = this.#inventory.compute(projectId, computeId);
-    const starts = async () => {
-      const operations = connection && (await listOperations(connection, projectId));
-      return operations?.filter((each) => each.endpoint_id === computeId && isRequestedStart(each));
-    };
-    const earlier = await starts();
-    return async (compute) => {
-      if (compute === undefined) return false;
-      const later = earlier && (await starts());
-      if (earlier === undefined || later === undefined) return isRestarting(before, compute);
-      return later.some(({ id }) => !earlier.some((each) => each.id === id));
-    };
+    const operations = connection && (await listOperations(connection, projectId));
+    const known = Date.parse(String(before?.updated_at));
+    if (operations === undefined || Number.isNaN(known)) return isRestarting(before, after);
+    return operations.some(
+      (each) =>
+        each.endpoint_id === computeId &&
+        isRequestedStart(each) &&
+        Date.parse(String(each.created_at)) > known,
+    );
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */
@@ -154,7 +155,7 @@ export class ComputeActions {
 const isRequestedStart = ({ action, triggered_by }: Operation): boolean =>
   action === 'start_compute' && !triggered_by;
 
-/** For services that don't list operations. */
+/** For services that don't list operations, or say when a compute has changed. */
 const isRestarting = (before: Compute | undefined, after: Compute): boolean =>
   (Boolean(after.pending_state) && !before?.pending_state) ||
   (after.started_at ?? null) !== (before?.started_at ?? null);

@@ -10,7 +10,7 @@ describe('ComputeActions after a lost reply', () => {
   let computes: unknown[];
 
   beforeEach(async () => {
-    computes = [computeRecord('ep-one')];
+    computes = [computeRecord('ep-one', { updated_at: '2026-01-01T00:00:00Z' })];
     store = await connectScripted(() => ({ endpoints: computes }));
     await store.inventory.loadComputes('shop');
   });
@@ -33,7 +33,7 @@ describe('ComputeActions after a lost reply', () => {
       return store.computeActions.restart(node, store.options);
     };
     const start = (number: number, fields = {}) =>
-      operationRecord(number, { action: 'start_compute', endpoint_id: 'ep-one', ...fields });
+      operationRecord(number, { created_at: `2026-01-01T00:00:0${number - 1}Z`, ...fields });
 
     beforeEach(() => {
       operations = [start(1, { status: 'finished' })];
