@@ -55,11 +55,9 @@ describe('Undo…', () => {
   const shown = () => ui().page.locator('.tabs-container .tab.active');
   const waitForTitle = (title: RegExp) =>
     until(String(title), async () => title.test((await shown().getAttribute('aria-label')) ?? ''));
+  const temporary = async () => (await names()).filter((name) => name.startsWith('look-'));
   const waitUntilRemoved = () =>
-    until(
-      'the temporary branch to go',
-      async () => !(await names()).some((name) => name.startsWith('look-')),
-    );
+    until('the temporary branch to go', async () => (await temporary()).length === 0);
 
   it('brings back a dropped column with its data under the same connection string, also for a program that is connected', async () => {
     // As a server that is being developed and keeps running.
