@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { WAIT_LIMIT } from '../../limits.ts';
 import { processTree } from '../../workbench/processes.ts';
 import { findOwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -40,7 +41,8 @@ describe('the Ports view of a remote window', () => {
     // Only visible rows are in the page.
     await ui().runCommand('View: Toggle Maximized Panel');
     const listed = ui().page.locator('.part.panel .monaco-table .monaco-list-row');
-    await listed.filter({ hasText: String(port).trim() }).waitFor({ timeout: 60_000 });
+    // Between two looks, VS Code waits 20 times as long as a look takes.
+    await listed.filter({ hasText: String(port).trim() }).waitFor({ timeout: WAIT_LIMIT });
     const rows = await listed.allInnerTexts();
     // VS Code finds all ports of the machine at once, and names the process of each.
     const tree = await processTree([service.pid]);

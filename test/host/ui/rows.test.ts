@@ -91,7 +91,7 @@ describe('The rows of a branch', () => {
     await ui().run('Peek Rows…');
     await ui().quickInput.choose('Select a project', 'shop');
     await ui().quickInput.choose('Select a branch', 'feature');
-    await waitForTitle(/^select customer from visits or… · feature · app · \d/);
+    await waitForTitle(/^select customer from visits o… · feature · app · \d/);
     await waitForLine(/^Bea$/);
   });
 

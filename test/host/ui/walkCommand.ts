@@ -17,6 +17,7 @@ const STATE = `(() => {
     isNotified: document.querySelector('[id="status.notifications"] .codicon-bell-dot') !== null,
     announced: (globalThis.announcements ?? []).length,
     tabs: document.querySelectorAll('.editor-group-container .tab').length,
+    isEditorFocused: Boolean(document.activeElement?.closest('.part.editor .monaco-editor, iframe.webview')),
     selected: [...document.querySelectorAll('.pane-body [role="treeitem"][aria-selected="true"]')].map((row) => row.id + (row.getAttribute('aria-label') ?? '').split(',')[0]).join(),
     isPending: document.querySelector('.statusbar [id$=".operations"]:not(.hidden)') !== null,
   };
@@ -30,6 +31,8 @@ interface State {
   readonly isNotified: boolean;
   readonly announced: number;
   readonly tabs: number;
+  /** A page takes the focus once it is loaded, which would close the command palette. */
+  readonly isEditorFocused: boolean;
   /** Their places, kinds and ids. The rest of a row also changes when the service reports a state, whenever that is. */
   readonly selected: string;
   readonly isPending: boolean;
@@ -50,7 +53,8 @@ function endOf(title: string): End {
 
 async function hasEnded(end: End, now: State, start: State, { notifications }: Workbench) {
   if (end === 'answer') return true;
-  if (end === 'editor' || (end === 'any' && now.tabs !== start.tabs)) return now.tabs !== start.tabs;
+  if (end === 'editor' || (end === 'any' && now.tabs !== start.tabs))
+    return now.tabs !== start.tabs && now.isEditorFocused;
   if (end === 'any' && now.announced !== start.announced) return true;
   if (end !== 'notification' && now.selected !== start.selected) return true;
   // The page has the notification only while the center is open. VS Code's own ones don't count.

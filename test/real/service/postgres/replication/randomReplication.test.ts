@@ -71,7 +71,9 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
     await client.query('begin');
     for (const sql of [...statements, `insert into ledger values (${id}, '${kind}')`])
       await client.query(sql);
-    const isKept = below(5) > 0;
+    // Postgres 18.4 can crash where it decodes or applies the rollback of a large transaction with a released savepoint:
+    // docs/local-service.md.
+    const isKept = statements.includes('release s') || below(5) > 0;
     if (kind === 'prepared') {
       await client.query(`prepare transaction 'p${id}'`);
       if (below(4) === 0) await interrupt();
