@@ -101,11 +101,9 @@ const packages: Step = {
   command: [...mocha, ...suites('package', ['package'])],
   counts: 'results',
 };
-const moreReal: Step = {
-  name: 'more real',
-  command: [...mocha, ...parallel, ...laterRealSuites.map((name) => suite('real', name))],
-  counts: 'results',
-};
+/** Two steps, so that neither is near the limit of one on a slow machine. */
+const moreService = laterReal('more service', (name) => name.startsWith('service/'));
+const moreClients = laterReal('more clients', (name) => !name.startsWith('service/'));
 /** Mixed use, in which nothing may grow: five minutes, and half an hour in the full run. */
 const soak: Step = { ...program('soak', 'test/soak/run.ts'), isIdle: true };
 
@@ -121,6 +119,11 @@ function suites(folder: string, longest: readonly string[], later: readonly stri
     (name) => name.endsWith('.test.ts') && !first.includes(name) && !excluded.includes(name),
   );
   return [...first, ...rest].map((name) => path.join(root, name));
+}
+
+function laterReal(name: string, isPart: (suiteName: string) => boolean): Step {
+  const files = laterRealSuites.filter(isPart).map((each) => suite('real', each));
+  return { name, command: [...mocha, ...parallel, ...files], counts: 'results' };
 }
 
 /** Suites that share a window are loaded by the file named after the window. */
@@ -144,9 +147,9 @@ const plans = {
     [install, build, shared],
     [unit, ui, real, ...checks],
   ],
-  beyond: [[otherWindows, soak, moreReal, inside, packages, moreUnit, types]],
+  beyond: [[otherWindows, soak, moreService, moreClients, inside, packages, moreUnit, types]],
   quick: [[unit, lint]],
-  real: [[real, moreReal]],
+  real: [[real, moreService, moreClients]],
   host: [
     [install, build],
     [ui, inside, otherWindows],
@@ -175,7 +178,8 @@ function onMac(step: Step): Step {
 function onWindows(step: Step): Step {
   switch (step) {
     case real:
-    case moreReal:
+    case moreService:
+    case moreClients:
       return withoutUnix(step);
     case packages:
       return { ...step, isSkipped: true, leftOut: 'packages need the run bits of Unix' };
