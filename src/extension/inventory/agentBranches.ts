@@ -24,14 +24,18 @@ interface Caller {
   readonly worktree?: string | undefined;
 }
 
+/** A variable that has the URL of an agent's branch, and the path of its file. */
+export interface EnvPlace {
+  readonly envFile: string;
+  readonly envVariable: string;
+}
+
 export interface AgentBranch extends BranchRef, Caller {
   readonly name: string;
   /** Times as in the service's records. */
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** The path of the file with its URL, and the variable in it. */
-  readonly envFile?: string | undefined;
-  readonly envVariable?: string | undefined;
+  readonly envPlaces?: readonly EnvPlace[] | undefined;
   /** The roles whose passwords aren't those of the parent, as long as the branch has no other `last_reset_at`. */
   readonly ownPasswords?:
     | { readonly roles: readonly string[]; readonly lastReset?: string | undefined }
@@ -77,6 +81,13 @@ interface ListedBranches {
   readonly branches: ReadonlyMap<string, Branch>;
   /** Milliseconds since 1970. */
   readonly requestedAt: number;
+}
+
+/** Returns the variables that have the branch's URL. Earlier versions noted only the last one, in fields of the branch. */
+export function envPlacesOf(branch: AgentBranch): readonly EnvPlace[] {
+  const { envFile, envVariable } = fieldsOf(branch);
+  if (branch.envPlaces !== undefined) return branch.envPlaces;
+  return typeof envFile === 'string' && typeof envVariable === 'string' ? [{ envFile, envVariable }] : [];
 }
 
 export class AgentBranches {
@@ -179,10 +190,10 @@ export class AgentBranches {
   }
 
   /** Adds to what is known of a branch, unless it is gone. */
-  edit(ref: BranchRef, fields: Partial<Pick<AgentBranch, 'envFile' | 'envVariable' | 'ownPasswords'>>): void {
+  edit(ref: BranchRef, fieldsFor: (branch: AgentBranch) => Partial<AgentBranch>): void {
     this.#change((entries) =>
       entries.map((entry) =>
-        isSameBranch(ref, entry) && isAgentBranch(entry) ? { ...entry, ...fields } : entry,
+        isSameBranch(ref, entry) && isAgentBranch(entry) ? { ...entry, ...fieldsFor(entry) } : entry,
       ),
     );
   }

@@ -1,17 +1,22 @@
 /** Writes the URL of an agent's branch to the env file that the agent has named, when the branch is created, reset or deleted. */
 import path from 'node:path';
-import type { AgentBranch } from '../../inventory/agentBranches.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { envPlacesOf, type EnvPlace } from '../../inventory/agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { findBranchUrl } from '../../gitBranch/findBranchUrl.ts';
 import { renewOwnPasswords } from './ownPasswords.ts';
+import { joinNotes } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 /** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
 export async function prepareNamedEnv(
   { deps, account, connection, folder }: ToolCall<unknown>,
-  { envFile, envVariable: variable = 'DATABASE_URL' }: Pick<AgentBranch, 'envFile' | 'envVariable'>,
+  {
+    envFile,
+    envVariable: variable = 'DATABASE_URL',
+  }: { readonly envFile?: string | undefined; readonly envVariable?: string | undefined },
 ): Promise<AgentEnvFile | undefined> {
   if (envFile === undefined) return undefined;
   deps.requireTrust();
@@ -30,13 +35,30 @@ export async function prepareNamedEnv(
   return await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
 }
 
+/** Notes where the URL of the branch is, next to where it was written before. */
+export function noteEnvPlace({ deps }: ToolCall<unknown>, ref: BranchRef, place: EnvPlace): void {
+  deps.agentBranches.edit(ref, (branch) => {
+    const others = envPlacesOf(branch).filter((each) => !isDeepStrictEqual(each, place));
+    return { envPlaces: [...others, place] };
+  });
+}
+
+const NEW_PASSWORDS_LATER =
+  "The branch gets its parent's passwords. Once it is ready, call createBranch with its name and the env file, which gives it new ones.";
+
 /**
  * Writes the URL again after a reset, which may bring the passwords of the parent.
+ * @param reset `pending` until it has ended. No password can be renewed before
  * @returns a note for the agent if not all could be done
  */
-export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> {
+export async function rewriteAgentEnv(
+  call: ToolCall<unknown>,
+  ref: BranchRef,
+  reset: { readonly pending?: boolean | undefined },
+): Promise<string | undefined> {
   const { deps } = call;
   if (deps.agentBranches.find(ref) === undefined) return undefined;
+  if (reset.pending === true) return NEW_PASSWORDS_LATER;
   try {
     await renewOwnPasswords(call, ref);
   } catch (error) {
@@ -56,23 +78,27 @@ export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): 
 export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
   updateAgentEnv(call, ref, async () => '');
 
+/** @returns a note for the agent about each file that couldn't be updated */
 async function updateAgentEnv(
   call: ToolCall<unknown>,
   ref: BranchRef,
   valueAfter: (before: string) => Promise<string>,
 ): Promise<string | undefined> {
   const { deps } = call;
-  const { worktree: folder, envFile, envVariable } = deps.agentBranches.find(ref) ?? {};
-  if (folder === undefined || envFile === undefined) return undefined;
-  try {
-    const env = await prepareNamedEnv({ ...call, folder }, { envFile, envVariable });
-    const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
-    // The file may have another branch by now.
-    if (env === undefined || known === undefined || !isSameBranch(known, ref)) return undefined;
-    const value = await valueAfter(env.value);
-    if (value !== env.value) await env.write(value);
-    return undefined;
-  } catch (error) {
-    return `Couldn't update ${path.basename(envFile)}: ${deps.explain(error)}`;
+  const branch = deps.agentBranches.find(ref);
+  if (branch?.worktree === undefined) return undefined;
+  const problems: string[] = [];
+  for (const place of envPlacesOf(branch)) {
+    try {
+      const env = await prepareNamedEnv({ ...call, folder: branch.worktree }, place);
+      const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
+      // The file may have another branch by now.
+      if (env === undefined || known === undefined || !isSameBranch(known, ref)) continue;
+      const value = await valueAfter(env.value);
+      if (value !== env.value) await env.write(value);
+    } catch (error) {
+      problems.push(`Couldn't update ${path.basename(place.envFile)}: ${deps.explain(error)}`);
+    }
   }
+  return joinNotes(...problems);
 }

@@ -18,6 +18,7 @@ import {
   defineTool,
   optionalField,
   INTERRUPTS,
+  joinNotes,
   projectIdSchema,
   READS,
   truncationFields,
@@ -102,8 +103,10 @@ export const branchTools = {
       const title = branchTitle(parent, found.list.branches.get(parent));
       const reset = (options: SendOptions) => deps.branchActions.reset(found, parent, options);
       // The passwords are forgotten even if the call ends before the reset does.
-      deps.agentBranches.edit(found, { ownPasswords: undefined });
-      return await changeApproved(call, found, { kind: 'reset', parent: title }, reset, rewriteAgentEnv);
+      deps.agentBranches.edit(found, () => ({ ownPasswords: undefined }));
+      const result = await changeApproved(call, found, { kind: 'reset', parent: title }, reset);
+      const note = await rewriteAgentEnv(call, found, result);
+      return { ...result, note: joinNotes(note, result.note) };
     },
   }),
 
@@ -121,14 +124,12 @@ export const branchTools = {
         throw new Error(`${found.title} is the ${problem.kind} branch, so it can't be deleted.`);
       const remove = (options: SendOptions) =>
         deps.branchActions.delete(found, { unprotect: false }, options);
-      const result = await changeApproved(call, found, { kind: 'delete' }, remove, clearAgentEnv);
+      const result = await changeApproved(call, found, { kind: 'delete' }, remove);
+      // Also before the deletion has ended: the URL is of no more use.
+      const note = await clearAgentEnv(call, found);
       const kept = deps.agentBranches.keptFor(found);
       deps.agentBranches.remove(found);
-      const note = await deleteKept(call, kept);
-      return {
-        ...result,
-        note: [result.note, note].filter((text) => text !== undefined).join(' ') || undefined,
-      };
+      return { ...result, note: joinNotes(note, await deleteKept(call, kept)) };
     },
   }),
 };
@@ -145,12 +146,14 @@ async function deleteKept(
       const found = await findGatedBranch(call, branch);
       if (!found.isOwn) throw new Error('It is no longer yours.');
       await changeBranch(call, (options) => deps.branchActions.delete(found, { unprotect: false }, options));
+      const note = await clearAgentEnv(call, branch);
+      if (note !== undefined) problems.push(note);
       deps.agentBranches.remove(branch);
     } catch (error) {
       problems.push(`Couldn't delete ${branch.name}, which an undo has kept: ${deps.explain(error)}`);
     }
   }
-  return problems.join(' ') || undefined;
+  return joinNotes(...problems);
 }
 
 /** Asks the user unless the branch is the agent's own. A protected branch or a parent isn't changed even with approval. */
@@ -159,7 +162,6 @@ async function changeApproved(
   { isOwn, branch, list, title: name, ...ref }: GatedBranch,
   what: { readonly kind: 'reset'; readonly parent: string } | { readonly kind: 'delete' },
   send: (options: SendOptions) => Promise<SendResult>,
-  updateEnv: typeof clearAgentEnv,
 ): Promise<z.infer<typeof change>> {
   const { deps, agent, connection, signal } = call;
   const { projectId, branchId } = ref;
@@ -171,7 +173,5 @@ async function changeApproved(
   const asked = what.kind === 'reset' ? { ...what, ...target, slots } : { ...what, ...target };
   if (!isOwn) await deps.approve(asked, connection, signal);
   const { isPending } = await changeBranch(call, send);
-  const notes = [isPending ? undefined : await updateEnv(call, ref), endedSlotsMessage(slots)];
-  const note = notes.filter((text) => text !== undefined).join(' ') || undefined;
-  return { branchId, pending: isPending || undefined, note };
+  return { branchId, pending: isPending || undefined, note: endedSlotsMessage(slots) };
 }

@@ -10,7 +10,7 @@ import { databaseBranchName } from '../../gitBranch/branchName.ts';
 import { findPrimary } from '../../inventory/branchStatus.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
 import { displayName } from '../../../base/sanitize.ts';
-import { prepareNamedEnv } from './agentEnv.ts';
+import { noteEnvPlace, prepareNamedEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './agentPermissions.ts';
@@ -89,7 +89,7 @@ export const createBranchTool = defineTool({
       const url = connectionString(await requireLogin(deps.inventory, { ...request, branchId: branch.id }));
       await deps.knownHosts.remember(deps.inventory, account, [compute]);
       await env?.write(url);
-      if (env !== undefined) deps.agentBranches.edit(ref, { envFile: env.path, envVariable: env.variable });
+      if (env !== undefined) noteEnvPlace(call, ref, { envFile: env.path, envVariable: env.variable });
       return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
     } catch (error) {
       return { ...output, note: deps.explain(error) };

@@ -34,7 +34,8 @@ export async function renewOwnPasswords(call: ToolCall<unknown>, ref: BranchRef)
   const record = deps.inventory.branches.get(projectId, branchId);
   const branch = { projectId, branchId, record, roles: listed };
   const { renewed } = await renewBranchPasswords(deps, branch, async (send) => changeBranch(call, send));
-  deps.agentBranches.edit(ref, { ownPasswords: { roles: renewed, lastReset: timeOfLastReset(call, ref) } });
+  const ownPasswords = { roles: renewed, lastReset: timeOfLastReset(call, ref) };
+  deps.agentBranches.edit(ref, () => ({ ownPasswords }));
 }
 
 const timeOfLastReset = (

@@ -113,3 +113,7 @@ export const truncationFields = { truncated: z.optional(z.boolean()), note: z.op
 /** @param left how many come after the `shown` ones */
 export const skipNote = (left: number | undefined, shown: number) =>
   left === undefined ? {} : { truncated: true, note: `For more, set skip to ${shown}.` };
+
+/** @returns the notes of a result as one, or undefined if there are none */
+export const joinNotes = (...notes: readonly (string | false | undefined)[]): string | undefined =>
+  notes.filter((note) => typeof note === 'string').join(' ') || undefined;

@@ -34,6 +34,7 @@ import {
   ADDS,
   branchIdSchema,
   defineTool,
+  joinNotes,
   optionalField,
   INTERRUPTS,
   projectIdSchema,
@@ -220,17 +221,21 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
     });
   }
   const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;
-  const notes = [isPending ? undefined : await keepUrlWorking(call, found), endedSlotsMessage(slots)];
-  const note = notes.filter((text) => text !== undefined).join(' ') || undefined;
-  return { branchId, keptAs, pending: isPending || undefined, note };
+  const pending = isPending || undefined;
+  const note = joinNotes(await keepUrlWorking(call, found, { pending }), endedSlotsMessage(slots));
+  return { branchId, keptAs, pending, note };
 }
 
 /** The local service keeps passwords. Another one may have given back older ones. @returns a note for the agent */
-async function keepUrlWorking(call: ToolCall<unknown>, ref: GatedBranch): Promise<string | undefined> {
+async function keepUrlWorking(
+  call: ToolCall<unknown>,
+  ref: GatedBranch,
+  undo: { readonly pending: boolean | undefined },
+): Promise<string | undefined> {
   const { agentBranches, inventory } = call.deps;
-  if (!call.connection.isLocal) return await rewriteAgentEnv(call, ref);
+  if (!call.connection.isLocal) return await rewriteAgentEnv(call, ref, undo);
   const own = agentBranches.find(ref)?.ownPasswords;
   const lastReset = inventory.branches.get(ref.projectId, ref.branchId)?.last_reset_at ?? undefined;
-  if (own !== undefined) agentBranches.edit(ref, { ownPasswords: { ...own, lastReset } });
+  if (own !== undefined) agentBranches.edit(ref, () => ({ ownPasswords: { ...own, lastReset } }));
   return undefined;
 }

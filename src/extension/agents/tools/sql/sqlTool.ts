@@ -7,6 +7,7 @@ import { fittingRows, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';
 import {
   branchIdSchema,
   defineTool,
+  joinNotes,
   optionalField,
   INTERRUPTS,
   maxBytesSchema,
@@ -84,9 +85,6 @@ async function changeRows(call: ToolCall<z.infer<typeof input>>): Promise<z.infe
 const READ_MORE =
   'For the rest, select fewer columns, use OFFSET, or substr() for a long value. maxRows and maxBytes allow more.';
 const READ_CHANGED = 'The change is complete. Only its result is cut off: read the rest with readSql.';
-
-const joinNotes = (...notes: readonly (string | false | undefined)[]): string | undefined =>
-  notes.filter((note) => typeof note === 'string').join(' ') || undefined;
 
 function requireOwnBranch({ isOwn, branchId }: GatedBranch): void {
   if (isOwn) return;

@@ -10,8 +10,9 @@ import { callTool } from '../../../../helpers/callTool.ts';
 import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
-import { computeRecord, type Script } from '../../../../helpers/scriptedService.ts';
+import { computeRecord, operationRecord, type Script } from '../../../../helpers/scriptedService.ts';
 import { toolDependencies } from '../../../../helpers/toolDependencies.ts';
+import { until } from '../../../../workbench/until.ts';
 
 const later = () => new Date(Date.now() + 3_600_000).toISOString();
 
@@ -21,6 +22,7 @@ describe('Branches of agents, with their folder', () => {
   let endpoints: readonly unknown[];
   let password: string | undefined;
   let canReset: boolean;
+  let operations: readonly unknown[];
   let folder: string;
 
   const script: Script = (request) => {
@@ -36,14 +38,23 @@ describe('Branches of agents, with their folder', () => {
       return { branches };
     if (request.startsWith('POST') && request.endsWith('/branches'))
       branches.push({ id: 'br-new', name: 'agent/new', parent_id: 'br-main', expires_at: later() });
-    return { branch: branches.at(-1), endpoints, operations: [] };
+    return { branch: branches.at(-1), endpoints, operations };
   };
 
-  const call = <N extends ToolName>(name: N, input: ToolInput<N>) => {
-    const caller = { agent: 'claude', folder, signal: new AbortController().signal };
+  const call = <N extends ToolName>(name: N, input: ToolInput<N>, { signal } = new AbortController()) => {
+    const caller = { agent: 'claude', folder, signal };
     return callTool(toolDependencies(model), name, input, caller) as Promise<ToolOutput<N>>;
   };
   const ids = { projectId: 'shop', branchId: 'br-new' };
+  /** Ends the call's wait while the operation of its change goes on. */
+  const callInTime = async <N extends 'resetBranch' | 'deleteBranch'>(name: N, input: ToolInput<N>) => {
+    operations = [operationRecord(1, { endpoint_id: undefined, branch_id: 'br-new' })];
+    const controller = new AbortController();
+    const called = call(name, input, controller);
+    await until('the operation', async () => model.tracker.pending.length === 1);
+    controller.abort();
+    return called;
+  };
   const createWithFile = async (): Promise<string> => {
     const { writtenTo = '' } = await call('createBranch', { projectId: 'shop', envFile: '.env' });
     return writtenTo;
@@ -55,6 +66,7 @@ describe('Branches of agents, with their folder', () => {
     endpoints = [computeRecord('ep-new', { branch_id: 'br-new' })];
     password = 'first';
     canReset = true;
+    operations = [];
     folder = realpathSync(temporaryFolder());
     model = await connectScripted(script);
   });
@@ -67,6 +79,34 @@ describe('Branches of agents, with their folder', () => {
     const ref = { account: accountId(model.account), ...ids };
     assert.equal(model.agentBranches.find(ref), undefined);
     assert.ok(model.agentBranches.wasMadeByAgent(ref));
+  });
+
+  it('leave no URL in any of the files that they were written to', async () => {
+    const first = await createWithFile();
+    const more = { projectId: 'shop', name: 'agent/new', envFile: '.env.local', envVariable: 'TEST_URL' };
+    const { writtenTo: second = '' } = await call('createBranch', more);
+    assert.match(readFileSync(second, 'utf8'), /^TEST_URL=.*@ep-new/);
+    await call('deleteBranch', ids);
+    assert.equal(readFileSync(first, 'utf8'), 'DATABASE_URL=\n');
+    assert.equal(readFileSync(second, 'utf8'), 'TEST_URL=\n');
+  });
+
+  it('leave no URL when their deletion has not ended in time', async () => {
+    const file = await createWithFile();
+    const deletion = await callInTime('deleteBranch', ids);
+    assert.equal(deletion.pending, true);
+    assert.equal(readFileSync(file, 'utf8'), 'DATABASE_URL=\n');
+  });
+
+  it('say how they get new passwords when their reset has not ended in time', async () => {
+    const file = await createWithFile();
+    const { pending, note = '' } = await callInTime('resetBranch', ids);
+    assert.equal(pending, true);
+    assert.match(note, /Once it is ready, call createBranch with its name and the env file/);
+    operations = [];
+    password = 'second';
+    await call('createBranch', { projectId: 'shop', name: 'agent/new', envFile: '.env' });
+    assert.match(readFileSync(file, 'utf8'), /:second@ep-new/);
   });
 
   it('get new passwords before a URL, again after a reset by the user, and no URL without', async () => {
