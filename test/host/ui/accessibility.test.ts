@@ -179,7 +179,8 @@ describe('The database branch of a window that knows no host', () => {
     const item = page.locator(`[id="${id}"]`);
     while (!(await focus()).includes('workbench.parts.statusbar')) await moveFocus('F6');
     while (!(await focus()).includes(id)) await moveFocus('ArrowRight');
-    assert.equal(await item.getAttribute('aria-label'), 'Database branch login');
+    const label = () => item.getAttribute('aria-label');
+    await until('the branch of .env', async () => (await label()) === 'Database branch login');
     await page.keyboard.press('Enter');
     await quickInput.waitForItems('.env points to login', 11);
     const rows = page.locator('.quick-input-list .monaco-list-row');
