@@ -26,7 +26,7 @@ export async function measure(): Promise<readonly Result[]> {
     await builtTestLibrary(),
   );
   const db = await library.branch({ cwd, migrate: 'schema.sql' });
-  // Another database waits for the disk at each commit, which those of tests don't.
+  // A database usually waits for the disk at each commit. Those of tests don't.
   const [client, byHand, server] = [
     { connectionString: db.url },
     { connectionString: db.url, options: '-c synchronous_commit=on' },

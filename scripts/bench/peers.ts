@@ -203,7 +203,7 @@ async function compareLoops(peers: Peers): Promise<readonly Result[]> {
     const [ours = [], baseline = []] = [rounds.ours, rounds.pglite].map((values) =>
       values.slice(1).map((value) => value[kind] ?? 0),
     );
-    const note = '2,000 statements after each other; ours cross a socket, and their commits are on the disk';
+    const note = '2,000 statements after each other; ours cross a socket, and commits wait for no disk';
     return row({ ours, baseline }, `${kind} loop`, ms, note);
   });
 }

@@ -83,7 +83,10 @@ export class ComputeActions {
     });
   }
 
-  /** A restarted compute looks as before, so the operations since its last known change decide, by the service's own clock. */
+  /**
+   * A restarted compute looks as before, so the operations since its last known change decide, by the service's own clock. No request is
+   * sent before the restart for it, so a restart by another window since the last refresh is taken for this one.
+   */
   async #wasRestarted(
     { projectId, computeId }: ComputeNode,
     before: Compute | undefined,
@@ -155,7 +158,7 @@ export class ComputeActions {
 const isRequestedStart = ({ action, triggered_by }: Operation): boolean =>
   action === 'start_compute' && !triggered_by;
 
-/** For services that don't list operations, or say when a compute has changed. */
+/** For services that list no operations, or don't say when a compute has changed. */
 const isRestarting = (before: Compute | undefined, after: Compute): boolean =>
   (Boolean(after.pending_state) && !before?.pending_state) ||
   (after.started_at ?? null) !== (before?.started_at ?? null);

@@ -58,7 +58,7 @@ export async function loadBeginning(admin: Client): Promise<Beginning | Unknown>
   return 'problem' in saved ? saved : { ...saved, rows: new Map(saved.rows) };
 }
 
-/** Milliseconds. Texts of values that both databases read in the same way, and nothing of users in a name. */
+/** Both databases print and read values alike, and no object of users hides one of pg_catalog. Timeouts are in milliseconds. */
 const SESSION_OPTIONS = Object.entries({
   search_path: 'pg_catalog',
   datestyle: 'ISO,YMD',

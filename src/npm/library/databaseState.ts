@@ -56,7 +56,7 @@ export interface DatabaseState {
  * Objects with lower ids can't be changed (`FirstUnpinnedObjectId`). The others of Postgres itself don't change either, but the sample's,
  * which are made without a server, have ids from here on.
  */
-const FIRST_USER_ID = 12000;
+const FIRST_UNPINNED_ID = 12000;
 /** Read once for all of {@link CATALOG_QUERY}. */
 const TEMPORARY = `temporary (relations, schemas) as (select array(select oid from pg_class where relpersistence = 't'),
   array(select oid from pg_namespace where nspname ~ '^pg_(toast_)?temp_'))`;
@@ -165,11 +165,11 @@ const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
       relchecks, relrowsecurity, relforcerowsecurity, reloptions, relacl, relispartition, pg_get_expr(relpartbound, oid),
       reltablespace, relreplident, relam, relispopulated), ';' order by oid)) from pg_class
-    where oid >= ${FIRST_USER_ID} and relpersistence <> 't' and relkind <> 't' and relnamespace <> ${TEMPORARY_SCHEMAS}`,
+    where oid >= ${FIRST_UNPINNED_ID} and relpersistence <> 't' and relkind <> 't' and relnamespace <> ${TEMPORARY_SCHEMAS}`,
   pg_trigger: `select md5(string_agg(t.*::text, ';' order by oid)) from pg_trigger t
-    where oid >= ${FIRST_USER_ID} and tgrelid <> ${TEMPORARY_RELATIONS}`,
+    where oid >= ${FIRST_UNPINNED_ID} and tgrelid <> ${TEMPORARY_RELATIONS}`,
   pg_sequence: `select md5(string_agg(t.*::text, ';' order by seqrelid)) from pg_sequence t
-    where seqrelid >= ${FIRST_USER_ID} and seqrelid <> ${TEMPORARY_RELATIONS}`,
+    where seqrelid >= ${FIRST_UNPINNED_ID} and seqrelid <> ${TEMPORARY_RELATIONS}`,
   pg_user_mapping: `select md5(string_agg(t.*::text, ';' order by umid)) from pg_user_mappings t`,
   // Always another value, because their content can't be read.
   pg_largeobject: `select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text end`,
@@ -185,7 +185,7 @@ const CATALOG_QUERY = {
     ...Object.fromEntries(
       Object.entries(CATALOGS).map(([catalog, key]) => [
         catalog,
-        `select concat_ws(' ', count(*), ${NEWEST}) from ${catalog} where ${key} >= ${FIRST_USER_ID}
+        `select concat_ws(' ', count(*), ${NEWEST}) from ${catalog} where ${key} >= ${FIRST_UNPINNED_ID}
           and ${NOT_TEMPORARY[catalog] ?? 'true'}`,
       ]),
     ),

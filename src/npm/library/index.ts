@@ -66,15 +66,16 @@ async function findOrCreateSharedUrl(
   maker: Maker,
 ): Promise<string> {
   const name = SHARED_PREFIX + hash;
-  for (let found = shared; ; found = (await api.listBranches(projectId)).find((each) => each.name === name)) {
-    if (found !== undefined) {
-      const url = await api.findUrl(found);
-      if (url === undefined) throw new Error(`The branch ${name} has no database. Delete it.`);
-      return url;
-    }
+  let found = shared;
+  while (found === undefined) {
     const created = await api.createBranch(projectId, { name, parent: id, maker });
     if (created !== undefined) return created.url;
+    // Another process has created it since the parent was found.
+    found = (await api.listBranches(projectId)).find((each) => each.name === name);
   }
+  const url = await api.findUrl(found);
+  if (url === undefined) throw new Error(`The branch ${name} has no database. Delete it.`);
+  return url;
 }
 
 /** Drops the databases of processes that were killed, and of threads that were terminated. */

@@ -52,9 +52,9 @@ export async function requireObjects(url: string): Promise<void> {
 }
 
 /** What users create depends on a schema, if it isn't one, and has no fixed id. */
-const FIRST_USER_ID = 16384;
-const USER_OBJECTS = `select from pg_depend where objid >= ${FIRST_USER_ID}
-  union all select from pg_namespace where oid >= ${FIRST_USER_ID} limit 1`;
+const FIRST_NORMAL_ID = 16384;
+const USER_OBJECTS = `select from pg_depend where objid >= ${FIRST_NORMAL_ID}
+  union all select from pg_namespace where oid >= ${FIRST_NORMAL_ID} limit 1`;
 
 /** Characters of a command's output. What failed is near the end. */
 const MAX_OUTPUT = 50_000;

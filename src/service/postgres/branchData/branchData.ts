@@ -12,10 +12,11 @@ import { hasHistory, keptWalSettings, templateBase, writeHistory } from '../hist
 import { readOrCreateBranchLogin, type OwnerLogin } from '../roles/logins.ts';
 import { sampleStatements } from '../template/sampleData.ts';
 import {
-  createBranchData,
+  createRootData,
   readDatabaseId,
   ensureClusterTemplate,
   type EngineDependencies,
+  type NewRootData,
 } from '../template/clusterTemplate.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 
@@ -30,7 +31,7 @@ export class BranchData {
   readonly #primaryStarted = new Emitter<string>();
   /** Fires with the id of the branch. */
   readonly onPrimaryStart = this.#primaryStarted.event;
-  /** The first branch creates the template; others wait for it. */
+  /** Whoever needs the template first creates it; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
   /** The id of the database in the template; undefined until a template, or data without one, were made. */
   #databaseId: number | undefined;
@@ -107,6 +108,7 @@ export class BranchData {
       if (keepsHistory && !this.#deps.isTemporary) writeHistory(folder, []);
       const content = sampleStatements(this.#deps.storage.root, branchId);
       await this.#create({ dataDir, owner: login, settings: keptWalSettings(folder), content });
+      // Only data of a temporary service, which keeps no history, may be made without the template.
       if (hasHistory(folder))
         writeHistory(folder, [
           templateBase(this.#deps.storage.clusterTemplate(this.#deps.binaries.major), dataDir),
@@ -126,14 +128,14 @@ export class BranchData {
     return existsSync(this.folder(branchId));
   }
 
-  /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
+  /**
+   * Returns what the catalog of a new branch will be: that of the template, with its own owner. Doesn't wait for the branch's data, except
+   * for the first branch of a temporary service.
+   * @throws {EngineError}
+   */
   async predictCatalog(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
     const { role, database, password } = this.login(branchId, owner);
-    if (this.#deps.isTemporary && this.#databaseId === undefined)
-      await this.lock(branchId).shared(async () => this.ensureDataDir(branchId));
-    const id = await this.#templateLock(
-      async () => (this.#databaseId ??= readDatabaseId(await ensureClusterTemplate(this.#deps))),
-    );
+    const id = await this.#findDatabaseId(branchId);
     return {
       databases: [{ id, name: database, owner: role }],
       roles: [{ name: role, canLogin: true }],
@@ -146,18 +148,25 @@ export class BranchData {
     this.#locks.delete(branchId);
   }
 
+  /** A temporary service has no template before its second branch, so its first one is created to learn the id. */
+  async #findDatabaseId(branchId: string): Promise<number> {
+    if (this.#deps.isTemporary && this.#databaseId === undefined)
+      await this.lock(branchId).shared(async () => this.ensureDataDir(branchId));
+    return this.#templateLock(
+      async () => (this.#databaseId ??= readDatabaseId(await ensureClusterTemplate(this.#deps))),
+    );
+  }
+
   /** Most temporary services have one branch, so the first gets its data without a template: a copy would create a thousand files more. */
-  async #create(branch: Omit<Parameters<typeof createBranchData>[1], 'template'>): Promise<void> {
+  async #create(branch: NewRootData): Promise<void> {
     const deps = this.#deps;
     const template = await this.#templateLock(async () => {
-      const isFirst =
-        this.#databaseId === undefined && !existsSync(deps.storage.clusterTemplate(deps.binaries.major));
-      if (!deps.isTemporary || !isFirst) return ensureClusterTemplate(deps);
-      await createBranchData(deps, { ...branch, template: undefined });
+      if (!deps.isTemporary || this.#databaseId !== undefined) return ensureClusterTemplate(deps);
+      await createRootData(deps, branch, undefined);
       this.#databaseId = readDatabaseId(branch.dataDir);
       return undefined;
     });
-    if (template !== undefined) await createBranchData(deps, { ...branch, template });
+    if (template !== undefined) await createRootData(deps, branch, template);
   }
 
   #settingsFile(branchId: string): string {

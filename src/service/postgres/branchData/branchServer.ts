@@ -53,7 +53,7 @@ export async function checkSettings(deps: ServerDependencies, compute: ComputeSp
     const dataDir = await deps.branches.ensureDataDir(compute.branchId);
     const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
-    // First, so that Postgres on Windows reads them as administrator, too.
+    // `-C` comes first, so that Postgres on Windows reads them as administrator, too.
     const args = ['-C', 'server_version', '-D', dataDir, `--config-file=${file}`];
     args.push(...serviceArguments(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings));
     try {

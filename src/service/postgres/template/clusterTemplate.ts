@@ -1,6 +1,6 @@
 /**
  * Creates data directories: once per Postgres version the cluster template, from a packed cluster or by `initdb`. The data of
- * each branch is a copy of it, with a separate password. It has nothing to do with the database template1, which each cluster has.
+ * each branch without a parent is a copy of it, with a separate password, except for the first of a temporary service. It has nothing to do with the database template1, which each cluster has.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -65,13 +65,8 @@ export async function ensureClusterTemplate(deps: EngineDependencies): Promise<s
   return template;
 }
 
-/** @param more statements for the end */
-async function initialize(
-  deps: EngineDependencies,
-  folder: string,
-  more: readonly string[] = [],
-): Promise<void> {
-  const statements = [...rolesAndDatabaseStatements(deps.binaries.major, deps.logins), ...more];
+async function initialize(deps: EngineDependencies, folder: string): Promise<void> {
+  const statements = rolesAndDatabaseStatements(deps.binaries.major, deps.logins);
   if (!(await initializeFromPacked(deps, folder, statements)))
     await initializeByInitdb(deps, folder, statements);
   removeMaps(folder);
@@ -92,7 +87,8 @@ async function initializeFromPacked(
     const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
     const all = [...COMPLETION_STATEMENTS, password, ...statements];
     const target = { database: 'template1', settings: {} };
-    // The packed superuser has no password yet.
+    // The packed superuser has no password yet, so a server must trust all. An administrator of Windows can run neither, and gets
+    // what initdb makes.
     if (hasAccount()) await runSingleUser(deps, folder, all, target);
     else
       await withTrustedLogins(folder, async (settings) =>
@@ -158,9 +154,7 @@ export function removeMaps(folder: string): void {
 export const readDatabaseId = (dataDir: string): number =>
   Math.max(...readdirSync(path.join(dataDir, 'base')).map(Number).filter(Number.isInteger));
 
-interface NewBranchData {
-  /** The folder that is copied. Undefined: the data are made without a template. */
-  readonly template: string | undefined;
+export interface NewRootData {
   readonly dataDir: string;
   readonly owner: OwnerLogin;
   /** Settings for the WAL that the branch keeps. */
@@ -169,20 +163,23 @@ interface NewBranchData {
   readonly content: readonly string[];
 }
 
-/** Creates the data directory of a branch without a parent. */
-export async function createBranchData(
+/**
+ * Creates the data directory of a branch without a parent.
+ * @param template the folder that is copied; undefined to make the data without one
+ */
+export async function createRootData(
   deps: EngineDependencies,
-  { template, dataDir, owner, settings, content }: NewBranchData,
+  { dataDir, owner, settings, content }: NewRootData,
+  template: string | undefined,
 ): Promise<void> {
   deps.shutdownSignal.throwIfAborted();
   await createAtomically(dataDir, async (unfinished) => {
-    const changes = ownerStatements(owner);
-    if (template === undefined) await initialize(deps, unfinished, changes);
+    if (template === undefined) await initialize(deps, unfinished);
     else await copyTree(template, unfinished, deps);
-    // The statements run together, because each run takes a tenth of a second. Only branches with the default owner have content.
-    const statements = template === undefined ? content : [...changes, ...content];
+    const statements = [...ownerStatements(owner), ...content];
+    // Only branches with the default owner have content.
     const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;
-    if (statements.length > 0) await runStatements(deps, unfinished, statements, { database, settings });
+    await runStatements(deps, unfinished, statements, { database, settings });
     await syncToDisk(deps, unfinished);
   });
 }
@@ -203,12 +200,12 @@ export const clusterArguments = (major: number) => [
   `--username=${SUPERUSER}`,
   '--auth=scram-sha-256',
   '--no-sync',
-  // The smallest files of the write-ahead log, because each branch has one, even if it is empty.
+  // The smallest files of the write-ahead log, because each branch has one, even if it's empty.
   '--wal-segsize=1',
   '--encoding=UTF8',
   '--locale=C',
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
-  // Before 16, initdb has no such option. Recycled files of the log would be copied for each branch.
+  // For the server that initdb runs; before 16, it has no such option. Recycled files of the log would be copied for each branch.
   ...(major >= 16 ? settingArguments({ wal_recycle: 'off', ...sharedMemorySettings() }) : []),
 ];
 
@@ -228,7 +225,7 @@ function rolesAndDatabaseStatements(major: number, logins: ServicePasswords): st
     `GRANT ${ROLES_OF_OWNERS} TO ${BRANCH_ROLE}`,
     // A session in it would block CREATE DATABASE.
     'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',
-    // No server reads the log of its pages, which would be as large as the database.
+    // The default, wal_log, would log each of its pages, and no server reads that log.
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE} STRATEGY = file_copy`,
     // Clients get errors and warnings. They contain data, which must not be in the service's log.
     "ALTER ROLE ALL SET log_min_messages = 'log'",

@@ -43,6 +43,7 @@ const creationSettings = (): Settings => ({
   ...sharedMemorySettings(),
 });
 
+/** Needs an account that the system knows, and Postgres runs for no administrator. Each statement is one line. */
 export async function runSingleUser(
   deps: Dependencies,
   dataDir: string,

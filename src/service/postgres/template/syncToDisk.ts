@@ -15,6 +15,7 @@ interface SyncDependencies {
 export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promise<void> {
   if (deps.isTemporary) return;
   if (process.platform !== 'linux' || deps.binaries.major < 17) return runSync(deps, dataDir);
+  // All data directories are on one file system, so any of the waiting folders stands for all.
   const shared =
     sharedSyncs.get(deps.storage) ??
     runInBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
