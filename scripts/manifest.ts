@@ -6,7 +6,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { listTools } from '../src/extension/agents/tools/toolTable.ts';
 import { COMMAND_TABLE } from '../src/extension/commandTable/commandTable.ts';
 import { SUBMENUS, type CommandRow, type SelectedRow } from '../src/extension/commandTable/menus.ts';
-import { all, inState, SIGNED_IN, WELCOME_TEXTS } from '../src/extension/commandTable/when.ts';
+import { allOf, inState, SIGNED_IN, WELCOME_TEXTS } from '../src/extension/commandTable/when.ts';
 
 const FILE = path.join(import.meta.dirname, '..', 'package.json');
 const rows: readonly [string, CommandRow][] = Object.entries(COMMAND_TABLE);
@@ -24,7 +24,7 @@ const commandPalette = rows.flatMap(([command, { needsAccount, palette }]) => {
     ...(needsAccount === false ? [] : [SIGNED_IN]),
     ...(palette === undefined ? [] : [palette]),
   ];
-  return conditions.length === 0 ? [] : [{ command, when: all(...conditions) }];
+  return conditions.length === 0 ? [] : [{ command, when: allOf(...conditions) }];
 });
 
 const menuEntries = [
@@ -62,7 +62,7 @@ const keybindings = rows.flatMap(([command, { keys }]) => {
     ...Object.entries(shownAt).map(([shown, rows]) => ({
       command: shown,
       ...combination,
-      when: all(FOCUSED[row], rows),
+      when: allOf(FOCUSED[row], rows),
     })),
   ];
 });

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import os from 'node:os';
 import path from 'node:path';
 import { isAlive } from '../src/base/processIdentity.ts';
-import { SYSTEM_FOLDER } from '../src/service/privileges/storageFolder.ts';
+import { SYSTEM_STORAGE_FOLDER } from '../src/service/privileges/storageFolder.ts';
 
 /** A file system that Linux keeps in memory. */
 const parent = '/dev/shm';
@@ -30,9 +30,9 @@ const FORCED = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }
 
 /** Removes what local services of root have stored outside of their data directories, if these are in the folder. */
 export function removeStorageOf(folder: string): void {
-  const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
+  const names = existsSync(SYSTEM_STORAGE_FOLDER) ? readdirSync(SYSTEM_STORAGE_FOLDER) : [];
   for (const name of names.filter((each) => each.endsWith('.json'))) {
-    const file = path.join(SYSTEM_FOLDER, name);
+    const file = path.join(SYSTEM_STORAGE_FOLDER, name);
     if (!readIfExists(file).includes(`"${folder}/`)) continue;
     rmSync(file.slice(0, -'.json'.length), FORCED);
     rmSync(file, FORCED);

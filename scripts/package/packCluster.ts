@@ -14,7 +14,7 @@ import {
   PACKED_MAJOR,
 } from '../../src/service/postgres/server/programs.ts';
 import type { ClusterIndex } from '../../src/service/postgres/template/packedCluster.ts';
-import { clusterArguments, removeMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
+import { clusterArguments, removeRelationMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
 import { findNobody } from '../../src/service/privileges/unixAccount.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 
@@ -52,7 +52,7 @@ try {
   const statements = REDUCTION.map((statement) => `${statement};\n`).join('');
   const single = ['--single', '-D', data, '-c', 'exit_on_error=on', 'template1'];
   execFileSync(binaries.postgres, single, { ...options, input: statements });
-  removeMaps(data);
+  removeRelationMaps(data);
   removeUnusedLog(path.join(data, 'pg_wal'));
   const packed = pack(data);
   writeFileSync(path.join(projectRoot, CLUSTER_IN_CLONE), packed);

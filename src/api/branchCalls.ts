@@ -119,7 +119,7 @@ export class BranchCalls {
   /** The local service only: the login of the role that reads. Starts the branch's primary compute. Contains a secret. */
   async getReader(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('POST', `${branchPath(projectId, id)}/reader`, {}, options);
-    return parseRecord(reply, 'reader', records.Reader);
+    return parseRecord(reply, 'reader', records.ReaderCredentials);
   }
 
   /**

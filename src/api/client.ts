@@ -236,7 +236,7 @@ export class Client {
     if (reply === undefined) return undefined;
     const { sessions } = fieldsOf(reply.json);
     return {
-      pooledClients: parseRecord(reply, undefined, records.Activity).pooled_clients,
+      pooledClients: parseRecord(reply, undefined, records.PooledActivity).pooled_clients,
       sessions: sessions === undefined ? undefined : records.parseSessions(sessions),
       operations: parseOperations(reply),
     };

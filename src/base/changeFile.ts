@@ -28,7 +28,7 @@ export async function changeFile(
   change: Change,
   mode?: number,
 ): Promise<FileContents | undefined> {
-  const turn = (turns.get(file) ?? Promise.resolve()).then(() => changeOnce(file, change, mode));
+  const turn = (turns.get(file) ?? Promise.resolve()).then(() => changeUntilWritten(file, change, mode));
   const settled = turn.catch(() => undefined);
   turns.set(file, settled);
   try {
@@ -49,7 +49,7 @@ interface ReadFile {
 /** The limit for programs that replace the file again and again. */
 const MAX_ATTEMPTS = 100;
 
-async function changeOnce(
+async function changeUntilWritten(
   file: string,
   change: Change,
   mode: number | undefined,

@@ -232,7 +232,7 @@ function selectionFor({ computesView, apiKeysView }: CommandContext, argument: u
     : argument;
 }
 
-/** What a key does depends on the kind of the row, for which VS Code has no condition. */
+/** Runs the command for the kind of the selected row. A keyboard shortcut can't have a condition for that in package.json. */
 function byKind(commands: Readonly<Record<'compute' | 'branch' | 'project' | 'snapshot', Command>>): Command {
   return (context, argument, run) => {
     if (asComputeNode(argument) !== undefined) return commands.compute(context, argument, run);

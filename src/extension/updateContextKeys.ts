@@ -28,7 +28,7 @@ export function updateContextKeys(
   const update = () => {
     const { state } = inventory;
     const account = session.connection?.account;
-    if (state.kind === 'failed') setViewState(stateOfFailure(state.error, account));
+    if (state.kind === 'failed') setViewState(viewStateOfFailure(state.error, account));
     else if (state.kind === 'empty' && account?.organizationId !== undefined)
       setViewState('emptyOrganization');
     else setViewState(state.kind);
@@ -52,7 +52,7 @@ const LOCAL_SERVICE_STATES: Readonly<Record<LocalServiceFailure, ViewState>> = {
   noPostgres: 'failedLocalServiceEnded',
 };
 
-export function stateOfFailure(error: unknown, account?: Account): ViewState {
+export function viewStateOfFailure(error: unknown, account?: Account): ViewState {
   if (error instanceof LocalServiceError) return LOCAL_SERVICE_STATES[error.reason];
   const { action } = explainError(error);
   if (action === 'newKey' && account?.local === true) return 'failedLocalServiceRevoked';

@@ -17,7 +17,7 @@ export interface ServiceAddress {
 }
 
 /** Returns the running process that has locked the data directory. */
-export async function findOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
+export async function findServiceOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
   const { pid, startedAt, uniqueId } = readOwnJson(path.join(dataDir, 'service.lock'));
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
   const owner = {
@@ -29,7 +29,7 @@ export async function findOwner(dataDir: string): Promise<ProcessIdentity | unde
 }
 
 /** Returns the address of `owner`, or undefined until it has published it. */
-export async function findAddress(
+export async function findServiceAddress(
   dataDir: string,
   owner: ProcessIdentity,
 ): Promise<ServiceAddress | undefined> {

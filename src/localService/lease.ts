@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { directAgent, get } from '../base/nodeHttp.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
-import { findAddress, findOwner, type ServiceAddress } from './discover.ts';
+import { findServiceAddress, findServiceOwner, type ServiceAddress } from './discover.ts';
 
 /** The right to use the local service, which runs until its last lease ends. */
 export interface Lease {
@@ -76,8 +76,8 @@ export async function takeLease({
 
 /** @returns undefined if no service runs on the data directory. @throws {LocalServiceError} if the service is silent */
 export async function takeLeaseOfRunning(dataDir: string): Promise<Lease | undefined> {
-  const owner = await findOwner(dataDir);
-  const address = owner && (await findAddress(dataDir, owner));
+  const owner = await findServiceOwner(dataDir);
+  const address = owner && (await findServiceAddress(dataDir, owner));
   return address && (await takeLease(address));
 }
 

@@ -20,7 +20,7 @@ export const formatPostgresLine = (problem: string | undefined, extensions?: Ava
   JSON.stringify({ problem, extensions });
 
 /** A line for the standard input of a service, which ends it cleanly. Windows has no signal that does. */
-export const END_LINE = 'end';
+export const END_SERVICE_LINE = 'end';
 
 /** Names of extensions: of the Postgres that is used, and in other folders. */
 export interface AvailableExtensions {

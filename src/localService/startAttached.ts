@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
-import { END_LINE } from './leaseProof.ts';
+import { END_SERVICE_LINE } from './leaseProof.ts';
 import { serviceEnvironment } from './serviceEnvironment.ts';
 
 export interface StartedService {
@@ -48,7 +48,7 @@ export async function startAttachedService(
   const stop = () => {
     takeSignals();
     // A signal would end it at once there, and leave its files and the processes of Postgres.
-    if (process.platform === 'win32') child.stdin.end(`${END_LINE}\n`);
+    if (process.platform === 'win32') child.stdin.end(`${END_SERVICE_LINE}\n`);
     else child.kill('SIGTERM');
     return ended;
   };

@@ -1,7 +1,7 @@
 /** Ends the local service, also one that hangs. */
 import { pause, systemClock } from '../base/clock.ts';
 import { isRunning } from '../base/processIdentity.ts';
-import { findOwner } from './discover.ts';
+import { findServiceOwner } from './discover.ts';
 import { LocalServiceError } from './lease.ts';
 
 /** Signals, and the milliseconds to wait after each. */
@@ -15,7 +15,7 @@ const SIGNALS = [
  * @returns whether it was running
  */
 export async function endService(dataDir: string): Promise<boolean> {
-  const owner = await findOwner(dataDir);
+  const owner = await findServiceOwner(dataDir);
   if (owner === undefined) return false;
   for (const [signal, milliseconds] of SIGNALS) {
     const deadline = systemClock.now() + milliseconds;

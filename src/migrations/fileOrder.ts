@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { readChosenFile } from '../base/files.ts';
 import type { FolderRules } from './migrationTools.ts';
-import type { Refuse } from './refusal.ts';
+import type { CreateRefusal } from './refusal.ts';
 
 const FLYWAY_NAME = /^(?:([VUB])(\d+(?:[._]\d+)*)|(R))__.+\.sql$/;
 export const isFlywayName = (name: string): boolean => FLYWAY_NAME.test(path.posix.basename(name));
@@ -12,7 +12,7 @@ export async function sortFiles(
   folder: string,
   names: readonly string[],
   rules: FolderRules,
-  refuse: Refuse,
+  refuse: CreateRefusal,
 ): Promise<string[]> {
   if (rules.order === 'journal') return journalOrder(folder);
   if (rules.order === 'version') return versionOrder(folder, names, refuse);
@@ -37,7 +37,7 @@ function requireUniqueNumbers(
   folder: string,
   names: readonly string[],
   rules: FolderRules,
-  refuse: Refuse,
+  refuse: CreateRefusal,
 ): void {
   const dates = names.filter((name) => /^\d{17}\D/.test(name));
   if (rules.datesOf17Digits === true && dates.length > 0 && dates.length < names.length)
@@ -69,7 +69,7 @@ async function journalOrder(folder: string): Promise<string[]> {
 }
 
 /** Returns Flyway's order: by version, then the files that it repeats, by description. */
-function versionOrder(folder: string, names: readonly string[], refuse: Refuse): string[] {
+function versionOrder(folder: string, names: readonly string[], refuse: CreateRefusal): string[] {
   const keys = new Map<string, string>();
   const undo = new Map<string, string>();
   for (const name of names) {
@@ -105,7 +105,7 @@ interface Directions {
 }
 
 /** @throws {Error} if some of the names don't say what their files do, but others do */
-export function splitDirections(folder: string, names: readonly string[], refuse: Refuse): Directions {
+export function splitDirections(folder: string, names: readonly string[], refuse: CreateRefusal): Directions {
   const files = names.map((name) => {
     const match = DIRECTIONS.map((each) => each.exec(name)).find(Boolean);
     const { start = '', word = '', end = '' } = match?.groups ?? {};

@@ -80,7 +80,7 @@ export const UP_DOWN_RULES: FolderRules = { order: 'number', transaction: 'query
 const NUMBERED = /^\d[^/]*\.sql$/;
 const GOOSE = 'goose postgres "$DATABASE_URL" up';
 
-export const TOOLS: readonly MigrationTool[] = [
+export const MIGRATION_TOOLS: readonly MigrationTool[] = [
   FLYWAY,
   {
     name: 'Drizzle',
@@ -297,4 +297,4 @@ export const TOOLS: readonly MigrationTool[] = [
 
 /** @returns undefined if the command isn't that of a tool that takes migrations back */
 export const downCommandOf = (command: string): DownCommand | undefined =>
-  TOOLS.find((tool) => tool.command === command.trim())?.down;
+  MIGRATION_TOOLS.find((tool) => tool.command === command.trim())?.down;

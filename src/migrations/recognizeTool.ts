@@ -6,11 +6,11 @@ import {
   UP_DOWN_RULES,
   UNKNOWN_RULES,
   PSQL_RULES,
-  TOOLS,
+  MIGRATION_TOOLS,
   type FolderRules,
   type MigrationTool,
 } from './migrationTools.ts';
-import type { Refuse } from './refusal.ts';
+import type { CreateRefusal } from './refusal.ts';
 import { fileExists } from './shownTools.ts';
 
 /** A file or folder of migrations, before its tool is known. */
@@ -20,7 +20,7 @@ export interface FoundMigrations {
   readonly texts: ReadonlyMap<string, string>;
   /** The tools that the project uses. */
   readonly shown: readonly MigrationTool[];
-  readonly refuse: Refuse;
+  readonly refuse: CreateRefusal;
 }
 
 interface Recognized {
@@ -62,7 +62,7 @@ export async function recognizeFolder(found: FoundMigrations): Promise<Recognize
 }
 
 async function findToolByFile(folder: string): Promise<MigrationTool | undefined> {
-  for (const tool of TOOLS)
+  for (const tool of MIGRATION_TOOLS)
     for (const file of tool.files ?? [])
       if ((await fileExists(path.join(folder, file))) && isBelow(folder, file)) return tool;
   return undefined;
@@ -77,7 +77,9 @@ const isBelow = (folder: string, file: string): boolean => {
 /** @throws {Error} if there are lines for several tools */
 function findToolByMark({ folder, texts, refuse }: FoundMigrations): MigrationTool | undefined {
   const all = [...texts.values()];
-  const [tool, other] = TOOLS.filter(({ mark }) => mark !== undefined && all.some((text) => mark.test(text)));
+  const [tool, other] = MIGRATION_TOOLS.filter(
+    ({ mark }) => mark !== undefined && all.some((text) => mark.test(text)),
+  );
   if (tool !== undefined && other !== undefined)
     throw refuse(folder, `has lines for ${tool.name} and for ${other.name}`, tool.command);
   return tool;

@@ -2,11 +2,11 @@
 import path from 'node:path';
 
 /** @param command what to do instead; by default, the commands of the tools that the project uses */
-export type Refuse = (where: string, reason: string, command?: string) => Error;
+export type CreateRefusal = (where: string, reason: string, command?: string) => Error;
 
 /** Makes errors that show how to run the migrations with a tool instead. */
 export const createRefusalFactory =
-  (given: string, shown: readonly string[]): Refuse =>
+  (given: string, shown: readonly string[]): CreateRefusal =>
   (where, reason, command) => {
     const commands = command === undefined ? shown : [command];
     const examples = (commands.length === 0 ? ['npm run migrate'] : commands).map(

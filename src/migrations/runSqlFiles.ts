@@ -8,7 +8,7 @@ import { runScript } from '../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError } from '../base/sql/sqlScript.ts';
 import type { TransactionMode } from './migrationTools.ts';
 import { createPublicRoles, createSkipRule } from './publicService.ts';
-import type { Refuse } from './refusal.ts';
+import type { CreateRefusal } from './refusal.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from './sqlFiles.ts';
 
 const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`;
@@ -41,7 +41,7 @@ export async function runLoadedFiles(
 async function runFile(
   client: Client,
   { file, text, transaction }: SqlFile,
-  refuse: Refuse,
+  refuse: CreateRefusal,
 ): Promise<number> {
   const isForFile = transaction === 'file' || (transaction === 'query' && hasSeveralStatements(text));
   const isInside = isForFile || transaction === 'all';
@@ -82,7 +82,12 @@ const IN_TRANSACTION = '25001';
 const needsTransaction = (message: string): string =>
   `says "${message}", and whether its tool begins one isn't known. If none does, add "begin;" and "commit;"`;
 
-function errorAtLine(file: string, error: ScriptError, transaction: TransactionMode, refuse: Refuse): Error {
+function errorAtLine(
+  file: string,
+  error: ScriptError,
+  transaction: TransactionMode,
+  refuse: CreateRefusal,
+): Error {
   const { code } = fieldsOf(error.cause);
   const where = `${file}:${error.line}`;
   if (code === NO_TRANSACTION && transaction === 'unknown')

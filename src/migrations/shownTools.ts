@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readChosenFile } from '../base/files.ts';
-import { TOOLS, type MigrationTool } from './migrationTools.ts';
+import { MIGRATION_TOOLS, type MigrationTool } from './migrationTools.ts';
 
 const DEPENDENCIES = ['dependencies', 'devDependencies'] as const;
 
@@ -10,7 +10,7 @@ const DEPENDENCIES = ['dependencies', 'devDependencies'] as const;
 export async function findProjectTools(folder: string): Promise<readonly MigrationTool[]> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const names = await readDependencies(path.join(at, 'package.json'));
-    const named = TOOLS.filter(({ packages = [] }) => packages.some((each) => names.has(each)));
+    const named = MIGRATION_TOOLS.filter(({ packages = [] }) => packages.some((each) => names.has(each)));
     const tools = named.filter(({ name }, index) => named.findIndex((tool) => tool.name === name) === index);
     if (tools.length > 0 || at === path.dirname(at) || (await fileExists(path.join(at, '.git'))))
       return tools;

@@ -5,7 +5,7 @@ import { readChosenFile } from '../base/files.ts';
 import { sortFiles } from './fileOrder.ts';
 import type { FolderRules, MigrationTool, TransactionMode } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
-import { createRefusalFactory, type Refuse } from './refusal.ts';
+import { createRefusalFactory, type CreateRefusal } from './refusal.ts';
 import { findProjectTools } from './shownTools.ts';
 import { PartError, findUndoComment } from './upPart.ts';
 
@@ -22,7 +22,7 @@ export interface SqlFiles {
   readonly files: readonly SqlFile[];
   readonly rules: FolderRules;
   /** Makes the error for what is noticed later. */
-  readonly refuse: Refuse;
+  readonly refuse: CreateRefusal;
 }
 
 /** Programs that migrate, by the numbers that their names begin with: others are there for other reasons. */
@@ -58,7 +58,7 @@ export async function loadSqlFiles(name: string): Promise<SqlFiles> {
   for (const each of names) texts.set(each, await readText(path.join(folder, each)));
   const found: FoundMigrations = { folder, texts, shown, refuse };
   const { tool, rules, forward } = isSingle ? recognizeFile(found) : await recognizeFolder(found);
-  const refuseNamingTool: Refuse = (where, reason) => refuse(where, reason, tool?.command);
+  const refuseNamingTool: CreateRefusal = (where, reason) => refuse(where, reason, tool?.command);
   const ordered = isSingle ? forward : await sortFiles(folder, forward, rules, refuseNamingTool);
   const files = ordered.map((each) =>
     readPart(path.join(folder, each), texts.get(each), rules, refuseNamingTool),
@@ -86,7 +86,7 @@ const isFile = async (name: string): Promise<boolean> =>
   );
 
 /** @throws {Error} if there are migrations that aren't SQL, or none that are */
-async function listSql(folder: string, refuse: Refuse): Promise<string[]> {
+async function listSql(folder: string, refuse: CreateRefusal): Promise<string[]> {
   const all = (await listFiles(folder)).map((file) => path.relative(folder, file).replaceAll(path.sep, '/'));
   const names = all.filter((each) => !each.split('/').some((part) => part.startsWith('.')));
   const program = names.find((name) => PROGRAM.test(name));
@@ -102,7 +102,12 @@ const readText = async (file: string): Promise<string> =>
   (await readChosenFile(file)).toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '');
 
 /** @throws {Error} if only the tool can run the file */
-function readPart(file: string, text: string | undefined, rules: FolderRules, refuse: Refuse): SqlFile {
+function readPart(
+  file: string,
+  text: string | undefined,
+  rules: FolderRules,
+  refuse: CreateRefusal,
+): SqlFile {
   if (text === undefined) throw refuse(file, "doesn't exist, although the order of the files names it");
   if (rules.refused?.mark.test(text) === true) throw refuse(file, rules.refused.reason);
   if (rules.transaction === 'unknown' && rules.upPart === undefined) {

@@ -3,7 +3,7 @@ import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import type { BranchCopy } from '../rehearsal/branchCopy.ts';
 import { COPY_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
 import { rehearse } from '../rehearsal/rehearse.ts';
-import { LONGEST_LOCK } from '../rehearsal/report.ts';
+import { DEFAULT_LONGEST_LOCK } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
 import { migrationSteps, type Migration } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
@@ -33,7 +33,16 @@ export interface RehearsalOptions extends Migration {
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
 export async function rehearseCommand(
   api: Api,
-  { projectId, from, longestLock = LONGEST_LOCK, json, run, token, dump, ...migration }: RehearsalOptions,
+  {
+    projectId,
+    from,
+    longestLock = DEFAULT_LONGEST_LOCK,
+    json,
+    run,
+    token,
+    dump,
+    ...migration
+  }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, projectId, from);
   // The branches of an account can be those of programs on other machines.

@@ -8,11 +8,11 @@ import {
 } from '../api/records/rehearsal.ts';
 
 /** What others can't do in the meantime. Each includes those after it: who can't read can't write either. */
-export const BLOCKED = ['reads', 'writes', 'changes of its definition'] as const;
-export type Blocked = (typeof BLOCKED)[number];
+export const BLOCKED_USES = ['reads', 'writes', 'changes of its definition'] as const;
+export type BlockedUse = (typeof BLOCKED_USES)[number];
 
 /** The weakest lock that blocks reads, writes or changes (Postgres manual, "Conflicting Lock Modes"). */
-const WEAKEST: Readonly<Record<Blocked, LockMode>> = {
+const WEAKEST_BLOCKING_LOCK: Readonly<Record<BlockedUse, LockMode>> = {
   reads: 'AccessExclusiveLock',
   writes: 'ShareLock',
   'changes of its definition': 'ShareUpdateExclusiveLock',
@@ -21,7 +21,7 @@ const WEAKEST: Readonly<Record<Blocked, LockMode>> = {
 export interface BlockedTable {
   readonly database: string;
   readonly table: string;
-  readonly blocks: Blocked;
+  readonly blocks: BlockedUse;
   /** How many rows are blocked. Missing for all rows. */
   readonly rows?: number;
   /** From the first lock until the last of those that overlap is released: how long others wait at most. */
@@ -38,7 +38,7 @@ export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
     relationKey,
   );
   const all = [...tables.values()].flatMap((held) => {
-    const [reads, writes, changes] = BLOCKED.map((blocks) => longestBlock(held, blocks));
+    const [reads, writes, changes] = BLOCKED_USES.map((blocks) => longestBlock(held, blocks));
     const found = [reads, writes, longestRowBlock(held), changes];
     // A program that waits to read also waits to write, so weaker blocks are named only if they last longer.
     return found.filter(
@@ -67,8 +67,8 @@ function longestRowBlock(held: readonly HeldLock[]): BlockedTable | undefined {
   return all.toSorted((a, b) => b.milliseconds - a.milliseconds)[0];
 }
 
-function longestBlock(held: readonly HeldLock[], blocks: Blocked): BlockedTable | undefined {
-  const weakest = LOCK_MODES.indexOf(WEAKEST[blocks]);
+function longestBlock(held: readonly HeldLock[], blocks: BlockedUse): BlockedTable | undefined {
+  const weakest = LOCK_MODES.indexOf(WEAKEST_BLOCKING_LOCK[blocks]);
   const blocking = held
     .filter(({ mode }) => LOCK_MODES.indexOf(mode) >= weakest)
     .toSorted((a, b) => a.from - b.from);

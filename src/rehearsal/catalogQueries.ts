@@ -30,7 +30,7 @@ and l.database operator(pg_catalog.=)
  * Who copies, drops or renames the current database, for which it must be alone there. Such a session has locked the database as a whole;
  * who connects takes a weaker lock. Postgres waits five seconds for the others to leave.
  */
-export const NEEDED_ALONE = `
+export const EXCLUSIVE_SESSIONS_QUERY = `
 select l.pid from pg_catalog.pg_locks l join pg_catalog.pg_database d on d.oid operator(pg_catalog.=) l.objid
 where l.locktype operator(pg_catalog.=) 'object' and l.granted
 and l.classid operator(pg_catalog.=) 'pg_catalog.pg_database'::pg_catalog.regclass

@@ -13,7 +13,7 @@ import type {
 } from '../api/records/rehearsal.ts';
 import { createPgClient } from '../base/sql/pgClient.ts';
 import { databaseOfCopy, type BranchCopy } from './branchCopy.ts';
-import { locksQuery, NEEDED_ALONE, relationsQuery } from './catalogQueries.ts';
+import { locksQuery, EXCLUSIVE_SESSIONS_QUERY, relationsQuery } from './catalogQueries.ts';
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -47,7 +47,7 @@ const SAMPLE = `
   select pid, query as text, ${epochMilliseconds('query_start')} as began, ${epochMilliseconds('xact_start')} as transaction,
     case when state <> 'active' then ${epochMilliseconds('state_change')} end as ended ${OTHERS};
   ${locksQuery(`array(select pid ${OTHERS})`)};
-  ${NEEDED_ALONE}`;
+  ${EXCLUSIVE_SESSIONS_QUERY}`;
 /** Reads tables and indexes. The counts of Postgres are missing here, so each table counts as changed. */
 const RELATIONS = relationsQuery(`pg_relation_size(c.oid)::float8 as bytes,
   case when current_setting('track_counts')::bool

@@ -69,7 +69,7 @@ export function possibleLosses(
 }
 
 /** Compares what the queries have returned before and after the migration. */
-export function countedLosses(
+export function lossesFromCounts(
   { counted }: PossibleLoss,
   old: readonly string[],
   now: readonly string[],
@@ -86,7 +86,7 @@ export function countedLosses(
 }
 
 /** @returns what is lost. A column with fewer values needs no second reason. */
-export function foundLosses(losses: readonly Loss[]): Loss[] {
+export function actualLosses(losses: readonly Loss[]): Loss[] {
   const found = losses.filter(({ count }) => count > 0);
   return found.filter(
     ({ kind, database, name }) =>

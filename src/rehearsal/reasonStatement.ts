@@ -1,6 +1,6 @@
 /** At which statement something is dangerous. A verdict doesn't depend on it: it says only where to look. */
 import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
-import { FAILURES, type Reason, type Verdict } from './verdict.ts';
+import { INCONCLUSIVE_REASONS, type Reason, type Verdict } from './verdict.ts';
 
 type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 
@@ -93,7 +93,7 @@ export function fileVerdicts(
   return files.map((file) => {
     const own = reasonsIn.get(file) ?? [];
     if (!seen.statements.some(({ place }) => place?.file === file)) return { file, verdict: 'not run' };
-    if (own.some(({ kind }) => FAILURES.has(kind))) return { file, verdict: 'failed' };
+    if (own.some(({ kind }) => INCONCLUSIVE_REASONS.has(kind))) return { file, verdict: 'failed' };
     if (own.length > 0) return { file, verdict: 'dangerous' };
     return { file, verdict: reasonsIn.has(undefined) ? 'unclear' : 'safe' };
   });

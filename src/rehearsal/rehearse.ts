@@ -2,11 +2,11 @@
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { databaseOfCopy, withCopySession, type BranchCopy } from './branchCopy.ts';
 import { LockSampler } from './lockSampler.ts';
-import { countedLosses, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
-import { createReport, type Report, type Rules, type WayBackRun } from './report.ts';
+import { lossesFromCounts, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
+import { createReport, type Report, type VerdictRules, type WayBackRun } from './report.ts';
 import { withPlaces, type MigrationFile } from './statementRanges.ts';
-import { NO_TRIALS, tryAfterwards, workedBefore } from './trials.ts';
-import { dropNewTables, rehearsalOfWayBack, schemaLines, takeBack, type DownStep } from './wayBack.ts';
+import { NO_TRIALS, tryCallersAfterMigration, reportBrokenRelations } from './trials.ts';
+import { dropNewTables, rehearsalOfWayBack, schemaLines, runDownSteps, type DownStep } from './wayBack.ts';
 
 /** Makes copies of one branch by a service's API. */
 export interface Rehearser<Copy extends BranchCopy> {
@@ -33,7 +33,7 @@ export interface RehearsedSteps<Copy> {
 export async function rehearse<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
   steps: RehearsedSteps<Copy>,
-  rules: Rules,
+  rules: VerdictRules,
   signal?: AbortSignal,
 ): Promise<Report> {
   return await withCopy(rehearser, signal, async (branch) => {
@@ -53,7 +53,7 @@ async function rehearseOn<Copy extends BranchCopy>(
   branch: Copy,
   rehearser: Rehearser<Copy>,
   { run, down, files = [] }: RehearsedSteps<Copy>,
-  rules: Rules,
+  rules: VerdictRules,
   signal: AbortSignal | undefined,
 ): Promise<Report> {
   const exitCode = await run(branch);
@@ -61,11 +61,11 @@ async function rehearseOn<Copy extends BranchCopy>(
   const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
   const possible = possibleLosses(rehearsal);
   // A migration that has failed halfway wouldn't be left like this.
-  const trials = exitCode === 0 ? await tryAfterwards(rehearsal, branch, signal) : NO_TRIALS;
+  const trials = exitCode === 0 ? await tryCallersAfterMigration(rehearsal, branch, signal) : NO_TRIALS;
   const back = exitCode === 0 ? down : undefined;
   const compareWithOriginal = async (original: Copy) => ({
     losses: await countLosses(possible, { original, branch }, signal),
-    tried: await workedBefore(trials, original, signal),
+    tried: await reportBrokenRelations(trials, original, signal),
     wayBack: back && (await rehearseWayBack(rehearser, rehearsal, { original, branch }, back, signal)),
   });
   const found =
@@ -92,7 +92,7 @@ async function rehearseWayBack<Copy extends BranchCopy>(
     for (let index = from; index < to; index += 1) own.add(index);
     return exitCode;
   };
-  const exitCode = await takeBack(rehearsal, branches, { ...down, run }, signal);
+  const exitCode = await runDownSteps(rehearsal, branches, { ...down, run }, signal);
   const both = await rehearser.rehearsal(branches.branch);
   const seen = { rehearsal: rehearsalOfWayBack(both, rehearsal.after, own), exitCode };
   if (exitCode !== 0) return { ...seen, losses: [], schema: { forgotten: [], left: [] } };
@@ -150,9 +150,9 @@ async function countLoss(
   for (const sql of after.slice(0, -1)) {
     // Postgres may have no cast to the former type.
     const now = await countOn(branch, sql).catch(() => []);
-    if (now[0] === old[0]) return countedLosses(loss, old, now);
+    if (now[0] === old[0]) return lossesFromCounts(loss, old, now);
   }
-  return countedLosses(loss, old, last === undefined ? [] : await countOn(branch, last));
+  return lossesFromCounts(loss, old, last === undefined ? [] : await countOn(branch, last));
 }
 
 /** @throws {Error} also for rows that the owner's own policies hide */

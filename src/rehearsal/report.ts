@@ -5,18 +5,18 @@ import {
   type Rehearsal,
   type RehearsedStatement,
 } from '../api/records/rehearsal.ts';
-import { BLOCKED, blockedTables, type BlockedTable } from './blockedTables.ts';
-import { foundLosses, type Loss } from './losses.ts';
+import { BLOCKED_USES, blockedTables, type BlockedTable } from './blockedTables.ts';
+import { actualLosses, type Loss } from './losses.ts';
 import { fileVerdicts, lastError, type FileVerdict } from './reasonStatement.ts';
 import { saferStatements, type SaferStatement } from './saferForms.ts';
-import { NOTHING_TRIED, type Tried } from './trials.ts';
-import { FAILURES, uncommittedReasons, type Reason, type Verdict } from './verdict.ts';
+import { EMPTY_TRIAL_REPORT, type TrialReport } from './trials.ts';
+import { INCONCLUSIVE_REASONS, uncommittedReasons, type Reason, type Verdict } from './verdict.ts';
 import type { SchemaLines } from './wayBack.ts';
 
 /** How long others may wait for a table, by default. Milliseconds. */
-export const LONGEST_LOCK = 1000;
+export const DEFAULT_LONGEST_LOCK = 1000;
 
-export interface Rules {
+export interface VerdictRules {
   /** Milliseconds that others may wait for a table. */
   readonly longestLock: number;
   /** Seconds for which the history of the branch reaches back. */
@@ -36,7 +36,7 @@ export interface Report {
   readonly safer: readonly SaferStatement[];
   /** The longest time between two samples of locks, in milliseconds; missing if every statement was seen. */
   readonly sampled?: number;
-  readonly tried: Tried;
+  readonly tried: TrialReport;
   /** The roles of the copy that had the passwords of the branch that was copied. */
   readonly sharedRoles: readonly string[];
   /** Empty if the files aren't known. */
@@ -62,7 +62,7 @@ export interface WayBackRun {
 export interface RehearsedRun {
   readonly rehearsal: Rehearsal;
   readonly losses: readonly Loss[];
-  readonly tried: Tried;
+  readonly tried: TrialReport;
   /** The exit code of the command. */
   readonly exitCode: number;
   /** The files of the migration, in the order in which they run. */
@@ -71,14 +71,14 @@ export interface RehearsedRun {
   readonly wayBack?: WayBackRun | undefined;
 }
 
-export function createReport(run: RehearsedRun, { longestLock, historySeconds }: Rules): Report {
+export function createReport(run: RehearsedRun, { longestLock, historySeconds }: VerdictRules): Report {
   const { rehearsal, losses, tried, exitCode, wayBack, files = [], sharedRoles = [] } = run;
   const { statements } = rehearsal;
-  const lost = foundLosses(losses);
+  const lost = actualLosses(losses);
   // Samples can miss a short session.
   const isUnused = statements.length === 0 && exitCode === 0 && rehearsal.sampled === undefined;
   const found = [...(isUnused ? [{ kind: 'unused' } as const] : []), ...findReasons(run, longestLock)];
-  const back = wayBack && findReasons({ ...wayBack, tried: NOTHING_TRIED }, longestLock);
+  const back = wayBack && findReasons({ ...wayBack, tried: EMPTY_TRIAL_REPORT }, longestLock);
   const forgotten = wayBack?.schema.forgotten ?? [];
   const reasons: Reason[] = [
     ...found,
@@ -87,7 +87,7 @@ export function createReport(run: RehearsedRun, { longestLock, historySeconds }:
       ? []
       : [{ kind: 'wayBack', reason: { kind: 'forgotten', lines: forgotten } } as const]),
   ];
-  const isFailed = found.some(({ kind }) => FAILURES.has(kind));
+  const isFailed = found.some(({ kind }) => INCONCLUSIVE_REASONS.has(kind));
   return {
     verdict: isFailed ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe',
     reasons,
@@ -124,7 +124,7 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
     sampled > longestLock ? `Locks were read only every ${Math.round(sampled)} ms.` : undefined;
   const { problem = tooSeldom } = rehearsal;
   const long = blockedTables(rehearsal).filter(
-    ({ blocks, milliseconds }) => blocks !== BLOCKED[2] && milliseconds >= longestLock,
+    ({ blocks, milliseconds }) => blocks !== BLOCKED_USES[2] && milliseconds >= longestLock,
   );
   const last = lastError(statements);
   // Without ON_ERROR_STOP, psql continues after an error and ends with 0.
@@ -134,7 +134,7 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
     ...(problem === undefined ? [] : [{ kind: 'incomplete', problem } as const]),
     // A command that fails often leaves its transaction open.
     ...(exitCode === 0 ? uncommittedReasons(statements) : []),
-    ...foundLosses(losses).map((loss) => ({ kind: 'loss', loss }) as const),
+    ...actualLosses(losses).map((loss) => ({ kind: 'loss', loss }) as const),
     ...tried.broken.map((broken) => ({ kind: 'broken', broken }) as const),
     ...long.map((each) => ({ kind: 'blocked', blocked: each }) as const),
   ];

@@ -2,7 +2,7 @@
 import type { RehearsedStatement } from '../api/records/rehearsal.ts';
 import { readStatements } from '../base/sql/readStatements.ts';
 
-export interface Place {
+export interface ScriptPosition {
   readonly line: number;
   readonly character: number;
 }
@@ -17,9 +17,9 @@ export interface MigrationFile {
 export function statementRanges(
   { text }: Pick<MigrationFile, 'text'>,
   statements: readonly RehearsedStatement[],
-): ReadonlyMap<RehearsedStatement, readonly [start: Place, end: Place]> {
+): ReadonlyMap<RehearsedStatement, readonly [start: ScriptPosition, end: ScriptPosition]> {
   const script = Buffer.from(text, 'latin1').toString();
-  const ranges = new Map<RehearsedStatement, readonly [Place, Place]>();
+  const ranges = new Map<RehearsedStatement, readonly [ScriptPosition, ScriptPosition]>();
   let next = 0;
   for (const part of readStatements(script)) {
     if (part.kind === 'command') continue;
@@ -36,7 +36,7 @@ export function statementRanges(
 const isSameText = (seen: string, text: string): boolean =>
   seen === text || (seen.length > 10_000 && text.startsWith(seen));
 
-function placeOfOffset(text: string, position: number): Place {
+function placeOfOffset(text: string, position: number): ScriptPosition {
   const lines = text.slice(0, position).split('\n');
   return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
 }

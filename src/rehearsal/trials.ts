@@ -13,7 +13,7 @@ const [LONGEST_TRIAL, ALL_TRIALS] = [2000, 10_000];
 const QUERY_CANCELED = '57014';
 const CANCELED = 'canceled';
 
-export interface Broken {
+export interface BrokenRelation {
   readonly database: string;
   /** The name of the table or view with its schema, quoted if necessary. */
   readonly name: string;
@@ -22,8 +22,8 @@ export interface Broken {
   readonly error: string;
 }
 
-export interface Tried {
-  readonly broken: readonly Broken[];
+export interface TrialReport {
+  readonly broken: readonly BrokenRelation[];
   /** The tables and views whose trials took too long. */
   readonly tooSlow: readonly string[];
   /** Extensions that may reach outside of the database, so nothing was tried. */
@@ -40,7 +40,7 @@ interface Caller {
   readonly changeable: readonly string[];
 }
 
-interface Trial extends Pick<Broken, 'database' | 'does'> {
+interface Trial extends Pick<BrokenRelation, 'database' | 'does'> {
   readonly caller: Caller;
   readonly sql: string;
 }
@@ -84,26 +84,26 @@ left join pg_available_extension_versions v on v.name = e.extname and v.version 
 where not coalesce(v.trusted, false)`;
 
 /** What was tried after the migration. */
-export interface Trials {
-  readonly failures: readonly Failure[];
+export interface TrialsAfterMigration {
+  readonly failures: readonly FailedTrial[];
   readonly tooSlow: readonly string[];
   readonly outside: readonly string[];
 }
-type Failure = Trial & Pick<Broken, 'error'>;
+type FailedTrial = Trial & Pick<BrokenRelation, 'error'>;
 
-export const NOTHING_TRIED: Tried = { broken: [], tooSlow: [], outside: [] };
-export const NO_TRIALS: Trials = { failures: [], tooSlow: [], outside: [] };
+export const EMPTY_TRIAL_REPORT: TrialReport = { broken: [], tooSlow: [], outside: [] };
+export const NO_TRIALS: TrialsAfterMigration = { failures: [], tooSlow: [], outside: [] };
 
-/** Tries what calls functions of users, in the databases that were there before the migration. */
-export async function tryAfterwards(
+/** Tries the views and triggers that call functions of users, in the databases that existed before the migration. */
+export async function tryCallersAfterMigration(
   { before, after }: Rehearsal,
   branch: BranchCopy,
   signal: AbortSignal | undefined,
-): Promise<Trials> {
-  const [known, left] = [before, after].map((all) => new Set(all.map(({ database }) => database)));
-  const databases = [...(left ?? [])].filter((each) => known?.has(each));
+): Promise<TrialsAfterMigration> {
+  const [existed, exists] = [before, after].map((all) => new Set(all.map(({ database }) => database)));
+  const databases = [...(exists ?? [])].filter((each) => existed?.has(each));
   const deadline = performance.now() + ALL_TRIALS;
-  const [failures, tooSlow, outside]: [Failure[], string[], string[]] = [[], [], []];
+  const [failures, tooSlow, outside]: [FailedTrial[], string[], string[]] = [[], [], []];
   for (const database of databases)
     await trySession(branch, database, signal, async (client, extensions) => {
       outside.push(...extensions);
@@ -117,13 +117,13 @@ export async function tryAfterwards(
   return { failures, tooSlow: [...new Set(tooSlow)], outside: [...new Set(outside)] };
 }
 
-/** Finds the failed trials that succeed on the data as they were before: one for each table or view. */
-export async function workedBefore(
-  { failures, tooSlow, outside }: Trials,
+/** Reports the failed trials that succeed on the data from before the migration: one for each table or view. */
+export async function reportBrokenRelations(
+  { failures, tooSlow, outside }: TrialsAfterMigration,
   original: BranchCopy,
   signal: AbortSignal | undefined,
-): Promise<Tried> {
-  const broken = new Map<string, Broken>();
+): Promise<TrialReport> {
+  const broken = new Map<string, BrokenRelation>();
   for (const { database, caller, does, error } of failures) {
     const key = JSON.stringify([database, caller.id]);
     if (broken.has(key)) continue;

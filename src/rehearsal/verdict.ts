@@ -2,7 +2,7 @@
 import type { RehearsedStatement } from '../api/records/rehearsal.ts';
 import type { BlockedTable } from './blockedTables.ts';
 import type { Loss } from './losses.ts';
-import type { Broken } from './trials.ts';
+import type { BrokenRelation } from './trials.ts';
 
 /** How a rehearsal ends, which decides the exit code of the program. */
 export type Verdict = 'safe' | 'dangerous' | 'failed';
@@ -25,14 +25,14 @@ export type Reason =
   /** Postgres has rolled back the transaction of this statement, the last before its connection ended. */
   | { readonly kind: 'uncommitted'; readonly statement: RehearsedStatement }
   | { readonly kind: 'loss'; readonly loss: Loss }
-  | { readonly kind: 'broken'; readonly broken: Broken }
+  | { readonly kind: 'broken'; readonly broken: BrokenRelation }
   | { readonly kind: 'blocked'; readonly blocked: BlockedTable }
   /** What the way back doesn't restore of the schema. */
   | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
   | { readonly kind: 'wayBack'; readonly reason: Reason };
 
 /** What wasn't seen to the end, or isn't there in the end, can't be called safe or dangerous. */
-export const FAILURES: ReadonlySet<Reason['kind']> = new Set([
+export const INCONCLUSIVE_REASONS: ReadonlySet<Reason['kind']> = new Set([
   'failed',
   'incomplete',
   'unused',

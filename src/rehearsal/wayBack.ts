@@ -20,7 +20,7 @@ interface ToolStep {
  * again as long as it removes rows of a table that still has more than before.
  * @returns the exit code
  */
-export async function takeBack<Copy extends BranchCopy>(
+export async function runDownSteps<Copy extends BranchCopy>(
   { before, after, locks }: Rehearsal,
   { original, branch }: Readonly<Record<'original' | 'branch', Copy>>,
   { run, tool }: DownStep<Copy>,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import type { AvailableExtensions } from '../localService/leaseProof.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
-import { notUsable } from './core/serviceErrors.ts';
+import { unusableStartError } from './core/serviceErrors.ts';
 import type { ServiceOptions } from './options.ts';
 import type { ExtensionChoice } from './postgres/extensions/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
@@ -73,7 +73,7 @@ function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccoun
     const { code } = fieldsOf(error);
     // A user namespace with a single user, and a container without these capabilities.
     if (code !== 'EINVAL' && code !== 'EPERM') throw error;
-    throw notUsable(
+    throw unusableStartError(
       `Root can't become another user here (${code}), and Postgres doesn't run as root. Start it as an ordinary user, such as with docker run --user 1000. In a sandbox whose only user is root: unshare --user --map-user=1000 --map-group=1000 COMMAND`,
     );
   }

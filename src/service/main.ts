@@ -3,11 +3,11 @@ import { fstatSync, ftruncateSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { END_LINE, formatPostgresLine } from '../localService/leaseProof.ts';
+import { END_SERVICE_LINE, formatPostgresLine } from '../localService/leaseProof.ts';
 import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/serviceClock.ts';
 import { systemReason } from '../base/systemReason.ts';
-import { notUsable, StartError } from './core/serviceErrors.ts';
+import { unusableStartError, StartError } from './core/serviceErrors.ts';
 import { loadEngine } from './loadEngine.ts';
 import { SERVICE_HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { dropInheritedEnvironment, findNobody, type UnixAccount } from './privileges/unixAccount.ts';
@@ -92,9 +92,9 @@ async function runService(
     const failure = await shutdown.promise;
     if (isLockLost) (await engine).quitServers();
     await service.close().catch((error: unknown) => {
-      throw notUsable(failure ?? `Failed to end cleanly: ${systemReason(error)}`);
+      throw unusableStartError(failure ?? `Failed to end cleanly: ${systemReason(error)}`);
     });
-    if (failure !== undefined) throw notUsable(failure);
+    if (failure !== undefined) throw unusableStartError(failure);
   } finally {
     // A failed start may have left it open.
     await engine.then((loaded) => loaded.close()).catch(() => undefined);
@@ -125,10 +125,10 @@ async function checkPostgres(options: ServiceOptions, account: UnixAccount | und
 
 /**
  * Resolves when the program that started this one has closed its standard input, or is gone.
- * @param onEndLine called when it sends {@link END_LINE}
+ * @param onEndLine called when it sends {@link END_SERVICE_LINE}
  */
 async function inputEnded(onEndLine: () => void): Promise<void> {
-  createInterface({ input: process.stdin }).on('line', (line) => line === END_LINE && onEndLine());
+  createInterface({ input: process.stdin }).on('line', (line) => line === END_SERVICE_LINE && onEndLine());
   await finished(process.stdin, { writable: false }).catch(() => undefined);
 }
 
@@ -154,7 +154,7 @@ main()
     // A new account needs addresses from the engine, whose message names the file that it could not use.
     const known =
       error instanceof EngineError
-        ? notUsable(error.message)
+        ? unusableStartError(error.message)
         : error instanceof StartError
           ? error
           : undefined;

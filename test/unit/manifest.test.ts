@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ContextKeys } from '../../src/extension/commandTable/when.ts';
-import { TOOLS } from '../../src/extension/agents/tools/toolTable.ts';
+import { AGENT_TOOLS } from '../../src/extension/agents/tools/toolTable.ts';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import lock from '../../package-lock.json' with { type: 'json' };
@@ -55,7 +55,7 @@ describe('The manifest', () => {
 
   it('has the tools of the table of tools', () => {
     const names = languageModelTools.map(({ name }) => name.replace('hostedPostgres_', ''));
-    assert.deepEqual(names.toSorted(), Object.keys(TOOLS).toSorted());
+    assert.deepEqual(names.toSorted(), Object.keys(AGENT_TOOLS).toSorted());
   });
 
   it('describes each skill where agents look for it', () => {

@@ -14,7 +14,7 @@ export const URL_VARIABLES: readonly string[] = [
 ];
 
 /** What the parts of a connection are called, after what they have in common, as `PG` of PGHOST. */
-export const PART_NAMES = {
+export const CONNECTION_PART_NAMES = {
   host: ['HOST', 'HOSTNAME', 'SERVER'],
   port: ['PORT'],
   user: ['USER', 'USERNAME'],
@@ -23,9 +23,9 @@ export const PART_NAMES = {
 } as const;
 
 /** @returns pairs of the name of a part, such as `HOST`, and its value */
-export function connectionParts({ server, role, password, database }: DatabaseUrl) {
+export function connectionPartValues({ server, role, password, database }: DatabaseUrl) {
   const values = { host: server.name, port: String(server.port), user: role, password, database };
-  return Object.entries(PART_NAMES).flatMap(([part, names]) =>
+  return Object.entries(CONNECTION_PART_NAMES).flatMap(([part, names]) =>
     names.map((name) => [name, values[part as keyof typeof values]] as const),
   );
 }
@@ -36,13 +36,13 @@ const UNPOOLED_SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
 /** @returns the prefixes of variables with a host, such as `DB_` of DB_HOST, which DB_PORT and DB_USER share */
 export function findHostPrefixes(names: readonly string[]): readonly string[] {
   const prefixes = names.flatMap((name) =>
-    PART_NAMES.host.map((host) => (name.endsWith(host) ? name.slice(0, -host.length) : '')),
+    CONNECTION_PART_NAMES.host.map((host) => (name.endsWith(host) ? name.slice(0, -host.length) : '')),
   );
   return [...new Set(prefixes)].filter((prefix) => prefix !== '');
 }
 
 /** @returns the part's name, such as `HOST`, if the variable has one after this prefix */
-export const partNameAfter = (prefix: string, name: string): string | undefined =>
+export const partNameAfterPrefix = (prefix: string, name: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length).replace(UNPOOLED_SUFFIX, '') : undefined;
 
 /** Matches the URL of a database, also with the name of a driver, as in `jdbc:postgresql` and `postgresql+psycopg`. */

@@ -120,7 +120,7 @@ function requireParts(value: string) {
  * parameters for TLS belong to the host if only one of the two is private.
  * @returns undefined if either isn't the URL of one database
  */
-export function withTarget(text: string, url: string): string | undefined {
+export function replaceUrlTarget(text: string, url: string): string | undefined {
   const [old, target] = [readParts(text), readParts(url)];
   if (old === undefined || target === undefined) return undefined;
   const textOfPart = (part: 'role' | 'host' | 'database') =>

@@ -1,9 +1,9 @@
 /** The environment variables by which programs find a database. */
 import {
   isDatabaseAddress,
-  partNameAfter,
-  PART_NAMES,
-  connectionParts,
+  partNameAfterPrefix,
+  CONNECTION_PART_NAMES,
+  connectionPartValues,
   findHostPrefixes,
   URL_VARIABLES,
 } from './addressVariables.ts';
@@ -17,7 +17,7 @@ const KNOWN_PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
 /** Matches Postgres in a value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
 const POSTGRES = /(?<![a-z])(?:pg|pgsql|postgres(?:ql)?|postgis)(?![a-z])/i;
 const PORT = '5432';
-const PARTS: ReadonlySet<string> = new Set(Object.values(PART_NAMES).flat());
+const PARTS: ReadonlySet<string> = new Set(Object.values(CONNECTION_PART_NAMES).flat());
 
 type Parts = ReadonlyMap<string, string | undefined>;
 
@@ -30,7 +30,7 @@ export function databaseVariables(
   url: string | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): Record<string, string | undefined> {
-  const parts: Parts = new Map(url === undefined ? [] : connectionParts(requireDatabaseUrl(url)));
+  const parts: Parts = new Map(url === undefined ? [] : connectionPartValues(requireDatabaseUrl(url)));
   // Always set, because programs read what is missing from `.env`.
   const always = ['PG', 'POSTGRES_'].flatMap((prefix) =>
     ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE'].map((part) => [`${prefix}${part}`, parts.get(part)]),
@@ -50,7 +50,9 @@ function* presentVariables(
 ): Generator<[name: string, value: string | undefined]> {
   const prefixes = prefixesOfPostgres(environment);
   for (const [name, value = ''] of Object.entries(environment)) {
-    const part = prefixes.map((prefix) => partNameAfter(prefix, name)).find((each) => PARTS.has(each ?? ''));
+    const part = prefixes
+      .map((prefix) => partNameAfterPrefix(prefix, name))
+      .find((each) => PARTS.has(each ?? ''));
     if (part !== undefined) yield [name, parts.get(part)];
     else if (isDatabaseAddress(value)) yield [name, replacementUrl(name, value, url)];
     else if (OTHER_VARIABLES.test(name)) yield [name, undefined];

@@ -31,7 +31,7 @@ const shownNumber = z.optional(z.union([number, unknownValue]));
 const shownFlag = z.optional(z.union([flag, unknownValue]));
 
 /** The login that reads on a branch of the local service. Contains a secret. */
-export const Reader = z.object({ role: text, password: text });
+export const ReaderCredentials = z.object({ role: text, password: text });
 
 /** An API key in a list. Timestamps are ISO 8601 UTC. */
 export const ApiKey = z.object({
@@ -208,7 +208,7 @@ const parseReadable = <T>(list: unknown, item: z.ZodMiniType<T>): readonly T[] =
 export const parseSessions = (list: unknown): readonly Session[] => parseReadable(list, Session);
 
 /** What only the local service knows of an active compute. Clients of PgBouncer aren't activity while they do nothing. */
-export const Activity = z.object({
+export const PooledActivity = z.object({
   pooled_clients: number,
 });
 

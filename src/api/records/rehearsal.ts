@@ -69,7 +69,7 @@ export interface Relation {
   /** The name with its schema, quoted if necessary. */
   readonly name: string;
   readonly kind: string;
-  /** Changes if Postgres writes the relation again. */
+  /** The relation's file node, which changes if Postgres rewrites the relation. */
   readonly file: number;
   readonly bytes: number;
   /** How many of its rows were changed or deleted so far, where locks are only sampled. */

@@ -1,6 +1,6 @@
 /** Maps every failure of a call to an {@link ApiError} that names the call. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from './errors.ts';
+import { ApiError, isCertificateCode, type ApiFault, type UnexpectedReply } from './errors.ts';
 import { BodyTooLargeError, type RawResponse, type ResponseHeaders } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
 
@@ -75,7 +75,7 @@ export function responseError(call: CallInfo, { status, headers, body }: RawResp
     return unexpectedReplyError(call, status, 'redirect', redirectTarget(headers));
   const json = parseJson(body)?.value;
   const message = safeText(json, 'message', call.key);
-  const fault: Fault = {
+  const fault: ApiFault = {
     kind: 'rejected',
     status,
     ...(message === undefined ? { isSilent: true } : {}),

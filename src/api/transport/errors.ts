@@ -33,7 +33,7 @@ export const NAME_TAKEN = 'NAME_TAKEN';
  * - `cancelled`: by the caller, for example because a picker or the connection was closed.
  * - `invalidRequest`: nothing was sent, because an argument isn't safe to put into a request.
  */
-export type Fault =
+export type ApiFault =
   | Rejected
   | UnexpectedReply
   | { readonly kind: 'network'; readonly code: string | undefined }
@@ -42,13 +42,13 @@ export type Fault =
 /** The only error that the client throws. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly fault: Fault;
+  readonly fault: ApiFault;
   /** Milliseconds since 1970. */
   readonly time = Date.now();
   /** Whether a change may have been made although the call failed. It is false for calls that only read. */
   readonly mayHaveExecuted: boolean;
 
-  constructor(message: string, fault: Fault, options: { readonly mayHaveExecuted?: boolean } = {}) {
+  constructor(message: string, fault: ApiFault, options: { readonly mayHaveExecuted?: boolean } = {}) {
     super(message);
     this.fault = fault;
     this.mayHaveExecuted =
@@ -57,7 +57,7 @@ export class ApiError extends Error {
 }
 
 /** The fault of an error from the client, or undefined for any other error. */
-export const faultOf = (error: unknown): Fault | undefined =>
+export const faultOf = (error: unknown): ApiFault | undefined =>
   error instanceof ApiError ? error.fault : undefined;
 
 /** The status with which the service rejected the request, if it did. */

@@ -18,7 +18,7 @@ import { retryDelay, type RetryLimits } from './retry.ts';
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** A retry that is about to happen. `status` is undefined if there was no response. */
-export interface Retry {
+export interface PendingRetry {
   readonly status: number | undefined;
   /** Failed attempts so far. */
   readonly attempt: number;
@@ -30,7 +30,7 @@ export interface CallOptions {
   /** Ends the call, which then throws `cancelledError`. */
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait for another attempt. */
-  readonly onRetry?: ((retry: Retry) => void) | undefined;
+  readonly onRetry?: ((retry: PendingRetry) => void) | undefined;
 }
 
 /** Limits in milliseconds. */

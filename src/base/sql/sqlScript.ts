@@ -69,7 +69,7 @@ export class SqlScript {
   readonly #lexer: SqlLexer;
   #statement: Statement | undefined;
   #endOfData = 0;
-  /** A statement that the last command sends. */
+  /** The statement that was ended by a command such as `\g`, and that `next` returns after the command. */
   #sent: ScriptStatement | undefined;
   #parentheses = 0;
   #bodies = 0;

@@ -2,7 +2,12 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
-import { findComputeLogin, findLoginRole, findReaderLogin, type Missing } from '../connection/branchLogin.ts';
+import {
+  findComputeLogin,
+  findLoginRole,
+  findReaderLogin,
+  type MissingForLogin,
+} from '../connection/branchLogin.ts';
 import type { RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
@@ -46,7 +51,7 @@ async function requireCompute(inventory: Inventory, request: LoginRequest): Prom
 
 function requireFound<T extends { readonly missing?: undefined }>(
   { branchId, database }: LoginRequest,
-  found: T | Missing,
+  found: T | MissingForLogin,
 ): T {
   if (found.missing === undefined) return found;
   if (found.missing === 'password')

@@ -15,7 +15,7 @@ import {
   readLines,
   type BridgeCall,
 } from './bridgeMessages.ts';
-import { recordFile, removeStaleRecords, type WindowRecord } from './windowRecords.ts';
+import { windowRecordFile, removeStaleRecords, type WindowRecord } from './windowRecords.ts';
 
 interface BridgeOptions {
   /** The folder for the records of all windows. */
@@ -56,7 +56,7 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
     connection.once('close', () => connections.delete(connection));
     serveConnection(connection, { socket, token }, { call: options.call, countPresence });
   });
-  const record = recordFile(folder, process.pid);
+  const record = windowRecordFile(folder, process.pid);
   let isDisposed = false;
   let published = Promise.resolve();
   // One after the other, because the folders of the last call count.

@@ -6,7 +6,7 @@ import os from 'node:os';
 import { encodedHookLine, hookLine, terminalLine } from './commandLine.ts';
 import type { Launch } from './launcher.ts';
 
-export const SERVER_NAME = 'hosted-postgres';
+export const MCP_SERVER_NAME = 'hosted-postgres';
 
 export interface ClientFormat {
   readonly label: string;
@@ -28,11 +28,11 @@ const formatJson = (value: object): string => JSON.stringify(value, undefined, 2
 const jsonFormat =
   (key: string, more: object = {}) =>
   (launch: Launch) =>
-    formatJson({ [key]: { [SERVER_NAME]: { ...launch, ...more } } });
+    formatJson({ [key]: { [MCP_SERVER_NAME]: { ...launch, ...more } } });
 
 const tomlFormat = ({ command, args, env = {} }: Launch) =>
   [
-    `[mcp_servers.${SERVER_NAME}]`,
+    `[mcp_servers.${MCP_SERVER_NAME}]`,
     `command = ${JSON.stringify(command)}`,
     `args = ${JSON.stringify(args)}`,
     // Codex passes on only what is named here.
@@ -45,12 +45,12 @@ const tomlFormat = ({ command, args, env = {} }: Launch) =>
 /** @param flag before each variable */
 const addCommandFormat = (words: readonly string[], flag: string) => (launch: Launch) => {
   const variables = Object.entries(launch.env ?? {}).flatMap(([name, value]) => [flag, `${name}=${value}`]);
-  return terminalLine([...words, SERVER_NAME, ...variables], launch);
+  return terminalLine([...words, MCP_SERVER_NAME, ...variables], launch);
 };
 
 const opencodeFormat = ({ command, args, env }: Launch) => {
   const server = { type: 'local', command: [command, ...args], ...(env && { environment: env }) };
-  return formatJson({ mcp: { [SERVER_NAME]: server } });
+  return formatJson({ mcp: { [MCP_SERVER_NAME]: server } });
 };
 
 /** Gemini CLI, and Qwen Code, which comes from it. Their command line reads what follows `--` as unknown. */

@@ -10,7 +10,7 @@ const SERVERS = 'mcpServers';
  * @returns the same text if it has the server already
  * @throws {SyntaxError} if it isn't JSON, or no object of servers
  */
-export function withServer(text: string, name: string, server: object): string {
+export function addMcpServer(text: string, name: string, server: object): string {
   if (text.trim() === '') return `${JSON.stringify({ [SERVERS]: { [name]: server } }, undefined, 2)}\n`;
   const errors: ParseError[] = [];
   const root: unknown = parse(text, errors, { allowTrailingComma: true });

@@ -5,7 +5,7 @@
  */
 import type Client from 'pg/lib/client.js';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
-import { OWN_PATH, useUsersPath, withSession } from '../database/sql/sqlSession.ts';
+import { USE_CATALOG_SEARCH_PATH, useUsersSearchPath, withSession } from '../database/sql/sqlSession.ts';
 import { Statement, type SqlRequest, type StatementResult } from '../database/sql/sqlStatement.ts';
 
 interface SqlResult extends Omit<StatementResult, 'fields'> {
@@ -31,7 +31,7 @@ export async function runSql(
     timeoutSeconds: request.write ? WRITE_SECONDS : READ_SECONDS,
   };
   return await withSession(login, options, signal, async (client) => {
-    await useUsersPath(client, login);
+    await useUsersSearchPath(client, login);
     const statement = new Statement(request);
     client.query(statement);
     const { fields, ...result } = await statement.result;
@@ -61,6 +61,6 @@ async function describeResult(
     fields.map(({ dataTypeID }) => dataTypeID),
     fields.map(({ dataTypeModifier }) => dataTypeModifier),
   ];
-  await client.query(OWN_PATH);
+  await client.query(USE_CATALOG_SEARCH_PATH);
   return (await client.query<[string, boolean]>({ text: DESCRIBE, values, rowMode: 'array' })).rows;
 }

@@ -13,7 +13,7 @@ const WindowRecord = z.object({
 });
 export type WindowRecord = z.infer<typeof WindowRecord>;
 
-export const recordFile = (folder: string, pid: number): string => path.join(folder, `${pid}.json`);
+export const windowRecordFile = (folder: string, pid: number): string => path.join(folder, `${pid}.json`);
 
 interface FoundWindow extends WindowRecord {
   readonly pid: number;
@@ -60,7 +60,7 @@ export async function findWindows(
 export async function removeStaleRecords(folder: string): Promise<void> {
   for (const { pid, socket } of await readWindows(folder)) {
     if (isAlive(pid)) continue;
-    await rm(recordFile(folder, pid), { force: true });
+    await rm(windowRecordFile(folder, pid), { force: true });
     if (process.platform === 'win32') continue;
     // The socket may be in a temporary folder, which another user has by now.
     await rm(socket, { force: true }).catch(() => undefined);

@@ -16,7 +16,7 @@ import type { BranchList } from '../inventory/branchLists.ts';
 import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
-import { isAsChanged, wasReset } from './lostReply.ts';
+import { hasRequestedChange, wasReset } from './lostReply.ts';
 import { hasLogicalReplication, projectEdit } from './projectEdit.ts';
 
 interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send' | 'feature' | 'targetStillExists'> {
@@ -84,7 +84,7 @@ export class BranchActions {
     return this.#change(ids, options, {
       verb: 'edit',
       send: ({ branches }, call) => branches.update(ids.projectId, ids.branchId, change, call),
-      wasMade: (list) => isAsChanged(list.branches.get(ids.branchId), change),
+      wasMade: (list) => hasRequestedChange(list.branches.get(ids.branchId), change),
     });
   }
 
@@ -265,7 +265,7 @@ export class BranchActions {
   }
 
   /**
-   * Deletes its branches and their data, for good unless the service lets it be recovered.
+   * Deletes a project with its branches and their data, for good unless the service lets the user recover the project.
    * @throws {ApiError}
    * @throws {NotOfferedError}
    */

@@ -3,7 +3,7 @@ import type { Branch } from '../../api/records/records.ts';
 import type { BranchPatch } from '../../api/records/requests.ts';
 
 /** @param change the attributes that were sent */
-export const isAsChanged = (branch: Branch | undefined, change: BranchPatch): boolean =>
+export const hasRequestedChange = (branch: Branch | undefined, change: BranchPatch): boolean =>
   branch !== undefined &&
   Object.entries(change).every(([field, value]) => {
     const current: unknown = Reflect.get(branch, field) ?? null;

@@ -4,7 +4,7 @@ import type { CallOptions } from '../../api/client.ts';
 import type { OpenConnections } from '../../api/records/effects.ts';
 import type { SendOptions } from '../operations/changeSender.ts';
 import { announce } from '../window/ui/announce.ts';
-import { approve, requireWritable, type ApprovalRequest } from '../operations/ui/approval.ts';
+import { approveChange, requireWritable, type ApprovalRequest } from '../operations/ui/approval.ts';
 import { window } from '../window/ui/window.ts';
 import type { CommandContext, Run } from './context.ts';
 import type { ComputeIds, ResourceRef } from '../account/refs.ts';
@@ -30,7 +30,7 @@ export async function makeChange<T extends object>(
   if (drops !== undefined) requireWritable(guards, request);
   const connections = drops && (await countConnections(computeActions, [drops].flat()));
   const text = typeof detail === 'function' ? detail(connections) : detail;
-  if (!(await approve(guards, { ...request, detail: text }, initialConnection))) return undefined;
+  if (!(await approveChange(guards, { ...request, detail: text }, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
   // For a pending change, the status bar shows the progress and the end.
   const isPending = 'isPending' in result && result.isPending === true;

@@ -20,7 +20,7 @@ import { resourceText } from '../inventory/ui/resourceText.ts';
 import { computeChoice, computeIcon } from '../inventory/ui/computeText.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
-import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
+import { askInSteps, type Ask, type StepsLeft, type Question } from '../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../window/ui/input/quickInput.ts';
 import { branchTitle, projectName } from '../inventory/names.ts';
 
@@ -68,7 +68,7 @@ export function projectQuestion(context: CommandContext, placeholder?: string): 
 export const askForProject = (
   context: CommandContext,
   ask: Ask,
-  { placeholder, ...options }: Following & { readonly placeholder?: string | undefined } = {},
+  { placeholder, ...options }: StepsLeft & { readonly placeholder?: string | undefined } = {},
   preferred: string | undefined = currentProject(context),
 ): Promise<string> => ask(projectQuestion(context, placeholder), { ...options, assumed: preferred });
 
@@ -103,14 +103,14 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
   return others.length === 0 ? first : undefined;
 }
 
-export type Row = ComputeNode | BranchNode | ProjectNode;
+export type PickerRow = ComputeNode | BranchNode | ProjectNode;
 
-export function idOf(row: Row): string {
+export function pickerRowId(row: PickerRow): string {
   if (row.kind === 'compute') return row.computeId;
   return row.kind === 'branch' ? `${row.projectId}/${row.branchId}` : row.projectId;
 }
 
-export interface RowItem<T extends Row = Row> extends Choice<T> {
+export interface PickerItem<T extends PickerRow = PickerRow> extends Choice<T> {
   readonly value: T;
 }
 
@@ -126,7 +126,7 @@ export interface PickerContext extends Pick<CommandContext, 'session' | 'invento
   readonly computesView: Pick<ComputesView, 'view'>;
 }
 
-interface ComputeQuestion extends Following, Offered {
+interface ComputeQuestion extends StepsLeft, Offered {
   readonly placeholder: string;
 }
 
@@ -136,8 +136,8 @@ export async function askForCompute(
   ask: Ask,
   { placeholder, canPick = () => true, none = l10n.t('No computes'), following = 0 }: ComputeQuestion,
 ): Promise<ComputeNode> {
-  const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
-  const row = await ask<Row>(pickOne({ placeholder, none, items, idOf }), { following });
+  const items = (show: (items: readonly PickerItem[]) => void) => loadComputeItems(context, canPick, show);
+  const row = await ask<PickerRow>(pickOne({ placeholder, none, items, idOf: pickerRowId }), { following });
   if (row.kind === 'compute') return row;
   const { projectId } = row;
   const itemsOfProject = async () => {
@@ -149,10 +149,10 @@ export async function askForCompute(
 }
 
 /** The loaded computes, in the order of the tree. Those of the selected row come first, then the last used one. */
-export function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
+export function computeItems(context: PickerContext, canPick: CanPick): PickerItem<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
-  const itemRank = ({ value }: RowItem<ComputeNode>) => {
+  const itemRank = ({ value }: PickerItem<ComputeNode>) => {
     if (isComputeWithin(value, selected)) return 0;
     return value.computeId === lastCompute.node?.computeId ? 1 : 2;
   };
@@ -162,7 +162,7 @@ export function computeItems(context: PickerContext, canPick: CanPick): RowItem<
     return branchIdsOf(inventory, id).flatMap((branchId) => members?.get(branchId)?.filter(canPick) ?? []);
   });
   return computes
-    .map((compute): RowItem<ComputeNode> => {
+    .map((compute): PickerItem<ComputeNode> => {
       const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
       const project = projectName(inventory, projectId);
       const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
@@ -178,7 +178,7 @@ export function computeItems(context: PickerContext, canPick: CanPick): RowItem<
 
 /** What a list has in addition to computes. */
 interface MoreItems {
-  items(): readonly RowItem[];
+  items(): readonly PickerItem[];
   load(projectIds: readonly string[]): Promise<void>;
 }
 
@@ -186,9 +186,9 @@ interface MoreItems {
 export async function loadComputeItems(
   context: PickerContext,
   canPick: CanPick,
-  show: (items: readonly RowItem[]) => void,
+  show: (items: readonly PickerItem[]) => void,
   more?: MoreItems,
-): Promise<readonly RowItem[]> {
+): Promise<readonly PickerItem[]> {
   const { inventory } = context;
   await inventory.ensureProjects();
   const current = currentProject(context);
@@ -196,30 +196,31 @@ export async function loadComputeItems(
   if (current !== undefined) await inventory.loadComputes(current).catch(() => undefined);
   // Items keep their positions, because the user may be about to pick one.
   const places = new Map<string, number>();
-  const keptPosition = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
+  const keptPosition = ({ value }: PickerItem) => places.get(pickerRowId(value)) ?? places.size;
   const known = () => {
     const computes = computeItems(context, canPick);
     const items = [...computes, ...(more?.items() ?? []), ...unloadedProjects(inventory)];
     if (places.size > 0) items.sort((a, b) => keptPosition(a) - keptPosition(b));
-    for (const { value } of items) if (!places.has(idOf(value))) places.set(idOf(value), places.size);
+    for (const { value } of items)
+      if (!places.has(pickerRowId(value))) places.set(pickerRowId(value), places.size);
     return items;
   };
-  return await loadItems<RowItem>(inventory, known, show, async () => {
+  return await loadItems<PickerItem>(inventory, known, show, async () => {
     await inventory.projects?.load();
     const ids = [...(inventory.projects?.entries.keys() ?? [])];
-    if (ids.length > MAX_LOADED) return;
+    if (ids.length > MAX_PRELOADED) return;
     const computes = inventory.loadComputesOf(ids).catch(() => undefined);
     await Promise.all([computes, more?.load(ids)]);
   });
 }
 
 /** Returns the projects whose computes couldn't be loaded, if the account is small. Picking one shows the error. */
-function unloadedProjects(inventory: Inventory): RowItem<ProjectNode>[] {
+function unloadedProjects(inventory: Inventory): PickerItem<ProjectNode>[] {
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   return projects
     .filter(({ id }) => {
       const list = inventory.computesOf(id);
-      return list?.isLoaded !== true && (projects.length > MAX_LOADED || list?.failure !== undefined);
+      return list?.isLoaded !== true && (projects.length > MAX_PRELOADED || list?.failure !== undefined);
     })
     .map(({ id, record }) => ({
       label: nameOrId(record?.name, id),
@@ -265,7 +266,7 @@ export async function pickCompute(
 }
 
 /** If there are more projects than this, computes are loaded only for the project that the user picks. */
-export const MAX_LOADED = 50;
+export const MAX_PRELOADED = 50;
 
 /** Shows loaded items while others load. Updates at each doubling, because VS Code takes long to draw thousands. */
 async function loadItems<T>(
@@ -293,6 +294,6 @@ async function loadItems<T>(
 /** Counts projects only in a large account, where they are listed. */
 function countKnownRows(inventory: Inventory): number {
   const ids = [...(inventory.projects?.entries.keys() ?? [])];
-  const listed = ids.length > MAX_LOADED ? ids.length : 0;
+  const listed = ids.length > MAX_PRELOADED ? ids.length : 0;
   return ids.reduce((sum, id) => sum + (inventory.computesOf(id)?.computes.size ?? 0), listed);
 }

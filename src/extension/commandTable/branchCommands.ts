@@ -1,32 +1,32 @@
 /** The commands for projects and branches, with their schemas, rows and history. */
 import {
-  branchData,
+  branchDataMenu,
   branchMore,
   computesRow,
   computesTitle,
   editorTitle,
-  sqlContext,
+  sqlEditorMenu,
   type CommandRow,
   type MenuOf,
 } from './menus.ts';
 import {
-  all,
+  allOf,
   CHILD_BRANCH,
   DATABASE_OR_TABLE,
   HAS_BRANCHES,
   HAS_SNAPSHOTS,
-  LISTED,
+  LISTED_PROJECT_OR_BRANCH,
   LISTED_BRANCH,
   LISTED_PROJECT,
-  LOADED,
-  OTHER_BRANCH,
-  PROTECTED,
+  HAS_LOADED,
+  NON_DEFAULT_BRANCH,
+  PROTECTED_BRANCH,
   ROWS_DOCUMENT,
   SCHEMA_DOCUMENT,
   SNAPSHOT,
   SNAPSHOTS,
   TRUSTED,
-  UNPROTECTED,
+  UNPROTECTED_BRANCH,
 } from './when.ts';
 
 /** A command for listed branches, in the palette and in one menu of their rows. */
@@ -45,33 +45,33 @@ export const BRANCH_COMMANDS = {
   'hostedPostgres.branch.create': {
     icon: 'git-branch',
     palette: HAS_BRANCHES,
-    menus: [computesRow('2_branch@1', LISTED), computesRow('inline@1', LISTED_PROJECT)],
+    menus: [computesRow('2_branch@1', LISTED_PROJECT_OR_BRANCH), computesRow('inline@1', LISTED_PROJECT)],
   },
   'hostedPostgres.branch.rename': branchMenu(branchMore, '2_change@1'),
-  'hostedPostgres.branch.protect': branchMenu(branchMore, '2_change@2', UNPROTECTED),
-  'hostedPostgres.branch.unprotect': branchMenu(branchMore, '2_change@2', PROTECTED),
-  'hostedPostgres.branch.setDefault': branchMenu(branchMore, '2_change@3', OTHER_BRANCH),
+  'hostedPostgres.branch.protect': branchMenu(branchMore, '2_change@2', UNPROTECTED_BRANCH),
+  'hostedPostgres.branch.unprotect': branchMenu(branchMore, '2_change@2', PROTECTED_BRANCH),
+  'hostedPostgres.branch.setDefault': branchMenu(branchMore, '2_change@3', NON_DEFAULT_BRANCH),
   'hostedPostgres.branch.reset': branchMenu(branchMore, '2_change@4', CHILD_BRANCH),
-  'hostedPostgres.branch.changeExpiry': branchMenu(branchMore, '2_change@5', OTHER_BRANCH),
+  'hostedPostgres.branch.changeExpiry': branchMenu(branchMore, '2_change@5', NON_DEFAULT_BRANCH),
   'hostedPostgres.role.resetPassword': branchMenu(branchMore, '2_change@6'),
   'hostedPostgres.branch.delete': branchMenu(computesRow, '8_delete@1'),
   'hostedPostgres.undo': branchMenu(computesRow, '2_branch@3'),
-  'hostedPostgres.branch.createFromTime': branchMenu(branchData, '2_time@1'),
-  'hostedPostgres.history.compareSchema': branchMenu(branchData, '2_time@2'),
+  'hostedPostgres.branch.createFromTime': branchMenu(branchDataMenu, '2_time@1'),
+  'hostedPostgres.history.compareSchema': branchMenu(branchDataMenu, '2_time@2'),
   'hostedPostgres.history.compareRows': {
     palette: HAS_BRANCHES,
-    menus: [branchData('2_time@3', LISTED_BRANCH), computesRow('0_rows@3', DATABASE_OR_TABLE)],
+    menus: [branchDataMenu('2_time@3', LISTED_BRANCH), computesRow('0_rows@3', DATABASE_OR_TABLE)],
   },
   'hostedPostgres.history.openPsql': {
-    palette: all(HAS_BRANCHES, TRUSTED),
-    menus: [branchData('2_time@4', LISTED_BRANCH, TRUSTED)],
+    palette: allOf(HAS_BRANCHES, TRUSTED),
+    menus: [branchDataMenu('2_time@4', LISTED_BRANCH, TRUSTED)],
   },
-  'hostedPostgres.history.mark': branchMenu(branchData, '2_time@5'),
+  'hostedPostgres.history.mark': branchMenu(branchDataMenu, '2_time@5'),
   'hostedPostgres.snapshot.create': {
     icon: 'add',
     palette: HAS_SNAPSHOTS,
     menus: [
-      branchData('2_time@6', LISTED_BRANCH, HAS_SNAPSHOTS),
+      branchDataMenu('2_time@6', LISTED_BRANCH, HAS_SNAPSHOTS),
       computesRow('inline@2', SNAPSHOTS),
       computesRow('2_branch@1', SNAPSHOTS),
     ],
@@ -81,7 +81,7 @@ export const BRANCH_COMMANDS = {
   'hostedPostgres.snapshot.rename': snapshotMenu('3_change@1'),
   'hostedPostgres.snapshot.delete': snapshotMenu('8_delete@1'),
   'hostedPostgres.schema.compare': branchMenu(computesRow, '2_branch@2'),
-  'hostedPostgres.schema.open': branchMenu(branchData, '1_now@1'),
+  'hostedPostgres.schema.open': branchMenu(branchDataMenu, '1_now@1'),
   'hostedPostgres.schema.refresh': {
     icon: 'refresh',
     palette: SCHEMA_DOCUMENT,
@@ -90,17 +90,17 @@ export const BRANCH_COMMANDS = {
   'hostedPostgres.rows.peek': {
     palette: HAS_BRANCHES,
     menus: [
-      branchData('1_now@2', LISTED_BRANCH),
+      branchDataMenu('1_now@2', LISTED_BRANCH),
       computesRow('0_rows@1', DATABASE_OR_TABLE),
-      sqlContext('z_hostedPostgres@1'),
+      sqlEditorMenu('z_hostedPostgres@1'),
     ],
   },
   'hostedPostgres.rows.compare': {
     palette: HAS_BRANCHES,
     menus: [
-      branchData('1_now@3', LISTED_BRANCH),
+      branchDataMenu('1_now@3', LISTED_BRANCH),
       computesRow('0_rows@2', DATABASE_OR_TABLE),
-      sqlContext('z_hostedPostgres@2'),
+      sqlEditorMenu('z_hostedPostgres@2'),
     ],
   },
   'hostedPostgres.rows.refresh': {
@@ -110,7 +110,7 @@ export const BRANCH_COMMANDS = {
   },
   'hostedPostgres.project.create': {
     palette: HAS_BRANCHES,
-    menus: [computesTitle('0_project@1', LOADED, HAS_BRANCHES)],
+    menus: [computesTitle('0_project@1', HAS_LOADED, HAS_BRANCHES)],
   },
   'hostedPostgres.project.rename': {
     palette: HAS_BRANCHES,

@@ -1,6 +1,6 @@
 /** The menus in which commands are offered, and what a row of the command table says. */
 import {
-  all,
+  allOf,
   BRANCH,
   COMPUTE,
   HAS_BRANCHES,
@@ -55,26 +55,26 @@ export type MenuOf = (group: string, ...when: readonly string[]) => MenuEntry;
 
 const menuEntry =
   (menu: MenuEntry['menu'], ...common: readonly string[]): MenuOf =>
-  (group, ...when) => ({ menu, group, when: all(...common, ...when) });
+  (group, ...when) => ({ menu, group, when: allOf(...common, ...when) });
 
 export const computesTitle = menuEntry('view/title', IN_COMPUTES);
 export const apiKeysTitle = menuEntry('view/title', IN_API_KEYS, SIGNED_IN);
 export const computesRow = menuEntry('view/item/context', IN_COMPUTES);
 /** The submenus keep the menu of a row short. */
-export const branchData = menuEntry('hostedPostgres.branchData', IN_COMPUTES);
+export const branchDataMenu = menuEntry('hostedPostgres.branchData', IN_COMPUTES);
 export const branchMore = menuEntry('hostedPostgres.branchMore', IN_COMPUTES);
 export const computeMore = menuEntry('hostedPostgres.computeMore', IN_COMPUTES);
 export const apiKeysRow = menuEntry('view/item/context', IN_API_KEYS);
 export const editorTitle = menuEntry('editor/title');
-export const operationsTitle = menuEntry('editor/title', OPERATIONS_DOCUMENT);
-export const sqlContext = menuEntry('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
+export const operationsEditorTitle = menuEntry('editor/title', OPERATIONS_DOCUMENT);
+export const sqlEditorMenu = menuEntry('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
 /** The conditions for a SQL file that can be run. */
 const RUNS_FILES = [SQL_FILE, SIGNED_IN, TRUSTED, HAS_BRANCHES];
-export const gitBranch = menuEntry('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
-export const fileTitle = menuEntry('editor/title', ...RUNS_FILES);
-export const fileContext = menuEntry('editor/context', ...RUNS_FILES);
-export const explorerContext = menuEntry('explorer/context', ...RUNS_FILES);
-export const explorerFolder = menuEntry(
+export const gitMenu = menuEntry('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
+export const sqlFileTitle = menuEntry('editor/title', ...RUNS_FILES);
+export const sqlFileMenu = menuEntry('editor/context', ...RUNS_FILES);
+export const explorerFileMenu = menuEntry('explorer/context', ...RUNS_FILES);
+export const explorerFolderMenu = menuEntry(
   'explorer/context',
   'explorerResourceIsFolder',
   ON_DISK,

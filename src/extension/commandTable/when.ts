@@ -35,31 +35,31 @@ export interface ContextKeys {
 
 type Flag = Exclude<keyof ContextKeys, 'state'>;
 
-export const all = (...conditions: readonly string[]): string => conditions.join(' && ');
-export const is = (key: Flag): string => `hostedPostgres.${key}`;
-export const isNot = (key: Flag): string => `!hostedPostgres.${key}`;
+export const allOf = (...conditions: readonly string[]): string => conditions.join(' && ');
+export const isSet = (key: Flag): string => `hostedPostgres.${key}`;
+export const isUnset = (key: Flag): string => `!hostedPostgres.${key}`;
 export const inState = (state: ViewState): string => `hostedPostgres.state == ${state}`;
 
 const notInState = (state: ViewState): string => `hostedPostgres.state != ${state}`;
 
 export const SIGNED_IN = notInState('signedOut');
-export const FAILED = 'hostedPostgres.state =~ /^failed/';
-export const LOADED = 'hostedPostgres.state =~ /^(ready|empty|emptyOrganization)$/';
-export const HAS_BRANCHES = isNot('branchesNotOffered');
-export const HAS_SNAPSHOTS = all(HAS_BRANCHES, isNot('snapshotsNotOffered'));
-export const CAN_START = isNot('startNotOffered');
+export const LOADING_FAILED = 'hostedPostgres.state =~ /^failed/';
+export const HAS_LOADED = 'hostedPostgres.state =~ /^(ready|empty|emptyOrganization)$/';
+export const HAS_BRANCHES = isUnset('branchesNotOffered');
+export const HAS_SNAPSHOTS = allOf(HAS_BRANCHES, isUnset('snapshotsNotOffered'));
+export const CAN_START = isUnset('startNotOffered');
 export const TRUSTED = 'isWorkspaceTrusted';
-export const IN_FOLDER = all(TRUSTED, 'workspaceFolderCount > 0');
+export const IN_FOLDER = allOf(TRUSTED, 'workspaceFolderCount > 0');
 
 export const SCHEMA_DOCUMENT = 'resourceScheme == hosted-postgres-schema';
-export const DETAILS_PAGE = all('resourceScheme == hosted-postgres-details', 'resourceExtname == .md');
+export const DETAILS_PAGE = allOf('resourceScheme == hosted-postgres-details', 'resourceExtname == .md');
 export const OPERATIONS_DOCUMENT = 'resourceScheme == hosted-postgres-operations';
 export const ROWS_DOCUMENT = 'resourceScheme == hosted-postgres-rows';
 /** A file, or the schema of a branch. */
 export const SQL_DOCUMENT = 'editorLangId == sql';
 /** A file or folder on the machine of the extension. */
 export const ON_DISK = 'resourceScheme =~ /^(file|vscode-remote)$/';
-export const SQL_FILE = all('resourceExtname == .sql', ON_DISK);
+export const SQL_FILE = allOf('resourceExtname == .sql', ON_DISK);
 export const IN_COMPUTES = 'view == hostedPostgres.computes';
 export const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
 
@@ -70,31 +70,31 @@ export const PROJECT_BRANCH_OR_SNAPSHOT = 'viewItem =~ /^(project|branch|snapsho
 /** A project of a service that lists branches. */
 export const LISTED_PROJECT = 'viewItem =~ /^project branches/';
 export const LISTED_BRANCH = 'viewItem =~ /^branch listed/';
-export const LISTED = 'viewItem =~ /^(project branches|branch listed)/';
-export const PROTECTED = 'viewItem =~ /^branch listed \\w+ protected/';
-export const UNPROTECTED = 'viewItem =~ /^branch listed \\w+ unprotected/';
+export const LISTED_PROJECT_OR_BRANCH = 'viewItem =~ /^(project branches|branch listed)/';
+export const PROTECTED_BRANCH = 'viewItem =~ /^branch listed \\w+ protected/';
+export const UNPROTECTED_BRANCH = 'viewItem =~ /^branch listed \\w+ unprotected/';
 /** A branch that isn't the default one. */
-export const OTHER_BRANCH = 'viewItem =~ /^branch listed other/';
+export const NON_DEFAULT_BRANCH = 'viewItem =~ /^branch listed other/';
 export const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
 /** A compute, or a branch for its primary. */
 export const CONNECTABLE = 'viewItem =~ /^compute |^branch\\b.* primary$/';
 export const ENABLED_CONNECTABLE = 'viewItem =~ /^compute (?!disabled)|^branch\\b.* primary$/';
 export const COMPUTE = 'viewItem =~ /^compute /';
-export const ENABLED = 'viewItem =~ /^compute (?!disabled)/';
-export const IDLE = 'viewItem =~ /^compute idle/';
-export const ACTIVE = 'viewItem =~ /^compute active/';
+export const ENABLED_COMPUTE = 'viewItem =~ /^compute (?!disabled)/';
+export const STARTABLE_COMPUTE = allOf('viewItem =~ /^compute idle/', CAN_START);
+export const SUSPENDABLE_COMPUTE = allOf('viewItem =~ /^compute active/', CAN_START);
 /** The service has the log of its Postgres. */
-export const LOGGED = 'viewItem =~ /^compute .* local/';
+export const LOCAL_COMPUTE = 'viewItem =~ /^compute .* local/';
 export const FAILED_COMPUTE = 'viewItem =~ /^compute .* failed/';
-export const RUNNING = 'viewItem =~ /^compute (active|unknown)/';
+export const RUNNING_COMPUTE = 'viewItem =~ /^compute (active|unknown)/';
 /** Rows that load what is below them. */
-export const LOADED_ROWS = 'viewItem =~ /^(databases?|table|snapshots)$/';
+export const LAZY_ROW = 'viewItem =~ /^(databases?|table|snapshots)$/';
 /** All snapshots of a branch. */
 export const SNAPSHOTS = 'viewItem =~ /^snapshots$/';
 export const SNAPSHOT = 'viewItem =~ /^snapshot$/';
 /** All databases of a branch, or one of them. */
 export const DATABASES = 'viewItem =~ /^databases?$/';
-export const NAMED = 'viewItem =~ /^(database|table|column|function)$/';
+export const DATABASE_OBJECT = 'viewItem =~ /^(database|table|column|function)$/';
 export const DATABASE_OR_TABLE = 'viewItem =~ /^(database|table)$/';
 export const API_KEY = 'viewItem =~ /^apiKey/';
 export const API_KEY_IN_USE = "viewItem == 'apiKey inUse'";

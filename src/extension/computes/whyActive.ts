@@ -14,7 +14,7 @@ import {
   type KnownOperations,
   type ComputeStart,
 } from '../operations/activitySpans.ts';
-import { isFinal } from '../operations/pendingChange.ts';
+import { hasEnded } from '../operations/pendingChange.ts';
 
 export interface ActivityFacts extends KnownOperations {
   readonly compute: Compute;
@@ -41,7 +41,7 @@ type HoldingCause =
   | 'branchCopy';
 
 /** What keeps a compute active, or why it isn't. */
-export type Cause =
+export type ActivityCause =
   | HoldingCause
   | 'disabled'
   | 'suspended'
@@ -62,7 +62,7 @@ export type Cause =
 
 /** Durations in seconds. */
 export interface WhyActive {
-  readonly cause: Cause;
+  readonly cause: ActivityCause;
   readonly isReplica: boolean;
   /** The session that is the cause. */
   readonly session?: Session | undefined;
@@ -142,7 +142,7 @@ function activityStatistics(facts: ActivityFacts) {
   };
 }
 
-function stateCause({ compute }: ActivityFacts): Cause | undefined {
+function stateCause({ compute }: ActivityFacts): ActivityCause | undefined {
   const status = computeStatus(compute);
   if (status === 'active') return undefined;
   if (status === 'disabled') return 'disabled';
@@ -161,7 +161,7 @@ function lastUsed({ compute, now }: ActivityFacts, clients: readonly Session[] =
   return all.length === 0 ? undefined : Math.max(0, Math.min(...all));
 }
 
-interface Found<C extends Cause = Cause> {
+interface Found<C extends ActivityCause = ActivityCause> {
   readonly cause: C;
   readonly session?: Session | undefined;
 }
@@ -203,7 +203,7 @@ function holdingCause(
     (isLocal ? find('psql', 'state_for', ({ application }) => application === 'psql') : undefined) ??
     (isLocal ? find('idleSession', 'state_for', () => true) : undefined);
   if (idle !== undefined) return idle;
-  const isCopied = ({ action, status }: Operation) => action === 'create_branch' && !isFinal({ status });
+  const isCopied = ({ action, status }: Operation) => action === 'create_branch' && !hasEnded({ status });
   return isLocal && operations.some(isCopied) ? { cause: 'branchCopy' } : undefined;
 }
 

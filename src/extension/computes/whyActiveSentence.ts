@@ -4,7 +4,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import type { Translator } from '../../base/translator.ts';
 import { findComputeLogin } from '../connection/branchLogin.ts';
-import { knownSince } from '../operations/activitySpans.ts';
+import { operationsKnownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import { whyActiveText } from './whyActiveText.ts';
 import { RECENT_USE, whyActive, type ActivityFacts } from './whyActive.ts';
@@ -53,7 +53,7 @@ async function loadFacts(
     compute,
     now,
     operations: found?.operations ?? [],
-    knownSince: found && knownSince(found),
+    knownSince: found && operationsKnownSince(found),
   };
   if (!asksPostgres || isLocalCompute(compute) || !isInUse(facts)) return facts;
   return { ...facts, sessions: await askPostgres(connection, compute, signal) };

@@ -3,7 +3,7 @@ import type { Session } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import type { Translator } from '../../base/translator.ts';
 import { TIME_UNITS } from '../window/timeUnits.ts';
-import type { Cause, WhyActive } from './whyActive.ts';
+import type { ActivityCause, WhyActive } from './whyActive.ts';
 
 export function whyActiveText(why: WhyActive, l10n: Translator): string {
   const { isReplica, activeFor, suspendsAfter, suspendsIn, starts, startsEvery, cuHours = 0 } = why;
@@ -74,7 +74,7 @@ function causeText(why: WhyActive, l10n: Translator): string {
       : l10n.t('{0} ({1}, process {2})', name, sanitize(client.program, 60), String(client.pid));
   const inState = approximateDuration(session?.state_for ?? 0, l10n);
   const inTransaction = approximateDuration(session?.transaction_for ?? 0, l10n);
-  const texts: Partial<Record<Cause, () => string>> = {
+  const texts: Partial<Record<ActivityCause, () => string>> = {
     connectionFlood: () => l10n.t('{0} clients are connected, most like {1}', clients, who),
     logicalReplication: () => replicationText(who, session, l10n),
     blocked: () => l10n.t('{0} waiting for a lock for {1}', who, inState),

@@ -8,7 +8,7 @@ import type { BranchIds } from '../account/refs.ts';
 import { computeNodeOf } from '../inventory/nodes.ts';
 import {
   loginRoles,
-  LOCAL_DEFAULTS,
+  LOCAL_ROLE_AND_DATABASE,
   type Catalog,
   type Login,
   type RoleAndDatabase,
@@ -16,11 +16,11 @@ import {
 import type { ConnectionStringParts } from './connectionStrings.ts';
 
 /** What a branch lacks for a login. */
-export type Missing =
+export type MissingForLogin =
   | { readonly missing: 'database'; readonly existing: readonly string[] }
   | { readonly missing: 'password'; readonly role: string };
 
-type Found<T> = (T & { readonly missing?: undefined }) | Missing;
+type Found<T> = (T & { readonly missing?: undefined }) | MissingForLogin;
 
 interface Wanted {
   /** The default is the local service's usual database, or else the first one of the branch. */
@@ -57,7 +57,7 @@ export async function findLoginRole(
   const catalog = (await loadBranchCatalog(connection, branch, signal)) ?? { databases: [], roles: [] };
   const pairs = loginRoles(catalog);
   const find = (name: string) => pairs.find((pair) => pair.database === name);
-  const usual = connection.isLocal ? find(LOCAL_DEFAULTS.database) : undefined;
+  const usual = connection.isLocal ? find(LOCAL_ROLE_AND_DATABASE.database) : undefined;
   const found = database ? find(database) : (usual ?? pairs[0]);
   return found ?? { missing: 'database', existing: catalog.databases.map(({ name }) => name) };
 }

@@ -59,7 +59,7 @@ export function isDatabaseField(lead: string, after: string, parent: string): bo
 const isDatabaseParent = (line: string): boolean => DATABASE_KEY.test(line) || CONNECT_CALL.test(line);
 
 /** The closest line above with less indentation: `database:` of YAML, or the beginning of a call. */
-export function parentLine(document: Lines, line: number): string {
+export function parentLine(document: DocumentLines, line: number): string {
   const depth = indentation(document.lineAt(line).text);
   for (let above = line - 1; above >= Math.max(0, line - MAX_LINES_ABOVE); above -= 1) {
     const { text } = document.lineAt(above);
@@ -72,7 +72,7 @@ const MAX_LINES_ABOVE = 50;
 const indentation = (text: string): number => text.length - text.trimStart().length;
 
 /** The part of a VS Code document that is used. */
-export interface Lines {
+export interface DocumentLines {
   readonly lineCount: number;
   lineAt(line: number): { readonly text: string };
 }

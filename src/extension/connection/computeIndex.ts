@@ -9,7 +9,7 @@ import { pooledHost } from '../../api/addresses/host.ts';
 import type { HostAtPosition } from './hostAtPosition.ts';
 import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { projectsOf } from '../inventory/nodes.ts';
+import { changedProjects } from '../inventory/nodes.ts';
 
 /** A compute at one of its hosts. */
 export interface ComputeHost {
@@ -54,7 +54,7 @@ export class ComputeIndex implements Disposable {
     this.#inventory = inventory;
     this.#subscription = inventory.onDidChange((changes) => {
       if (changes.some(({ kind }) => kind === 'all')) this.#projects.clear();
-      for (const projectId of projectsOf(changes)) this.#update(projectId);
+      for (const projectId of changedProjects(changes)) this.#update(projectId);
     });
     const loaded = [...inventory.allComputes()].map((compute) => compute.project_id);
     for (const projectId of new Set(loaded)) this.#update(projectId);

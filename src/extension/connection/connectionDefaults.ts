@@ -28,7 +28,7 @@ interface UsedDefaults extends RoleAndDatabase {
 }
 
 /** Every branch of the local service has these. */
-export const LOCAL_DEFAULTS: RoleAndDatabase = { role: 'app_owner', database: 'app' };
+export const LOCAL_ROLE_AND_DATABASE: RoleAndDatabase = { role: 'app_owner', database: 'app' };
 
 const DEFAULTS_ENTRY = 'hostedPostgres.logins';
 const FORMAT_ENTRY = 'hostedPostgres.copyFormat';
@@ -48,7 +48,7 @@ export class ConnectionDefaults {
   /** @param settings the user's settings, which take precedence */
   propose(projectId: string | undefined, settings: RoleAndDatabase): RoleAndDatabase {
     const used = this.#find(projectId);
-    const local = this.#session.connection?.isLocal === true ? LOCAL_DEFAULTS : undefined;
+    const local = this.#session.connection?.isLocal === true ? LOCAL_ROLE_AND_DATABASE : undefined;
     return {
       role: settings.role || used?.role || local?.role || '',
       database: settings.database || used?.database || local?.database || '',

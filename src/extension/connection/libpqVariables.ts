@@ -45,7 +45,7 @@ export const LIBPQ_VARIABLES = [
 ] as const;
 
 /** While the local service isn't running, another program may listen at the address. It must not get the password. */
-export const LOCAL_SECURITY = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
+export const LOCAL_TLS_VARIABLES = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
 
 /** The variables of a program that connects to a database and nowhere else. The password is in the file `passFile`. */
 export function libpqEnvironment(
@@ -58,7 +58,7 @@ export function libpqEnvironment(
   return {
     ...Object.fromEntries(others),
     ...Object.fromEntries(fields.map(([name, value]) => [VARIABLES[name], value])),
-    ...(isLocalCompute(parts) && LOCAL_SECURITY),
+    ...(isLocalCompute(parts) && LOCAL_TLS_VARIABLES),
     PGPASSFILE: passFile,
   };
 }

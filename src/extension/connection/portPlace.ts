@@ -8,7 +8,7 @@ import {
   URI_AUTHORITY,
   variableBefore,
   type CompletionContext,
-  type Lines,
+  type DocumentLines,
 } from './completionContext.ts';
 
 export type PortPlace =
@@ -27,7 +27,7 @@ const WITH_HOST: PortPlace = { kind: 'withHost' };
 export function portPlace(
   place: Pick<CompletionContext, 'start' | 'end'>,
   line: number,
-  document: Lines,
+  document: DocumentLines,
 ): PortPlace {
   const { text } = document.lineAt(line);
   const lead = text.slice(0, place.start);

@@ -2,7 +2,7 @@
  * Reads or sets one variable in the text of an `.env` file. Libraries, Node, Docker and shells read such files by different
  * rules for quotes, escapes and comments. So of a URL, only the parts that change are replaced, inside the text as it is.
  */
-import { withTarget } from '../../api/addresses/databaseUrl.ts';
+import { replaceUrlTarget } from '../../api/addresses/databaseUrl.ts';
 
 /** Replaces the text between two offsets (UTF-16 units). */
 export interface Replacement {
@@ -37,7 +37,7 @@ export function setVariable(file: string, name: string, value: string): ValueCha
   if (last === undefined) return { ...appendLine(file, `${name}=${quoteValue(value)}`), isRequoted: false };
   const { start, end, quote } = last;
   const old = file.slice(start, end);
-  const text = withTarget(old, value);
+  const text = replaceUrlTarget(old, value);
   if (text === undefined ? canHold(quote, old, value) : quote !== '' || !endsInShell(old, text))
     return { start, end, text: text ?? value, isRequoted: false };
   const outer = quote?.length ?? 0;

@@ -4,10 +4,10 @@ import type { RunGit } from '../../base/git/runGit.ts';
 import { findRepository } from '../../base/git/repository.ts';
 
 /** `outside`: not in a repository. `unknown`: git failed, for example because the repository has another owner. */
-export type Ignored = 'ignored' | 'notIgnored' | 'tracked' | 'outside' | 'unknown';
+export type IgnoreState = 'ignored' | 'notIgnored' | 'tracked' | 'outside' | 'unknown';
 
 /** Runs git, because its rules aren't only in `.gitignore`. @param file the real path; the file may not exist */
-export async function readIgnoreState(runGit: RunGit, file: string): Promise<Ignored> {
+export async function readIgnoreState(runGit: RunGit, file: string): Promise<IgnoreState> {
   const folder = path.dirname(file);
   // Git has the same exit code if there is no repository and if it rejects the repository.
   if ((await findRepository(folder)) === undefined) return 'outside';

@@ -37,7 +37,7 @@ export const isSameGitBranch = ({ ignoresCase }: CaseRule, one: string, other: s
   one === other || (ignoresCase && one.toLowerCase() === other.toLowerCase());
 
 /** The name that the map has for a git branch, or else the given one. */
-export function nameInMap(map: BranchMap, gitBranch: string): string {
+export function gitBranchNameInMap(map: BranchMap, gitBranch: string): string {
   if (map.branches.has(gitBranch)) return gitBranch;
   return [...map.branches.keys()].find((name) => isSameGitBranch(map, name, gitBranch)) ?? gitBranch;
 }
@@ -69,7 +69,7 @@ export async function readBranchMap(runGit: RunGit, folder: string): Promise<Bra
 }
 
 /** If git fails, for example because the repository has another owner, the given map is kept. */
-export async function readMapOrKeep(
+export async function readBranchMapOrKeep(
   runGit: RunGit,
   folder: string,
   before: BranchMap,

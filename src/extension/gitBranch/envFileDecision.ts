@@ -2,7 +2,7 @@
 import type { FileProblem } from '../../base/files.ts';
 import type { EnvValue } from '../envFile/envVariable.ts';
 import { isInMap, type BranchMap } from './branchMap.ts';
-import type { GitState, Pause } from './gitState.ts';
+import type { GitState, PauseReason } from './gitState.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 /** Why the file can't point to a database branch. */
@@ -52,7 +52,7 @@ export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
 export type EnvFileDecision =
   /** The file is up to date, or doesn't follow checkouts. */
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'paused'; readonly reason: Pause }
+  | { readonly kind: 'paused'; readonly reason: PauseReason }
   /** Don't change the file. */
   | { readonly kind: 'keep'; readonly reason: KeepReason }
   /** The git branch has no database branch yet. */

@@ -5,7 +5,7 @@ import { findComputeCredentials, computeHost } from '../connection/branchLogin.t
 import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
-import { parseDatabaseUrl, withTarget } from '../../api/addresses/databaseUrl.ts';
+import { parseDatabaseUrl, replaceUrlTarget } from '../../api/addresses/databaseUrl.ts';
 import type { TargetProblem } from './envFileDecision.ts';
 import type { KnownHosts } from './knownHosts.ts';
 import type { BranchRef } from '../account/refs.ts';
@@ -46,7 +46,7 @@ export async function findBranchUrl(
       password: credentials.password,
       host: computeHost(compute, pooled),
     });
-    return { value: await knownHosts.withFormerTls(before, withTarget(before, url) ?? url) };
+    return { value: await knownHosts.withFormerTls(before, replaceUrlTarget(before, url) ?? url) };
   } catch (error) {
     if (!isPermanentRejection(error)) return { problem: 'offline' };
     return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };

@@ -14,12 +14,12 @@ import type { WatchedFiles } from './watchFiles.ts';
 type GitOperation = 'rebase' | 'merge' | 'cherryPick' | 'revert' | 'bisect';
 
 /** Why HEAD may not be the branch that the user works on. */
-export type Pause = 'detached' | GitOperation;
+export type PauseReason = 'detached' | GitOperation;
 
 /** `branch`: without `refs/heads/`. During a merge, both are set. */
 export interface GitState {
   readonly branch: string | undefined;
-  readonly pause: Pause | undefined;
+  readonly pause: PauseReason | undefined;
 }
 
 /** Checked in this order, because MERGE_HEAD can also exist during a rebase. */

@@ -25,13 +25,13 @@ export interface KnownBranch extends BranchRef {
   readonly isDeleted: boolean;
 }
 
-export const isExpired = (known: KnownBranch | undefined, now = Date.now()): boolean =>
+export const isKnownExpired = (known: KnownBranch | undefined, now = Date.now()): boolean =>
   known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= now;
 
 /** Why a branch can't be used, as far as it is known without a request. */
-export function knownProblem(known: KnownBranch | undefined): 'deleted' | 'expired' | undefined {
+export function knownBranchProblem(known: KnownBranch | undefined): 'deleted' | 'expired' | undefined {
   if (known?.isDeleted === true) return 'deleted';
-  return isExpired(known) ? 'expired' : undefined;
+  return isKnownExpired(known) ? 'expired' : undefined;
 }
 
 /** Hosts that are remembered. The least recently used ones are dropped. */

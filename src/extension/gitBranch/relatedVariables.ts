@@ -3,7 +3,11 @@
  * PGHOST. They follow too, direct or pooled as each was: otherwise migrations, for example, would change the old branch.
  */
 import { connectionString } from '../connection/connectionStrings.ts';
-import { PART_NAMES, findHostPrefixes, URL_VARIABLES } from '../../api/addresses/addressVariables.ts';
+import {
+  CONNECTION_PART_NAMES,
+  findHostPrefixes,
+  URL_VARIABLES,
+} from '../../api/addresses/addressVariables.ts';
 import {
   parseDatabaseUrl,
   tlsParameters,
@@ -74,10 +78,11 @@ function connectionsBeside(text: string, name: string, main: DatabaseUrl): reado
 /** Finds the variables that are a connection together, such as PGHOST, PGHOST_UNPOOLED, PGUSER and PGPASSWORD. */
 function groupConnections(text: string, prefix: string, main: DatabaseUrl): readonly Connection[] {
   const isSet = (name: string) => getVariable(text, name) !== undefined;
-  const find = (part: Exclude<keyof typeof PART_NAMES, 'host'>) =>
-    PART_NAMES[part].map((name) => `${prefix}${name}`).find(isSet) ?? `${prefix}${PART_NAMES[part][0]}`;
+  const find = (part: Exclude<keyof typeof CONNECTION_PART_NAMES, 'host'>) =>
+    CONNECTION_PART_NAMES[part].map((name) => `${prefix}${name}`).find(isSet) ??
+    `${prefix}${CONNECTION_PART_NAMES[part][0]}`;
   const others = [find('port'), find('user'), find('password'), find('database')] as const;
-  const hosts = PART_NAMES.host.flatMap((name) =>
+  const hosts = CONNECTION_PART_NAMES.host.flatMap((name) =>
     [name, `${name}_UNPOOLED`].map((each) => `${prefix}${each}`),
   );
   const security = prefix === 'PG' ? [...TLS_VARIABLES.keys()].filter(isSet) : [];

@@ -41,14 +41,14 @@ export interface KeptBranch extends UnusedBranch {
 }
 
 /** The database branches of git branches that are gone. */
-export interface Cleanup {
+export interface BranchCleanup {
   readonly unused: readonly UnusedBranch[];
   readonly kept: readonly KeptBranch[];
   /** The branches that no longer exist. */
   readonly gone: readonly CreatedBranch[];
 }
 
-export function findUnused(facts: CleanupFacts): Cleanup {
+export function findUnusedBranches(facts: CleanupFacts): BranchCleanup {
   const { map, account, lists } = facts;
   const exists = gitBranchFinder(facts);
   const unused: UnusedBranch[] = [];
@@ -83,7 +83,7 @@ function reasonToKeep(
 }
 
 /** How many database branches have lost their git branch, as far as it is known without a request. */
-export const countUnused = (facts: BranchUsage): number =>
+export const countUnusedBranches = (facts: BranchUsage): number =>
   new Set(
     facts.map.created
       .filter((created) => findUseOfBranch(facts, created) === undefined)

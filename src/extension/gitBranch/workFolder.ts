@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/git/runGit.ts';
-import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
+import { EMPTY_MAP, gitBranchNameInMap, readBranchMapOrKeep } from './branchMap.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { decideEnvFileChange, reasonToAsk } from './envFileDecision.ts';
 import type { AskReason, EnvFileDecision, EnvFileFacts, StopReason } from './envFileDecision.ts';
@@ -17,7 +17,7 @@ import { findBranchUrl, type FoundBranchUrl, type BranchUrlDependencies } from '
 import { readIgnoreState } from '../envFile/gitIgnored.ts';
 import { isDefaultBranch, readGitState, stateFiles } from './gitState.ts';
 import { findRepository, type Repository } from '../../base/git/repository.ts';
-import { knownProblem, type KnownBranch } from './knownHosts.ts';
+import { knownBranchProblem, type KnownBranch } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
 import { findRelatedVariables } from './relatedVariables.ts';
 import { branchesInOtherWorktrees, type UnreadFolder } from './worktrees.ts';
@@ -185,7 +185,7 @@ export class WorkFolder implements Disposable {
           found: await findBranchUrl(this.#deps, target, value),
         });
       const after = lookup.found.value;
-      if (after !== undefined) return await this.#switch(target, text, value, after);
+      if (after !== undefined) return await this.#switchEnvFile(target, text, value, after);
       decision = { kind: 'stopped', reason: lookup.found.problem };
     }
     this.#update({ ...state, decision });
@@ -203,13 +203,13 @@ export class WorkFolder implements Disposable {
       this.#asked.add(gitBranch);
   }
 
-  async #switch(target: BranchRef, text: string, before: string, after: string): Promise<void> {
+  async #switchEnvFile(target: BranchRef, text: string, before: string, after: string): Promise<void> {
     const { name, file } = this.env;
     try {
       const { changes, left } = await findRelatedVariables(this.#deps, text, name, target);
       if (left.length > 0) throw new Error(`${left.join(', ')} in ${file} can't follow.`);
       const change = await this.env.replace([{ name, before, after }, ...changes]);
-      // This line isn't reached after a failure, which would be repeated at once.
+      // Only after a success: otherwise a failure would be repeated at once.
       this.#runAgain = true;
       if (change === undefined) return;
       this.#deps.notices.showSwitch(this, target, change);
@@ -232,10 +232,10 @@ export class WorkFolder implements Disposable {
     if (repository === undefined) return { ...INITIAL_STATE, host, current, ...found };
     const [{ pause, branch: checkedOut }, { map, gitProblem }, others] = await Promise.all([
       readGitState(repository, runGit),
-      readMapOrKeep(runGit, this.folder, this.#state.map),
+      readBranchMapOrKeep(runGit, this.folder, this.#state.map),
       branchesInOtherWorktrees(this.folder, repository, knownHosts, this.env),
     ]);
-    const branch = checkedOut && nameInMap(map, checkedOut);
+    const branch = checkedOut && gitBranchNameInMap(map, checkedOut);
     if (branch !== this.#undone) this.#undone = undefined;
     const mapped = branch === undefined ? undefined : map.branches.get(branch);
     const target = mapped === 'none' ? undefined : mapped;
@@ -266,7 +266,7 @@ export class WorkFolder implements Disposable {
       lacksOwn: isLinked && others.branches.length > 0 ? lacksOwn : undefined,
       isUndone: this.#undone !== undefined,
       account: session.connection?.accountId,
-      problem: knownProblem(target && knownHosts.find(target)),
+      problem: knownBranchProblem(target && knownHosts.find(target)),
     };
   }
 

@@ -36,7 +36,7 @@ const ENTRY = 'hostedPostgres.markers';
 /** The oldest ones are dropped. Those that last are counted separately. */
 const MAX_OF_BRANCH = 40;
 const MAX_MARKERS = 400;
-export const MAX_TEXT = 120;
+export const MAX_MARKER_TEXT = 120;
 
 interface MarkersOptions {
   /** If a marker can't be written, the change that it marks must not fail. */
@@ -85,7 +85,14 @@ export class Markers {
     const { account, projectId, branchId } = ref;
     // Rounded up: a transaction that has ended in this millisecond was before it.
     const time = new Date(at + 1).toISOString();
-    return { account, projectId, branchId, time, text: text.slice(0, MAX_TEXT).toWellFormed(), ...marker };
+    return {
+      account,
+      projectId,
+      branchId,
+      time,
+      text: text.slice(0, MAX_MARKER_TEXT).toWellFormed(),
+      ...marker,
+    };
   }
 
   #change(next: (all: readonly Marker[]) => readonly Marker[]): void {

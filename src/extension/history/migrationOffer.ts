@@ -47,7 +47,7 @@ interface LaterMigrations {
 }
 
 /** @param applied of a table @param later some of its rows @param transactions of the table, in their order */
-export function findLater(
+export function findLaterMigrations(
   applied: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
   later: ReadonlySet<AppliedMigration>,
   transactions: readonly TableTransaction[],
@@ -78,7 +78,7 @@ export function findLater(
 type Before = Pick<TableTransaction, 'before' | 'lsn'>;
 
 /** Whether one isn't earlier. Where both have positions, these count: times aren't ordered if the clock was wrong. */
-export function isNotEarlier(moment: Before, other: Before): boolean {
+export function isNotEarlierMoment(moment: Before, other: Before): boolean {
   const [position, start] = [moment, other].map(({ lsn }) =>
     lsn?.split('/').map((half) => parseInt(half, 16)),
   );

@@ -13,7 +13,7 @@ import type { Moment } from './moments.ts';
 
 /** @returns undefined if it isn't known */
 export type FoundChanges = (moment: Moment) => ChangesSince | undefined;
-export const isUnchanged = (changes: ChangesSince | undefined): boolean => changes?.tables_count === 0;
+export const hasNoChanges = (changes: ChangesSince | undefined): boolean => changes?.tables_count === 0;
 /** One request for all moments. Never rejects. */
 export type MomentChanges = (moments: readonly Moment[]) => Promise<FoundChanges | undefined>;
 
@@ -45,7 +45,7 @@ export function momentChanges({ session, log }: ChangesSources, ref: BranchRef):
 }
 
 /** When the schema was changed, as far as it is known. Never rejects. @returns undefined for a service that doesn't offer it */
-export function schemaChanges({ session, log }: ChangesSources, { projectId, branchId }: BranchRef) {
+export function schemaChangesLoader({ session, log }: ChangesSources, { projectId, branchId }: BranchRef) {
   const { connection } = session;
   if (connection?.isLocal !== true) return undefined;
   return async (): Promise<readonly SchemaChange[]> => {
@@ -66,7 +66,7 @@ interface StartDependencies extends Pick<ChangesSources, 'log'> {
 }
 
 /** Starts the branch's compute if it is idle. Without it, the changes aren't known. Never rejects. */
-export async function startIdle(
+export async function startIdlePrimary(
   { inventory, computeActions, tracker, log }: StartDependencies,
   ref: BranchRef,
   initialConnection: AccountConnection | undefined,

@@ -15,7 +15,7 @@ import { readHeadLog } from './headLog.ts';
 import type { Markers } from './markers.ts';
 import type { AppliedMigrations } from './appliedMigrations.ts';
 import { areUnchangedSince, readMigrationFiles } from './migrationFiles.ts';
-import { findLater, isNotEarlier, removedMigrations } from './migrationOffer.ts';
+import { findLaterMigrations, isNotEarlierMoment, removedMigrations } from './migrationOffer.ts';
 import { earliestMoment, restoreSourceAt } from './moments.ts';
 import { type RestoreSource } from '../account/refs.ts';
 
@@ -70,11 +70,11 @@ export async function offerAfterCheckout(
   const { branches } = await connection.client();
   const read = async ({ table }: AppliedMigrations) =>
     (await branches.listTableTransactions(projectId, branchId, table, { signal })) ?? [];
-  const found = findLater(own.applied, own.later, await read(own.applied));
+  const found = findLaterMigrations(own.applied, own.later, await read(own.applied));
   if (found === undefined) return undefined;
   // Another program has applied migrations since then.
   for (const table of tables)
-    if (table !== own.applied && (await read(table)).some((each) => isNotEarlier(each, found)))
+    if (table !== own.applied && (await read(table)).some((each) => isNotEarlierMoment(each, found)))
       return undefined;
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
   const earliest = earliestMoment(history);

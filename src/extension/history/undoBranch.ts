@@ -28,7 +28,7 @@ export function nameWithTime(prefix: string, list: Names, now = new Date()): str
 const DAY = 24 * 60 * 60;
 
 /** How long the data from before an undo is kept, in seconds: no longer than services let a branch expire. */
-export const keptSeconds = (retention: number | null | undefined): number =>
+export const secondsToKeepOldData = (retention: number | null | undefined): number =>
   Math.min(30 * DAY, Math.max(7 * DAY, retention ?? 0));
 
 interface UndoDependencies {
@@ -67,7 +67,7 @@ export async function undoBranch(
   // The service may not allow that for the parent of a branch.
   if (preserved !== undefined && !preserved.expires_at && !result.isPending) {
     const expires_at =
-      inventory.branches.get(projectId, branchId)?.expires_at ?? expiryAfter(keptSeconds(retention));
+      inventory.branches.get(projectId, branchId)?.expires_at ?? expiryAfter(secondsToKeepOldData(retention));
     await branchActions
       .update({ projectId, branchId: preserved.id }, { expires_at }, options)
       .catch(() => undefined);

@@ -40,7 +40,7 @@ export type InventoryEvent =
   | ComputeNode;
 
 /** The projects that the changes are in. */
-export const projectsOf = (changes: readonly InventoryEvent[]): ReadonlySet<string> =>
+export const changedProjects = (changes: readonly InventoryEvent[]): ReadonlySet<string> =>
   new Set(changes.flatMap((change) => ('projectId' in change ? change.projectId : [])));
 
 export interface ApiKeyNode {

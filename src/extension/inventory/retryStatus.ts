@@ -1,12 +1,12 @@
-import type { Retry } from '../../api/transport/http.ts';
+import type { PendingRetry } from '../../api/transport/http.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
-export type OnRetry = (retry: Retry | undefined) => void;
+export type OnRetry = (retry: PendingRetry | undefined) => void;
 
 /** `slow`: no reply for {@link SLOW_AFTER}. */
-type Wait = 'slow' | Pick<Retry, 'status'>;
+type Wait = 'slow' | Pick<PendingRetry, 'status'>;
 
 /** Milliseconds. An attempt may take longer, but the user should know by then why nothing happens. */
 const SLOW_AFTER = 10_000;

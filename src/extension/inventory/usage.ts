@@ -10,7 +10,7 @@ interface Counters {
 }
 
 /** What a project or compute has used, in hours. */
-export interface Usage {
+export interface ResourceUsage {
   readonly cuHours?: number | undefined;
   readonly activeHours?: number | undefined;
 }
@@ -18,7 +18,7 @@ export interface Usage {
 const toHours = (seconds: number | null | undefined): number | undefined =>
   typeof seconds === 'number' ? seconds / 3600 : undefined;
 
-export const recordedUsage = (record: Counters): Usage => ({
+export const recordedUsage = (record: Counters): ResourceUsage => ({
   cuHours: toHours(record.compute_time_seconds ?? record.cpu_used_sec),
   activeHours: toHours(record.active_time_seconds ?? record.active_time),
 });

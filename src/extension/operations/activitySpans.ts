@@ -1,13 +1,13 @@
 /** When a compute was active during the last day, from its operations. */
 import type { Compute, Operation } from '../../api/records/records.ts';
-import { hasFailed, isFinal } from './pendingChange.ts';
+import { hasFailed, hasEnded } from './pendingChange.ts';
 
 /** `unknown`: before the oldest operation that the service still has, or before the compute existed. */
-export type Phase = 'active' | 'idle' | 'starting' | 'unknown';
+export type ActivityPhase = 'active' | 'idle' | 'starting' | 'unknown';
 
 /** Times in milliseconds since 1970. */
-export interface Span {
-  readonly phase: Phase;
+export interface ActivitySpan {
+  readonly phase: ActivityPhase;
   readonly from: number;
   readonly to: number;
 }
@@ -30,10 +30,10 @@ export interface ComputeStart {
 }
 
 /** A day in milliseconds. */
-export const DAY = 24 * 60 * 60_000;
+export const DAY_MILLISECONDS = 24 * 60 * 60_000;
 
 /** Returns the time since which all operations are known, if the service has older ones. */
-export function knownSince(found: {
+export function operationsKnownSince(found: {
   readonly operations: readonly Operation[];
   readonly isComplete: boolean;
 }): number | undefined {
@@ -55,7 +55,7 @@ const oldestFirst = (operations: readonly Operation[]): readonly Operation[] =>
 export function lastDayActivity(
   compute: Compute,
   { operations, now, knownSince: known = 0 }: KnownOperations,
-): { readonly spans: readonly Span[]; readonly starts: readonly ComputeStart[] } {
+): { readonly spans: readonly ActivitySpan[]; readonly starts: readonly ComputeStart[] } {
   const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
   const begin = Math.max(known, Date.parse(compute.created_at ?? '') || 0);
   return {
@@ -68,12 +68,12 @@ function activitySpans(
   { current_state, last_active }: Compute,
   operations: readonly Operation[],
   { now, knownSince: known }: { readonly now: number; readonly knownSince: number },
-): readonly Span[] {
+): readonly ActivitySpan[] {
   const isActive = current_state === 'active';
-  const begin = now - DAY;
-  const spans: Span[] = [];
+  const begin = now - DAY_MILLISECONDS;
+  const spans: ActivitySpan[] = [];
   let cursor = begin;
-  const addSpanUntil = (phase: Phase, end: number) => {
+  const addSpanUntil = (phase: ActivityPhase, end: number) => {
     const to = Math.min(Math.max(end, cursor), now);
     const last = spans.at(-1);
     if (to > cursor && last?.phase === phase) spans.splice(-1, 1, { ...last, to });
@@ -82,13 +82,16 @@ function activitySpans(
   };
   addSpanUntil('unknown', known);
   const changes = operations.filter(({ action }) => action in PHASES_AFTER);
-  let phase: Phase = firstPhase(changes[0], isActive);
+  let phase: ActivityPhase = firstPhase(changes[0], isActive);
   for (const change of changes) {
     if (change.status === 'scheduling' || change.status === 'skipped') continue;
     addSpanUntil(phase, startTimeOf(change));
     if (change.action !== 'start_compute') phase = PHASES_AFTER[change.action] ?? phase;
     else {
-      addSpanUntil('starting', isFinal(change) ? startTimeOf(change) + (change.total_duration_ms ?? 0) : now);
+      addSpanUntil(
+        'starting',
+        hasEnded(change) ? startTimeOf(change) + (change.total_duration_ms ?? 0) : now,
+      );
       phase = hasFailed(change) ? 'idle' : 'active';
     }
   }
@@ -100,19 +103,19 @@ function activitySpans(
 }
 
 /** The phase of a compute after an operation. A service notes a crash as a check of the availability. */
-const PHASES_AFTER: Readonly<Record<string, Phase>> = {
+const PHASES_AFTER: Readonly<Record<string, ActivityPhase>> = {
   start_compute: 'active',
   suspend_compute: 'idle',
   check_availability: 'idle',
 };
 
-function firstPhase(first: Operation | undefined, isActive: boolean): Phase {
+function firstPhase(first: Operation | undefined, isActive: boolean): ActivityPhase {
   if (first === undefined) return isActive ? 'active' : 'idle';
   return first.action === 'start_compute' ? 'idle' : 'active';
 }
 
 /** Returns the milliseconds in a phase. */
-export const totalTime = (spans: readonly Span[], phase: Phase): number =>
+export const totalTime = (spans: readonly ActivitySpan[], phase: ActivityPhase): number =>
   spans.reduce((sum, span) => sum + (span.phase === phase ? span.to - span.from : 0), 0);
 
 /** Milliseconds between the operations of a restart. */
@@ -122,7 +125,8 @@ function startsOnLastDay(operations: readonly Operation[], now: number): readonl
   const ordered = oldestFirst(operations);
   return ordered.flatMap((operation, index) => {
     const at = startTimeOf(operation);
-    if (operation.action !== 'start_compute' || hasFailed(operation) || at < now - DAY) return [];
+    if (operation.action !== 'start_compute' || hasFailed(operation) || at < now - DAY_MILLISECONDS)
+      return [];
     const before = ordered[index - 1];
     const gap = before === undefined ? Infinity : at - startTimeOf(before) - (before.total_duration_ms ?? 0);
     const isRestart = before?.action === 'suspend_compute' && gap < RESTART_GAP;

@@ -12,7 +12,7 @@ import type { Session } from '../account/session.ts';
 import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { OperationTracker } from './operationTracker.ts';
-import type { Verb } from './pendingChange.ts';
+import type { ChangeVerb } from './pendingChange.ts';
 import type { ResourceRef } from '../account/refs.ts';
 
 export interface SendOptions extends CallOptions {
@@ -35,7 +35,7 @@ export interface SendResult extends UpdatedRecords {
 }
 
 export interface ServiceChange {
-  readonly verb: Verb;
+  readonly verb: ChangeVerb;
   /** Undefined for changes of the list of projects. */
   readonly projectId?: string;
   /** Whether other branches may change as well. */

@@ -7,11 +7,11 @@ import { faultOf, isRejected, retryAfterOf } from '../../api/transport/errors.ts
 import { isOperationId } from '../../api/records/ids.ts';
 import {
   hasFailed,
-  isFinal,
+  hasEnded,
   PENDING_ENTRY,
   parsePending,
   type EndReport,
-  type Verb,
+  type ChangeVerb,
   type PendingChange,
 } from './pendingChange.ts';
 import type { Compute, Operation } from '../../api/records/records.ts';
@@ -106,9 +106,9 @@ export class OperationTracker implements Disposable {
   }
 
   /** Follows the operations in the reply to a change. @returns false if all have ended */
-  follow(verb: Verb, target: ResourceRef, operations: readonly Operation[]): boolean {
+  follow(verb: ChangeVerb, target: ResourceRef, operations: readonly Operation[]): boolean {
     const { connection } = this.#deps.session;
-    const open = operations.filter((operation) => !isFinal(operation));
+    const open = operations.filter((operation) => !hasEnded(operation));
     const [first] = open;
     if (connection === undefined || first === undefined) return false;
     const change: PendingChange = {
@@ -203,20 +203,20 @@ export class OperationTracker implements Disposable {
     const operations = [];
     const client = await connection.client();
     for (const operation of change.operations) {
-      const isRequested = !isFinal(operation) && isOperationId(operation.id);
+      const isRequested = !hasEnded(operation) && isOperationId(operation.id);
       const options = { signal: connection.signal };
       if (isRequested) this.#budget.spend(1);
       const answer = isRequested
         ? await client.findOperation(change.projectId, operation.id, options)
         : undefined;
       // If the service doesn't offer the call, or the id isn't valid, a settled compute means that the operation has finished.
-      const status = answer?.status ?? (settled && !isFinal(operation) ? 'finished' : operation.status);
+      const status = answer?.status ?? (settled && !hasEnded(operation) ? 'finished' : operation.status);
       const failures = answer?.failures_count ?? operation.failures;
       operations.push({ ...operation, status, failures, error: answer?.error ?? operation.error });
     }
     if (connection.isClosed || !this.#all.some((other) => other.id === change.id)) return;
     const updated: PendingChange = { ...change, operations };
-    if (!operations.every(isFinal))
+    if (!operations.every(hasEnded))
       return this.#replace(this.#all.map((other) => (other.id === change.id ? updated : other)));
     const failed = operations.find(hasFailed);
     this.#end(updated, failed === undefined ? 'finished' : 'failed', failed?.error);

@@ -5,7 +5,7 @@ import type { ResourceNames } from '../inventory/names.ts';
 import type { Memory } from '../window/memory.ts';
 
 /** What a change does to a compute or branch. */
-export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'restore' | 'delete';
+export type ChangeVerb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'restore' | 'delete';
 
 interface TrackedOperation {
   readonly id: string;
@@ -22,7 +22,7 @@ export interface PendingChange extends ResourceRef {
   readonly id: string;
   /** See `accountId`. Only pending changes of the current account are polled. */
   readonly account: string;
-  readonly verb: Verb;
+  readonly verb: ChangeVerb;
   /** The names of the resource when the change was sent. Undefined if an earlier version has stored the change. */
   readonly names?: ResourceNames | undefined;
   readonly operations: readonly TrackedOperation[];
@@ -42,7 +42,7 @@ const FINAL_STATUSES: ReadonlySet<string> = new Set(['finished', 'failed', 'erro
 const FAILED_STATUSES: ReadonlySet<string> = new Set(['failed', 'error', 'cancelled']);
 
 /** Whether the operation has ended. */
-export const isFinal = ({ status }: Pick<TrackedOperation, 'status'>): boolean => FINAL_STATUSES.has(status);
+export const hasEnded = ({ status }: Pick<TrackedOperation, 'status'>): boolean => FINAL_STATUSES.has(status);
 
 export const hasFailed = ({ status }: Pick<TrackedOperation, 'status'>): boolean =>
   FAILED_STATUSES.has(status);

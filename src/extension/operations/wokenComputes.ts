@@ -5,7 +5,7 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { projectsOf } from '../inventory/nodes.ts';
+import { changedProjects } from '../inventory/nodes.ts';
 
 /**
  * @param isTracked whether a change from this window is pending; its end is reported anyway
@@ -30,7 +30,7 @@ export function watchWokenComputes(
   };
   return inventory.onDidChange((changes) => {
     if (changes.some(({ kind }) => kind === 'all')) idle.clear();
-    const woken = [...projectsOf(changes)].flatMap(wokenIn);
+    const woken = [...changedProjects(changes)].flatMap(wokenIn);
     if (woken.length > 0) onWoken(woken);
   });
 }

@@ -12,7 +12,7 @@ import { readAppliedMigrations } from '../history/appliedMigrations.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Guards } from '../operations/guards.ts';
 import { rehearseOnCopy } from './rehearseOnCopy.ts';
-import { statementRanges, type Place } from '../../rehearsal/statementRanges.ts';
+import { statementRanges, type ScriptPosition } from '../../rehearsal/statementRanges.ts';
 import { loadMigrations, pendingFiles } from './savedMigration.ts';
 
 type CopyDependencies = Parameters<typeof rehearseOnCopy>[0];
@@ -26,7 +26,7 @@ export interface SavingDependencies extends CopyDependencies {
 export interface SavedRehearsal {
   readonly report: Report;
   /** Where the statement of each reason is in the file, if it is known. */
-  readonly places: readonly (readonly [start: Place, end: Place] | undefined)[];
+  readonly places: readonly (readonly [start: ScriptPosition, end: ScriptPosition] | undefined)[];
   /** Why it has failed, if Postgres hasn't said so. */
   readonly failure: string | undefined;
 }

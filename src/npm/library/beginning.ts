@@ -12,13 +12,13 @@ import {
   readState,
   type Catalogs,
   type DatabaseState,
-  type Layout,
+  type ResettableLayout,
 } from './databaseState.ts';
 import { closeClient, openClient, type TestClient } from './testClient.ts';
 
 /** The state of a database when a test file begins, to which it is reset. */
 interface Beginning {
-  readonly layout: Layout;
+  readonly layout: ResettableLayout;
   readonly catalogs: Catalogs;
   readonly state: DatabaseState;
   /** The rows of each table as a text. Those of large tables are added when they are needed. */

@@ -8,7 +8,7 @@ import type Client from 'pg/lib/client.js';
 import { settingsQuery } from './copyDatabase.ts';
 
 /** A table or a materialized view. */
-export interface Table {
+export interface ResettableTable {
   /** Quoted, with its schema. */
   readonly name: string;
   /** The name of its partitioned table, or its own. */
@@ -30,8 +30,8 @@ interface Sequence {
 }
 
 /** The tables and sequences whose rows a reset can replace. */
-export interface Layout {
-  readonly tables: readonly Table[];
+export interface ResettableLayout {
+  readonly tables: readonly ResettableTable[];
   readonly sequences: readonly Sequence[];
   /** Pairs of roots: the first one has a foreign key to the second one. */
   readonly references: readonly (readonly [from: string, to: string])[];
@@ -68,8 +68,8 @@ const USERS = `c.relnamespace not in (select oid from pg_namespace where nspname
 const MAX_SIZE = 32 * 1024 * 1024;
 
 /** @throws {Error} of Postgres */
-export async function readLayout(client: Client): Promise<Layout> {
-  const { rows } = await client.query<{ layout: Layout }>(`select json_build_object(
+export async function readLayout(client: Client): Promise<ResettableLayout> {
+  const { rows } = await client.query<{ layout: ResettableLayout }>(`select json_build_object(
     'tables', (select coalesce(json_agg(json_build_object(
         'name', c.oid::regclass::text,
         'root', coalesce(pg_partition_root(c.oid), c.oid)::regclass::text,
@@ -196,7 +196,7 @@ const CATALOG_QUERY = {
 };
 
 /** Returns the query for the contents. It is separate, because Postgres plans it again after a table was emptied. */
-const contentsQuery = ({ tables, sequences }: Layout): string =>
+const contentsQuery = ({ tables, sequences }: ResettableLayout): string =>
   [
     ...tables.map(
       ({ name }, at) =>
@@ -221,7 +221,7 @@ export async function readCatalogs(client: Client): Promise<Catalogs> {
 }
 
 /** @throws {Error} of Postgres, for example if the catalogs have changed */
-export async function readState(client: Client, layout: Layout): Promise<DatabaseState> {
+export async function readState(client: Client, layout: ResettableLayout): Promise<DatabaseState> {
   const query = contentsQuery(layout);
   const rows = query === '' ? [] : await queryAll<Row>(client, layout.tables, query);
   const tables: TableContents[] = [];
@@ -233,7 +233,10 @@ export async function readState(client: Client, layout: Layout): Promise<Databas
 }
 
 /** Returns the rows of each table as one text, which is empty without rows. @throws {Error} of Postgres */
-export async function readRows(client: Client, tables: readonly Table[]): Promise<Map<string, string>> {
+export async function readRows(
+  client: Client,
+  tables: readonly ResettableTable[],
+): Promise<Map<string, string>> {
   // A column of the name that an alias has hides the row, but not all columns of it.
   const texts = tables.map(
     ({ name }) => `(select coalesce(array_agg(t.*)::text, '') from only ${name} as t)`,
@@ -246,7 +249,7 @@ export async function readRows(client: Client, tables: readonly Table[]): Promis
 /** Returns all rows, also those that row-level security hides from their owner. */
 async function queryAll<T extends QueryResultRow>(
   client: Client,
-  tables: readonly Table[],
+  tables: readonly ResettableTable[],
   query: string,
 ): Promise<readonly T[]> {
   const forced = tables.filter(({ isForced }) => isForced);

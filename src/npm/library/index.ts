@@ -6,7 +6,7 @@ import type { Api } from '../api.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import { isMakerRunning, MAKER_NAME, decodeMaker, encodeMaker, type Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
-import { SHARED_PREFIX, TEMPLATE_DATABASE, withParent, type Parent } from './parents.ts';
+import { SHARED_PREFIX, TEMPLATE_DATABASE, withMigratedParent, type MigratedParent } from './parents.ts';
 import { DatabaseReset } from './reset.ts';
 import { closeClient, openClient } from './testClient.ts';
 import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
@@ -16,7 +16,7 @@ const LIFETIME = 6 * 3600_000;
 
 /** See `types.d.ts`. */
 export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
-  return withParent(options, async (api, { projectId, id: parent }, me) => {
+  return withMigratedParent(options, async (api, { projectId, id: parent }, me) => {
     const name = `test ${me.pid} ${crypto.randomUUID()}`;
     const created = await api.createBranch(projectId, { name, parent, maker: me, lifetime: LIFETIME });
     if (created === undefined) throw new Error(`There is already a branch ${name}`);
@@ -34,7 +34,7 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
 
 /** See `types.d.ts`. */
 export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
-  return withParent(options, async (api, parent, me) => {
+  return withMigratedParent(options, async (api, parent, me) => {
     const server = await findOrCreateSharedUrl(api, parent, me);
     // The name says that the database is in use, until the process or thread has ended. A connection could be ended by any test.
     const name = `test_${encodeMaker(me)}_${randomBytes(4).toString('hex')}`;
@@ -62,7 +62,7 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
 /** @returns the URL of the branch on which all files with the same migrations have a database */
 async function findOrCreateSharedUrl(
   api: Api,
-  { projectId, id, hash, shared }: Parent,
+  { projectId, id, hash, shared }: MigratedParent,
   maker: Maker,
 ): Promise<string> {
   const name = SHARED_PREFIX + hash;

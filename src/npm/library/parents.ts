@@ -25,7 +25,7 @@ const KEPT_PARENTS = 20;
 const POLL = 50;
 
 /** A branch with applied migrations, from which the branches of test files are made. */
-export interface Parent {
+export interface MigratedParent {
   readonly projectId: string;
   readonly id: string;
   /** The hash of the migrations. */
@@ -35,9 +35,9 @@ export interface Parent {
 }
 
 /** Does work with the branch that has the migrations, which is created unless it exists. */
-export async function withParent<T>(
+export async function withMigratedParent<T>(
   options: BranchOptions,
-  work: (api: Api, parent: Parent, me: Maker) => Promise<T>,
+  work: (api: Api, parent: MigratedParent, me: Maker) => Promise<T>,
 ): Promise<T> {
   const { cwd = process.cwd() } = options;
   const [api, hash] = await Promise.all([findService(cwd), hashSteps(cwd, options)]);
@@ -89,7 +89,7 @@ async function findParent(
   api: Api,
   { projectId, source, hash, me }: ParentQuery,
   runSteps: (url: string) => Promise<void>,
-): Promise<Parent> {
+): Promise<MigratedParent> {
   for (;;) {
     const branches = await api.listBranches(projectId);
     await Promise.all(branches.map(async (each) => deleteAbandoned(api, each)));

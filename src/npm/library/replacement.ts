@@ -1,11 +1,16 @@
 /** The statements that give tables and sequences the contents that they had in the beginning. They run in one transaction. */
 import type Client from 'pg/lib/client.js';
-import { forcePoliciesStatement, type DatabaseState, type Layout, type Table } from './databaseState.ts';
+import {
+  forcePoliciesStatement,
+  type DatabaseState,
+  type ResettableLayout,
+  type ResettableTable,
+} from './databaseState.ts';
 
 /** Adds all tables with foreign keys to them, because they must be emptied together. @returns the roots of partitions */
 export function rootsWithReferencing(
-  changed: readonly Table[],
-  references: Layout['references'],
+  changed: readonly ResettableTable[],
+  references: ResettableLayout['references'],
 ): Set<string> {
   const roots = new Set(changed.map(({ root }) => root));
   for (let size = -1; size !== roots.size;) {
@@ -23,7 +28,7 @@ export function rootsWithReferencing(
 export function tableReplacementStatements(
   client: Client,
   roots: ReadonlySet<string>,
-  tables: readonly Table[],
+  tables: readonly ResettableTable[],
   rows: ReadonlyMap<string, string>,
 ): string[] {
   if (roots.size === 0) return [];
@@ -63,7 +68,7 @@ export function tableReplacementStatements(
 /** Other sessions may have values of a cached sequence. They notice `setval` only after these, but a restart at once. */
 export function sequenceResetStatements(
   client: Client,
-  { sequences }: Layout,
+  { sequences }: ResettableLayout,
   before: DatabaseState,
   now: DatabaseState,
 ): string[] {

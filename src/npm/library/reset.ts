@@ -14,7 +14,7 @@ import {
   readState,
   type Catalogs,
   type TableContents,
-  type Table,
+  type ResettableTable,
 } from './databaseState.ts';
 import { tableReplacementStatements, sequenceResetStatements, rootsWithReferencing } from './replacement.ts';
 import { closeClient, type TestClient } from './testClient.ts';
@@ -26,7 +26,7 @@ const MISSING = '3D000';
 export type WithAdmin = <T>(work: (admin: Client) => Promise<T>) => Promise<T>;
 
 /** Why the database must be created again. */
-export interface Obstacle {
+export interface ResetObstacle {
   /** The end of a sentence that begins "The database was created again, because". */
   readonly reason: string;
   /** Whether a test has done something that always needs it, such as DDL. */
@@ -54,14 +54,14 @@ export class DatabaseReset {
   }
 
   /** @returns why the database was created again, if it was @throws {Error} if a transaction is open or a statement writes */
-  async run(withAdmin: WithAdmin): Promise<Obstacle | undefined> {
+  async run(withAdmin: WithAdmin): Promise<ResetObstacle | undefined> {
     let client: TestClient | undefined;
     try {
       client = await this.#connected();
     } catch (error) {
       if (fieldsOf(error).code !== MISSING) throw error;
     }
-    let obstacle: Obstacle | undefined;
+    let obstacle: ResetObstacle | undefined;
     try {
       obstacle =
         client === undefined
@@ -100,7 +100,7 @@ export class DatabaseReset {
   }
 
   /** @returns why that isn't enough, if so @throws {Error} of Postgres */
-  async #replaceRows(client: TestClient, withAdmin: WithAdmin): Promise<Obstacle | undefined> {
+  async #replaceRows(client: TestClient, withAdmin: WithAdmin): Promise<ResetObstacle | undefined> {
     const beginning = (this.#beginning ??= await withAdmin(loadBeginning));
     if ('problem' in beginning)
       return { reason: `what it began with can't be read: ${beginning.problem}`, isOfTest: false };
@@ -144,7 +144,7 @@ export class DatabaseReset {
     return undefined;
   }
 
-  async #rowsOf(tables: readonly Table[]): Promise<Map<string, string>> {
+  async #rowsOf(tables: readonly ResettableTable[]): Promise<Map<string, string>> {
     return withTemplate(this.#url, this.#template, async (client) => readRows(client, tables));
   }
 
@@ -178,7 +178,7 @@ const changedCatalogs = (before: Catalogs, after: Catalogs): string[] =>
   Object.keys(before).filter((name) => before[name] !== after[name]);
 
 /** @throws {Error} if others use a table */
-async function rollBackAfter(client: TestClient, error: unknown): Promise<Obstacle> {
+async function rollBackAfter(client: TestClient, error: unknown): Promise<ResetObstacle> {
   // If the connection has ended, so has its transaction.
   await client.query('rollback').catch(() => undefined);
   const { code, message } = fieldsOf(error);

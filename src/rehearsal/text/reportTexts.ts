@@ -7,7 +7,7 @@ import type { Loss } from '../losses.ts';
 import { lastError, reasonStatement, type FileVerdict } from '../reasonStatement.ts';
 import type { Report } from '../report.ts';
 import type { SaferStatement } from '../saferForms.ts';
-import type { Broken } from '../trials.ts';
+import type { BrokenRelation } from '../trials.ts';
 import type { Reason } from '../verdict.ts';
 import { saferText } from './saferText.ts';
 
@@ -190,7 +190,7 @@ export class ReportTexts {
     return detail === undefined ? text : `${text}. ${detail}`;
   }
 
-  #brokenSentence({ does, name, error }: Broken): string {
+  #brokenSentence({ does, name, error }: BrokenRelation): string {
     const l10n = this.#l10n;
     switch (does) {
       case 'reads':

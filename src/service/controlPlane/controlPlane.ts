@@ -5,9 +5,9 @@ import { deleteExpiredBranches } from './branches/branches.ts';
 import { deleteExpiredSnapshots } from './branches/snapshots.ts';
 import { listRetentions } from './records/historyRetention.ts';
 import {
-  dataIdsOf,
+  branchAndSnapshotIds,
   removeExpiredProjects,
-  removeLeftover,
+  removeDeletedProjectData,
   removeSurplusProjects,
 } from './branches/deletedProjects.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,12 +16,12 @@ import { ClockWatch } from '../core/clockWatch.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes/computes.ts';
 import { computeMutations } from './records/countUsage.ts';
-import { withState } from './records/computeRecord.ts';
-import { computeTask, newOperation, withStatus } from './records/operationRecord.ts';
-import { Operations, type Plane } from './operations/operations.ts';
+import { withComputeState } from './records/computeRecord.ts';
+import { computeTask, newOperation, withOperationStatus } from './records/operationRecord.ts';
+import { Operations, type ControlPlaneContext } from './operations/operations.ts';
 import type { Plan } from '../../api/rules/sizes.ts';
 import {
-  attachAll,
+  attachAllComputes,
   uncountedTimeMutations,
   pooledSessionsMutations,
   suspensionMutations,
@@ -29,7 +29,7 @@ import {
 import { systemReason } from '../../base/systemReason.ts';
 import type { Store } from '../state/store.ts';
 
-interface ControlPlaneDependencies extends Pick<Plane, 'store' | 'engine' | 'clock' | 'plan'> {
+interface ControlPlaneDependencies extends Pick<ControlPlaneContext, 'store' | 'engine' | 'clock' | 'plan'> {
   readonly log: (line: string) => void;
   /** The minimum duration of an operation, in milliseconds. */
   readonly operationDelay: number;
@@ -48,7 +48,7 @@ const HISTORY_INTERVAL = 10_000;
 /** Every so many checks, the history of all branches is checked, and the replication slots of those in use. */
 const ALL_HISTORY_CHECKS = 6;
 
-export class ControlPlane implements Plane {
+export class ControlPlane implements ControlPlaneContext {
   readonly store: Store;
   readonly clock: Clock;
   readonly plan: Plan;
@@ -106,7 +106,7 @@ export class ControlPlane implements Plane {
       const engine = await this.#deps.engine;
       const { account } = this.store;
       const deleted = [...account.deleted.values()].flatMap(({ branchIds }) => branchIds);
-      const branches = [...[...account.projects.values()].flatMap(dataIdsOf), ...deleted];
+      const branches = [...[...account.projects.values()].flatMap(branchAndSnapshotIds), ...deleted];
       const computes = [...account.computes()].map(({ record }) => record.id);
       const events: EngineEvents = {
         wake: (id) => this.#wake(id),
@@ -128,14 +128,14 @@ export class ControlPlane implements Plane {
     store.commit(...uncountedTimeMutations(store.account, clock.now()));
     if (runsPostgres) store.commit(...suspensionMutations(store.account, clock.now()));
     this.operations.resume();
-    for (const leftover of store.account.leftovers.values()) void removeLeftover(this, leftover);
+    for (const leftover of store.account.leftovers.values()) void removeDeletedProjectData(this, leftover);
     try {
       const engine = await this.engine;
       const { postgresProblem, pooledSessions } = engine;
       if (postgresProblem !== undefined) log(`No compute can start. ${postgresProblem}`);
       store.commit(...pooledSessionsMutations(store.account, pooledSessions));
       void this.#keepHistory();
-      await attachAll(store.account, engine, (id, error) => {
+      await attachAllComputes(store.account, engine, (id, error) => {
         if (!this.operations.isStopped) log(`${id} cannot be reached: ${systemReason(error)}`);
       });
     } catch (error) {
@@ -190,11 +190,15 @@ export class ControlPlane implements Plane {
     const compute = store.account.compute(id);
     if (compute?.record.current_state !== 'active' || this.operations.unfinishedOn(id) !== undefined) return;
     const now = clock.now();
-    const idle = withState(compute.record, { current: 'idle', pending: undefined, error: reason }, now);
+    const idle = withComputeState(
+      compute.record,
+      { current: 'idle', pending: undefined, error: reason },
+      now,
+    );
     const operation = newOperation(computeTask(idle, { kind: 'check' }), 'running', now);
     store.commit(...computeMutations(store.account, compute, idle, now), {
       set: 'operation',
-      value: withStatus(operation, 'failed', now, reason),
+      value: withOperationStatus(operation, 'failed', now, reason),
     });
   }
 

@@ -7,7 +7,7 @@ import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/accountState.ts';
 import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
-import { computeSpec, withState } from './records/computeRecord.ts';
+import { computeSpec, withComputeState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
 import { computeMutations } from './records/countUsage.ts';
 
@@ -35,7 +35,7 @@ export function suspensionMutations(account: AccountState, now: number): Mutatio
       unfinished.every(({ step }) => step.kind === 'apply');
     const operations = [...(unfinished.length > 0 ? [] : [suspended]), ...(isStarted ? [started] : [])];
     const pending = isStarted ? 'active' : record.pending_state;
-    const idle = withState(record, { current: 'idle', pending }, now);
+    const idle = withComputeState(record, { current: 'idle', pending }, now);
     return [
       ...computeMutations(account, compute, idle, now),
       ...operations.map((value): Mutation => ({ set: 'operation', value })),
@@ -71,7 +71,7 @@ export const pooledSessionsMutations = (account: AccountState, pooled_sessions: 
  * Opens the address of every compute, except where an unfinished change opens it with the old settings first. A failure is
  * reported and does not stop the others.
  */
-export async function attachAll(
+export async function attachAllComputes(
   account: AccountState,
   engine: ComputeEngine,
   onFailure: (computeId: string, error: unknown) => void,

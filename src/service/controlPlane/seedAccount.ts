@@ -16,7 +16,12 @@ import { AccountState, type ProjectState } from '../state/accountState.ts';
 import { newStoredKey, newKeyValue } from './apiKeys.ts';
 import { readyBranch } from './records/branchRecord.ts';
 import { projectRecord } from './branches/projects.ts';
-import { newCompute, requireNoPrimary, requireValidCreation, withState } from './records/computeRecord.ts';
+import {
+  newCompute,
+  requireNoPrimary,
+  requireValidCreation,
+  withComputeState,
+} from './records/computeRecord.ts';
 import { allocateForCompute, newComputeId } from './computes/computes.ts';
 import { newOperation, newStartTask } from './records/operationRecord.ts';
 
@@ -103,7 +108,7 @@ async function addCompute(
   const starting = { current: 'idle', pending: 'active' } as const;
   const simulated = { current: 'active', pending: undefined, lastActive: now } as const;
   const state = !isActive ? idle : runsPostgres ? starting : simulated;
-  const value = { ...compute, record: withState(compute.record, state, now) };
+  const value = { ...compute, record: withComputeState(compute.record, state, now) };
   account.apply({ set: 'compute', value });
   if (state === starting)
     account.apply({ set: 'operation', value: newOperation(newStartTask(value), 'scheduling', now) });

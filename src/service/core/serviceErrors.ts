@@ -55,7 +55,7 @@ export class StartError extends Error {
   }
 }
 
-export const notUsable = (message: string): StartError => new StartError('notUsable', message);
+export const unusableStartError = (message: string): StartError => new StartError('notUsable', message);
 
 /** Describes a problem that zod found, with the name of the field. zod/mini has no messages. */
 export function formatIssue(issue: z.core.$ZodIssue): string {

@@ -16,7 +16,7 @@ import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
 import {
   booleanParameter,
-  BY_CREATION,
+  OLDEST_FIRST,
   paginate,
   paginationField,
   PROJECT_PAGE_LIMITS,
@@ -41,7 +41,7 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
   'GET /regions': () => jsonReply({ regions: [LOCAL_REGION] }),
   // No other account can share a project with this one.
   'GET /projects/shared': (call) =>
-    jsonReply({ projects: paginate(call, [], PROJECT_PAGE_LIMITS, BY_CREATION).records }),
+    jsonReply({ projects: paginate(call, [], PROJECT_PAGE_LIMITS, OLDEST_FIRST).records }),
   'GET /api_keys': () => jsonReply(plane.keys.list()),
   'POST /api_keys': async ({ request }) => {
     const { key_name } = await readJsonBody(request, ApiKeyCreationBody);
@@ -138,7 +138,12 @@ async function listProjects(plane: ControlPlane, call: ApiCall): Promise<JsonRep
         recoverable_until,
       }))
     : [...existing.values()].map(({ record }) => record);
-  const page = paginate(call, filterBySearch<ProjectRecord>(call, records), PROJECT_PAGE_LIMITS, BY_CREATION);
+  const page = paginate(
+    call,
+    filterBySearch<ProjectRecord>(call, records),
+    PROJECT_PAGE_LIMITS,
+    OLDEST_FIRST,
+  );
   const projects = page.records.map((record) => {
     const project = existing.get(record.id);
     return project === undefined ? record : withUsage(project, clock.now());

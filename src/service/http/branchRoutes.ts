@@ -13,7 +13,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { usageOfBranch } from '../controlPlane/records/countUsage.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
-import { showChanges } from './changesReply.ts';
+import { changesReply } from './changesReply.ts';
 import { choiceParameter, paginate, filterBySearch } from './query.ts';
 import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { deletionReply, jsonReply, type JsonReply } from './response.ts';
@@ -45,7 +45,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
       const { id } = findBranch(...branchTarget(call));
       return jsonReply({ replication_slots: await (await plane.engine).replicationSlots(id) });
     },
-    [`GET ${BRANCH}/changes`]: (call) => showChanges(plane, call, ...branchTarget(call)),
+    [`GET ${BRANCH}/changes`]: (call) => changesReply(plane, call, ...branchTarget(call)),
     [`PATCH ${BRANCH}`]: async (call) => {
       const { branch } = await readJsonBody(call.request, BranchPatchBody);
       return replyWith(call, updateBranch(plane, ...branchTarget(call), branch));

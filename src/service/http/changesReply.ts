@@ -27,7 +27,7 @@ const MAX_TRANSACTIONS = 2000;
  * With `schema=true`, it has the moments before the last changes of the schema.
  * @throws {HttpError}
  */
-export async function showChanges(
+export async function changesReply(
   plane: ControlPlane,
   call: ApiCall,
   project: ProjectState,
@@ -36,7 +36,7 @@ export async function showChanges(
   const branch = findBranch(project, id);
   if (queryParameter(call, 'schema') === 'true') return await showSchemaChanges(plane, branch.id);
   const table = queryParameter(call, 'table');
-  if (table !== undefined) return await showTransactions(plane, branch.id, table);
+  if (table !== undefined) return await transactionsReply(plane, branch.id, table);
   const given = requiredParameter(call, 'since').split(',');
   if (given.length > MAX_MOMENTS) throw badRequest(`since must have at most ${MAX_MOMENTS} moments.`);
   const moments = given.map((text) => parsePastMoment(text, branch.id, plane.clock.now()));
@@ -50,7 +50,7 @@ export async function showChanges(
   return jsonReply({ changes });
 }
 
-async function showTransactions(plane: ControlPlane, branchId: string, text: string): Promise<JsonReply> {
+async function transactionsReply(plane: ControlPlane, branchId: string, text: string): Promise<JsonReply> {
   const [, database, table, file] = /^(\d{1,10})\/(\d{1,10})\/(\d{1,10})$/.exec(text) ?? [];
   if (file === undefined) throw badRequest('table must be three numbers: of the database, table and file.');
   const numbers = { database: Number(database), table: Number(table), file: Number(file) };

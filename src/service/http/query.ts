@@ -63,7 +63,7 @@ interface ListOrder<T> {
 }
 
 /** Sorts the oldest record first. */
-export const BY_CREATION: ListOrder<{ readonly id: string; readonly created_at: string }> = {
+export const OLDEST_FIRST: ListOrder<{ readonly id: string; readonly created_at: string }> = {
   key: ({ id, created_at }) => `${created_at}\0${id}`,
 };
 

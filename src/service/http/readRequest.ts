@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
-import type { Plane } from '../controlPlane/operations/operations.ts';
+import type { ControlPlaneContext } from '../controlPlane/operations/operations.ts';
 import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/serviceErrors.ts';
 import { parseJsonBytes } from '../core/parseJson.ts';
 import type { ProjectState } from '../state/accountState.ts';
@@ -65,7 +65,7 @@ export function authenticate(request: IncomingMessage, keys: Pick<ApiKeys, 'isVa
 }
 
 /** Returns the project that the path names. @throws {HttpError} 404 */
-export function findProject({ store }: Plane, call: ApiCall): ProjectState {
+export function findProject({ store }: ControlPlaneContext, call: ApiCall): ProjectState {
   const id = call.param('project_id');
   const project = store.account.projects.get(id);
   if (project === undefined) throw notFound('project with the id', id);

@@ -22,7 +22,7 @@ import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
 import { ComputeLog } from './computeLog.ts';
 import { readReplicaLifecycle } from './copies/readReplica.ts';
-import { needsRestart, primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';
+import { needsServerStop, primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';
 
 interface ComputeDependencies extends ServerDependencies {
   readonly events: EngineEvents;
@@ -121,7 +121,7 @@ export class ComputeServer {
   async applyConfig(after: ComputeSpec): Promise<void> {
     return this.#serialize(async () => {
       const before = this.#spec;
-      const restarts = this.server !== undefined && needsRestart(before, after);
+      const restarts = this.server !== undefined && needsServerStop(before, after);
       try {
         if (restarts) await this.#stop();
         this.#spec = after;

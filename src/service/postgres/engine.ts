@@ -22,7 +22,7 @@ import {
   addExtensionFolders,
   type ExtensionChoice,
 } from './extensions/moreExtensions.ts';
-import { chooseBinaries, type Binaries, type Programs } from './server/programs.ts';
+import { chooseBinaries, type PostgresBinaries, type Programs } from './server/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
 import { schemaChanges } from './changes/schemaChanges.ts';
 import { tableTransactions } from './changes/tableTransactions.ts';
@@ -79,7 +79,11 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
 
-function createExtensionSettings(binaries: Binaries, root: string, options: PostgresEngineOptions): Settings {
+function createExtensionSettings(
+  binaries: PostgresBinaries,
+  root: string,
+  options: PostgresEngineOptions,
+): Settings {
   const found = findMoreExtensions(options, binaries);
   for (const { names, share, problem } of found)
     options.log(

@@ -2,11 +2,11 @@
 import { isRestartRequired } from '../../api/records/effects.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
 import type { ServerDependencies } from './branchData/branchData.ts';
-import { keepWal } from './copies/replicaCopies.ts';
+import { updateKeptWal } from './copies/replicaCopies.ts';
 import { replaceSlotFunctions } from './replication/slotFunctions.ts';
 import { launchServer } from './server/launchServer.ts';
 import type { Postmaster } from './server/postmaster.ts';
-import { standbySettings } from './server/settings.ts';
+import { standbySettingsOfCompute } from './server/settings.ts';
 
 /** How a compute starts and stops its server. A start rejects with an `EngineError` that has Postgres's own reason. */
 export type ServerLifecycle = ReturnType<typeof primaryLifecycle>;
@@ -15,8 +15,8 @@ export const primaryLifecycle = (deps: ServerDependencies) => ({
   start: async (compute: ComputeSpec, onLine: (line: string) => void): Promise<Postmaster> =>
     deps.branches.lock(compute.branchId).exclusive(async () => {
       const dataDir = await deps.branches.ensureDataDir(compute.branchId);
-      deps.branches.saveStandbySettings(compute.branchId, standbySettings(compute));
-      keepWal(deps, compute.branchId);
+      deps.branches.saveStandbySettings(compute.branchId, standbySettingsOfCompute(compute));
+      updateKeptWal(deps, compute.branchId);
       const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
       if (compute.logicalReplication === true)
         await replaceSlotFunctions(deps, server.address).catch((error: unknown) =>
@@ -30,7 +30,7 @@ export const primaryLifecycle = (deps: ServerDependencies) => ({
 });
 
 /** Whether the server is stopped to change its compute. */
-export function needsRestart(before: ComputeSpec, after: ComputeSpec): boolean {
+export function needsServerStop(before: ComputeSpec, after: ComputeSpec): boolean {
   const isStopped = before.branchId !== after.branchId || (after.disabled && !before.disabled);
   return isStopped || isRestartRequired(before, after);
 }

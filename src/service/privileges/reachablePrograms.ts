@@ -22,7 +22,7 @@ import {
   recordedFolders,
   recordOwner,
   removeWithRecord,
-  SYSTEM_FOLDER,
+  SYSTEM_STORAGE_FOLDER,
 } from './storageFolder.ts';
 
 /** The folders of a Postgres installation. Other files next to them stay private. */
@@ -45,7 +45,7 @@ function ensureCopy(folder: string): string {
   const from = path.dirname(folder);
   const copy = folderOfCopy(folder);
   if (!existsSync(copy)) {
-    makeReadable(SYSTEM_FOLDER);
+    makeReadable(SYSTEM_STORAGE_FOLDER);
     // Another service may begin the same copy.
     const unfinished = mkdtempSync(`${copy}.unfinished-`);
     makeReadable(unfinished);
@@ -73,7 +73,7 @@ function folderOfCopy(folder: string): string {
   const version = createHash('sha256')
     .update(['pg_dump', 'cluster', 'rights', path.dirname(folder), size, mtimeMs, ino].join('\n'))
     .digest('hex');
-  return path.join(SYSTEM_FOLDER, `programs-${version.slice(0, 10)}`);
+  return path.join(SYSTEM_STORAGE_FOLDER, `programs-${version.slice(0, 10)}`);
 }
 
 /** Removes copies of binaries that are gone or were replaced. */

@@ -28,7 +28,7 @@ import {
 import path from 'node:path';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { systemReason } from '../../base/systemReason.ts';
-import { notUsable } from '../core/serviceErrors.ts';
+import { unusableStartError } from '../core/serviceErrors.ts';
 import {
   canReach,
   canSearch,
@@ -51,8 +51,11 @@ export function findOrCreateStorageFolder(dataDir: string, account: UnixAccount)
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
   if (noted !== '') return folderInNote(noted, real, account);
   if (isReachable && isWritableOnlyByRoot(real)) return findOrCreateOwnedFolder(inside, account);
-  makeReadable(SYSTEM_FOLDER);
-  const folder = findOrCreateOwnedFolder(path.join(SYSTEM_FOLDER, randomBytes(8).toString('hex')), account);
+  makeReadable(SYSTEM_STORAGE_FOLDER);
+  const folder = findOrCreateOwnedFolder(
+    path.join(SYSTEM_STORAGE_FOLDER, randomBytes(8).toString('hex')),
+    account,
+  );
   writeFileSync(note, folder, { mode: 0o600 });
   recordOwner(folder, real);
   return folder;
@@ -73,9 +76,9 @@ function folderInNote(folder: string, dataDir: string, account: UnixAccount): st
     const message =
       `The databases of ${dataDir} are in ${folder}, which is missing or belongs to another data directory. ` +
       `To start with empty databases, delete ${path.join(dataDir, NOTE)}`;
-    throw notUsable(message);
+    throw unusableStartError(message);
   }
-  if (path.dirname(folder) === SYSTEM_FOLDER) recordOwner(folder, dataDir);
+  if (path.dirname(folder) === SYSTEM_STORAGE_FOLDER) recordOwner(folder, dataDir);
   return folder;
 }
 
@@ -83,7 +86,8 @@ function folderInNote(folder: string, dataDir: string, account: UnixAccount): st
 function findOrCreateOwnedFolder(folder: string, account: UnixAccount): string {
   if (isPrivate(folder, account)) return folder;
   const parent = path.dirname(folder);
-  if (!isWritableOnlyByRoot(parent)) throw notUsable(`${parent} must be a folder that only root can write`);
+  if (!isWritableOnlyByRoot(parent))
+    throw unusableStartError(`${parent} must be a folder that only root can write`);
   // Left by a service that was killed between the next two steps. Throws unless it is empty.
   if (lstatSync(folder, { throwIfNoEntry: false })?.uid === 0) rmdirSync(folder);
   mkdirSync(folder, { mode: 0o700 });
@@ -108,7 +112,7 @@ function grantTraversal(dataDir: string, account: UnixAccount): boolean {
   return canSearch(dataDir, account);
 }
 
-export const SYSTEM_FOLDER = '/var/lib/hosted-postgres';
+export const SYSTEM_STORAGE_FOLDER = '/var/lib/hosted-postgres';
 
 interface Owner {
   readonly dataDirectory: string;
@@ -131,10 +135,10 @@ function belongsToOtherDataDirectory(folder: string, dataDirectory: string): boo
 
 /** The folders in the system's folder that {@link recordOwner} knows. */
 export function recordedFolders(): string[] {
-  const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
+  const names = existsSync(SYSTEM_STORAGE_FOLDER) ? readdirSync(SYSTEM_STORAGE_FOLDER) : [];
   return names
     .filter((name) => name.endsWith('.json'))
-    .map((name) => path.join(SYSTEM_FOLDER, name.slice(0, -'.json'.length)));
+    .map((name) => path.join(SYSTEM_STORAGE_FOLDER, name.slice(0, -'.json'.length)));
 }
 
 /** Returns the folder that `recordOwner` recorded, unless the service that did so still runs. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { systemReason } from '../../base/systemReason.ts';
-import { notUsable, StartError } from '../core/serviceErrors.ts';
+import { unusableStartError, StartError } from '../core/serviceErrors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 /** Increase it when older versions of the service couldn't read the file. */
@@ -67,6 +67,6 @@ function readIfPresent(file: string): string | undefined {
   } catch (error) {
     const reason = systemReason(error);
     if (reason === 'ENOENT') return undefined;
-    throw notUsable(`Cannot read ${file}: ${reason}`);
+    throw unusableStartError(`Cannot read ${file}: ${reason}`);
   }
 }

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createDataFolder } from '../../localService/dataFolder.ts';
 import { systemReason } from '../../base/systemReason.ts';
-import { notUsable, StartError } from '../core/serviceErrors.ts';
+import { unusableStartError, StartError } from '../core/serviceErrors.ts';
 
 export interface DataDirectory {
   readonly folder: string;
@@ -45,7 +45,9 @@ function createTemporaryFolder(): string {
   try {
     return mkdtempSync(path.join(parent, TEMPORARY_PREFIX));
   } catch (error) {
-    throw notUsable(`Cannot create a temporary folder in ${parent} (TMPDIR): ${systemReason(error)}`);
+    throw unusableStartError(
+      `Cannot create a temporary folder in ${parent} (TMPDIR): ${systemReason(error)}`,
+    );
   }
 }
 
@@ -55,14 +57,14 @@ const MAX_WINDOWS_PATH = 140;
 /** Creates it with its parents unless it exists. @throws {StartError} if it cannot be created or written */
 export function createUsableFolder(folder: string): string {
   if (process.platform === 'win32' && folder.length > MAX_WINDOWS_PATH)
-    throw notUsable(
+    throw unusableStartError(
       `Cannot use the data directory ${folder}: Postgres on Windows needs a path of at most ${MAX_WINDOWS_PATH} characters. Choose another folder.`,
     );
   try {
     createDataFolder(folder);
     return folder;
   } catch (error) {
-    throw notUsable(systemReason(error));
+    throw unusableStartError(systemReason(error));
   }
 }
 

@@ -28,7 +28,7 @@ import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/pro
 import { createFileSync, renameOverSync } from '../../base/replaceFile.ts';
 import { lockFile } from '../core/systemLock.ts';
 import { systemReason } from '../../base/systemReason.ts';
-import { notUsable, StartError } from '../core/serviceErrors.ts';
+import { unusableStartError, StartError } from '../core/serviceErrors.ts';
 import { callEvery } from '../core/serviceClock.ts';
 import { TEMPORARY_PREFIX } from './dataDirectory.ts';
 
@@ -75,7 +75,7 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
   rmSync(infoPath, { force: true });
   const infoDescriptor = attemptWrite(infoPath, () => openSync(infoPath, 'wx', 0o600));
   const lockDescriptor = attemptWrite(lockPath, () => openSync(lockPath, 'r+'));
-  const lost = notUsable(`Another service uses ${folder} now, so this one ends.`);
+  const lost = unusableStartError(`Another service uses ${folder} now, so this one ends.`);
   const isHeld = () => isSameFile(lockDescriptor, lockPath);
   const stopRenewal = callEvery(options.clock, RENEWAL_INTERVAL, () => {
     if (isHeld()) return renewLock(lockDescriptor, me);
@@ -124,7 +124,7 @@ function attemptWrite<T>(file: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    throw notUsable(`Cannot write ${file}: ${systemReason(error)}`);
+    throw unusableStartError(`Cannot write ${file}: ${systemReason(error)}`);
   }
 }
 
@@ -213,7 +213,7 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
     }
     rmSync(replacement, { force: true }); // Another process has replaced it in the meantime.
   }
-  throw notUsable(`Cannot use ${lock}: it is not readable or keeps changing`);
+  throw unusableStartError(`Cannot use ${lock}: it is not readable or keeps changing`);
 }
 
 function mayBeRunning(owner: LockOwner, me: LockOwner, abandoned: LockOwner | undefined): boolean {

@@ -6,7 +6,7 @@ import { encodeAccount, readAccountFile } from './accountFile.ts';
 import { AccountState } from './accountState.ts';
 import { delay } from '../core/serviceClock.ts';
 import { systemReason } from '../../base/systemReason.ts';
-import { notUsable } from '../core/serviceErrors.ts';
+import { unusableStartError } from '../core/serviceErrors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 interface StoreOptions {
@@ -112,7 +112,7 @@ export class Store {
       await replaceFile(this.#file, encodeAccount(this.account.snapshot()), options);
       this.#hasFailed = false;
     } catch (error) {
-      throw notUsable(`Cannot write to ${this.#file}: ${systemReason(error)}`);
+      throw unusableStartError(`Cannot write to ${this.#file}: ${systemReason(error)}`);
     }
   }
 }

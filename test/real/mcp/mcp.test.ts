@@ -12,7 +12,7 @@ import { UNNAMED_AGENT } from '../../../src/extension/inventory/agentBranches.ts
 import { leaseProof } from '../../../src/localService/leaseProof.ts';
 import { toMessageLine, readLines } from '../../../src/extension/agents/bridgeMessages.ts';
 import { listTools } from '../../../src/extension/agents/tools/toolTable.ts';
-import { recordFile } from '../../../src/extension/agents/windowRecords.ts';
+import { windowRecordFile } from '../../../src/extension/agents/windowRecords.ts';
 import type { AgentBridge } from '../../../src/extension/agents/ui/bridge.ts';
 import { startAgent, type Agent, type AgentOptions } from '../../helpers/agent.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
@@ -187,7 +187,7 @@ describe('The MCP server', () => {
       [2, socketPath('gone')],
     ] as const)
       writeFileSync(
-        recordFile(records(), pid),
+        windowRecordFile(records(), pid),
         JSON.stringify({ socket: left, token: '', folders: [folder] }),
       );
     await call('listComputes');
@@ -205,7 +205,10 @@ describe('The MCP server', () => {
     });
     await new Promise<void>((resolve) => server.listen(socket, resolve));
     atEndOfTest(() => server.close());
-    writeFileSync(recordFile(records(), pid), JSON.stringify({ socket, token: 'token', folders: [folder] }));
+    writeFileSync(
+      windowRecordFile(records(), pid),
+      JSON.stringify({ socket, token: 'token', folders: [folder] }),
+    );
   };
 
   it('sends nothing to a program that listens in place of a window, and takes no answer from it', async () => {

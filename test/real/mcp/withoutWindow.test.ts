@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { findAddress, findOwner } from '../../../src/localService/discover.ts';
+import { findServiceAddress, findServiceOwner } from '../../../src/localService/discover.ts';
 import { takeLease } from '../../../src/localService/lease.ts';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
 import { AgentBranches } from '../../../src/extension/inventory/agentBranches.ts';
@@ -209,8 +209,8 @@ describe('The MCP server without a window', () => {
   });
 
   it('has its own key, which the service accepts only during its lease', async () => {
-    const owner = await findOwner(dataDir);
-    const address = owner && (await findAddress(dataDir, owner));
+    const owner = await findServiceOwner(dataDir);
+    const address = owner && (await findServiceAddress(dataDir, owner));
     assert.ok(address);
     const [one, two] = [await takeLease(address), await takeLease(address)];
     assert.ok(one && two);

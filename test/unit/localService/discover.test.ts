@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { baseUrlOrUndefined } from '../../../src/api/transport/baseUrl.ts';
-import { findAddress, findOwner } from '../../../src/localService/discover.ts';
+import { findServiceAddress, findServiceOwner } from '../../../src/localService/discover.ts';
 import { ownIdentity, readStartTimeSync, uniqueProcessId } from '../../../src/base/processIdentity.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { onPlatform } from '../../helpers/onPlatform.ts';
@@ -18,14 +18,14 @@ describe('The owner of a data directory', () => {
   });
 
   it('is the running process that its lock describes', async () => {
-    assert.equal(await findOwner(folder), undefined);
+    assert.equal(await findServiceOwner(folder), undefined);
     write('service.lock', own);
-    assert.deepEqual(await findOwner(folder), own);
+    assert.deepEqual(await findServiceOwner(folder), own);
   });
 
   it('is not another process with the same pid and start time', async () => {
     write('service.lock', { ...own, uniqueId: 'another' });
-    assert.equal(await findOwner(folder), undefined);
+    assert.equal(await findServiceOwner(folder), undefined);
   });
 
   it('is not read from a lock without a valid pid and start time', async () => {
@@ -37,7 +37,8 @@ describe('The owner of a data directory', () => {
       { startedAt: String(own.startedAt) },
     ]) {
       write('service.lock', { ...own, uniqueId: undefined, ...fields });
-      const hasNone = async () => assert.equal(await findOwner(folder), undefined, JSON.stringify(fields));
+      const hasNone = async () =>
+        assert.equal(await findServiceOwner(folder), undefined, JSON.stringify(fields));
       await hasNone();
       // Without PowerShell, the pid is all that counts there.
       await onPlatform('win32', hasNone);
@@ -48,15 +49,15 @@ describe('The owner of a data directory', () => {
     if (process.platform !== 'linux') return this.skip();
     const first = { pid: 1, startedAt: readStartTimeSync(1), uniqueId: uniqueProcessId(1) };
     write('service.lock', first);
-    assert.deepEqual(await findOwner(folder), first);
+    assert.deepEqual(await findServiceOwner(folder), first);
   });
 
   it('has the address that it has published itself, on this machine and with a secret', async () => {
     const baseUrl = baseUrlOrUndefined('http://127.0.0.1:8790/api/v2') ?? assert.fail();
     const published = { baseUrl, pid: own.pid, leaseSecret: 'secret' };
-    assert.equal(await findAddress(folder, own), undefined);
+    assert.equal(await findServiceAddress(folder, own), undefined);
     write('service.json', published);
-    assert.deepEqual(await findAddress(folder, own), { baseUrl, leaseSecret: 'secret' });
+    assert.deepEqual(await findServiceAddress(folder, own), { baseUrl, leaseSecret: 'secret' });
     for (const fields of [
       { baseUrl: 1 },
       { baseUrl: 'http://127.0.0.1:8790' },
@@ -66,7 +67,7 @@ describe('The owner of a data directory', () => {
       { leaseSecret: 1 },
     ]) {
       write('service.json', { ...published, ...fields });
-      assert.equal(await findAddress(folder, own), undefined, JSON.stringify(fields));
+      assert.equal(await findServiceAddress(folder, own), undefined, JSON.stringify(fields));
     }
   });
 });

@@ -1,5 +1,5 @@
 /** What is read in the files of migrations, which anyone can write. */
-import { TOOLS } from '../../../src/migrations/migrationTools.ts';
+import { MIGRATION_TOOLS } from '../../../src/migrations/migrationTools.ts';
 import { PartError, findUndoComment } from '../../../src/migrations/upPart.ts';
 import { assertLinear } from '../../helpers/assertLinear.ts';
 
@@ -19,7 +19,7 @@ const UNITS = [
 /** Reads a text in all ways in which any tool's row can read it. */
 function readAsAll(text: string): void {
   findUndoComment(text);
-  for (const { mark, rules } of TOOLS) {
+  for (const { mark, rules } of MIGRATION_TOOLS) {
     mark?.test(text);
     rules?.without?.mark.test(text);
     rules?.refused?.mark.test(text);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Relation } from '../../../src/api/records/rehearsal.ts';
-import { foundLosses, countedLosses, possibleLosses } from '../../../src/rehearsal/losses.ts';
+import { actualLosses, lossesFromCounts, possibleLosses } from '../../../src/rehearsal/losses.ts';
 
 const table: Relation = {
   database: 'app',
@@ -51,15 +51,15 @@ describe('possibleLosses', () => {
       { ...loss, kind: 'values' as const },
       { ...loss, kind: 'type' as const },
     ];
-    assert.deepEqual(foundLosses([type, values]), [values]);
-    assert.deepEqual(foundLosses([type, { ...values, count: 0 }]), [type]);
+    assert.deepEqual(actualLosses([type, values]), [values]);
+    assert.deepEqual(actualLosses([type, { ...values, count: 0 }]), [type]);
   });
 
   it('counts the values of a column that is gone', () => {
     const [loss] = losses(table, { ...table, columns: { 1: { name: 'id', type: 'integer' } } });
     assert.equal(loss?.before, 'select array[count("a""b")::text] as counts from only public.users');
     assert.deepEqual(
-      countedLosses(loss, ['7'], []).map(({ name, count }) => [name, count]),
+      lossesFromCounts(loss, ['7'], []).map(({ name, count }) => [name, count]),
       [['public.users.a"b', 7]],
     );
   });
@@ -68,7 +68,7 @@ describe('possibleLosses', () => {
     const [loss] = losses(table, { ...table, id: 2, file: 2 });
     assert.ok(loss);
     const counts = (...now: string[]) =>
-      countedLosses(loss, ['10', '10', '6'], now).map(({ count }) => count);
+      lossesFromCounts(loss, ['10', '10', '6'], now).map(({ count }) => count);
     assert.deepEqual(counts('10', '10', '6'), [0, 0, 0]);
     assert.deepEqual(counts('10', '10', '2'), [0, 0, 4]);
     assert.deepEqual(counts('9', '9', '2'), [1, 0, 0]);
@@ -86,7 +86,7 @@ describe('possibleLosses', () => {
       [['rows'], ['values'], ['values'], ['type'], ['type']].map(([kind]) => [kind, undefined]),
     );
     const counts = (...now: string[]) =>
-      countedLosses(loss, ['10', '10', '6', '123', '456'], now).map(({ count }) => count);
+      lossesFromCounts(loss, ['10', '10', '6', '123', '456'], now).map(({ count }) => count);
     assert.deepEqual(counts('10', '10', '6', '123', '456'), [0, 0, 0, 0, 0]);
     assert.deepEqual(counts('10', '10', '6', '123', '9'), [0, 0, 0, 0, 1]);
     assert.deepEqual(counts('9', '9', '6', '7', '9'), [1, 0, 0, 0, 0]);

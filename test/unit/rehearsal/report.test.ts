@@ -3,7 +3,7 @@ import type { Rehearsal, RehearsedStatement } from '../../../src/api/records/reh
 import type { Loss } from '../../../src/rehearsal/losses.ts';
 import { createReport, type Report } from '../../../src/rehearsal/report.ts';
 import { ENGLISH_TEXTS, terminalText } from '../../../src/rehearsal/text/terminalReport.ts';
-import type { Tried } from '../../../src/rehearsal/trials.ts';
+import type { TrialReport } from '../../../src/rehearsal/trials.ts';
 
 const statement: RehearsedStatement = {
   session: 1,
@@ -15,12 +15,12 @@ const statement: RehearsedStatement = {
 };
 const rehearsal: Rehearsal = { statements: [statement], locks: [], before: [], after: [] };
 
-const NOTHING: Tried = { broken: [], tooSlow: [], outside: [] };
+const NOTHING: TrialReport = { broken: [], tooSlow: [], outside: [] };
 
 const report = (
   more: Partial<Rehearsal> = {},
   exitCode = 0,
-  tried: Tried = NOTHING,
+  tried: TrialReport = NOTHING,
   losses: readonly Loss[] = [],
 ) => createReport({ rehearsal: { ...rehearsal, ...more }, losses, tried, exitCode }, { longestLock: 1000 });
 

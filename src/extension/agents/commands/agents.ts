@@ -8,7 +8,7 @@ import {
   agentBranchName,
   agentBranchText,
   agentName,
-  callText,
+  agentCallText,
   lastCallText,
 } from '../../inventory/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -91,7 +91,7 @@ function callItem(call: AgentCall, branches: readonly AgentBranch[]): Item {
   const name = branch === undefined ? [] : [agentBranchName(branch)];
   const description = [agentName(call.agent), ...name, timeAgo(call.time)].join(' · ');
   return {
-    label: callText(call),
+    label: agentCallText(call),
     iconPath: new ThemeIcon(call.failure === undefined ? 'check' : 'circle-slash'),
     description,
     ...(call.failure === undefined ? {} : { detail: l10n.t('Failed: {0}', sanitize(call.failure)) }),

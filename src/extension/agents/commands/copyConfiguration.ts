@@ -1,6 +1,6 @@
 /** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server, or to mark a moment before each turn. */
 import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
-import { CLIENTS, HOOKS, SERVER_NAME, TERMINAL, withHome, type ClientFormat } from '../clientFormats.ts';
+import { CLIENTS, HOOKS, MCP_SERVER_NAME, TERMINAL, withHome, type ClientFormat } from '../clientFormats.ts';
 import { MCP_FILE, writeMcpFile } from './writeMcpFile.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
@@ -26,7 +26,7 @@ export const copyConfiguration: Command = async ({ agentBridge }, _argument, run
   if ('uri' in copied) {
     run.failureMessage = l10n.t("Couldn't write {0}", MCP_FILE);
     const home = process.platform === 'win32' ? '${USERPROFILE}' : '${HOME}';
-    return await writeMcpFile(copied, SERVER_NAME, withHome(launch, home));
+    return await writeMcpFile(copied, MCP_SERVER_NAME, withHome(launch, home));
   }
   const { text, target } = copied;
   const done =

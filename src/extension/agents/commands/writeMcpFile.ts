@@ -10,7 +10,7 @@ import {
 } from 'vscode';
 import { changeTextFile, readText } from '../../envFile/ui/fileChange.ts';
 import type { Launch } from '../launcher.ts';
-import { withServer } from '../mcpFile.ts';
+import { addMcpServer } from '../mcpFile.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
@@ -26,7 +26,7 @@ export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch
   const before = await readText(file);
   let after: string;
   try {
-    after = withServer(before, name, launch);
+    after = addMcpServer(before, name, launch);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return await offerOpening(file, error.message);

@@ -47,11 +47,11 @@ const NEW_PASSWORDS_LATER =
   "The branch gets its parent's passwords. Once it is ready, call createBranch with its name and the env file, which gives it new ones.";
 
 /**
- * Writes the URL again after a reset, which may bring the passwords of the parent.
+ * Renews the passwords of the agent's roles after a reset, which may bring those of the parent, and writes the URL with them.
  * @param reset `pending` until it has ended. No password can be renewed before
  * @returns a note for the agent if not all could be done
  */
-export async function rewriteAgentEnv(
+export async function renewAgentLogin(
   call: ToolCall<unknown>,
   ref: BranchRef,
   reset: { readonly pending?: boolean | undefined },

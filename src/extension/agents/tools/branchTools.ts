@@ -7,7 +7,7 @@ import type { AgentBranch } from '../../inventory/agentBranches.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
-import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
+import { clearAgentEnv, renewAgentLogin } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { createBranchTool } from './createBranchTool.ts';
@@ -105,7 +105,7 @@ export const branchTools = {
       // The passwords are forgotten even if the call ends before the reset does.
       deps.agentBranches.edit(found, () => ({ ownPasswords: undefined }));
       const result = await changeApproved(call, found, { kind: 'reset', parent: title }, reset);
-      const note = await rewriteAgentEnv(call, found, result);
+      const note = await renewAgentLogin(call, found, result);
       return { ...result, note: joinNotes(note, result.note) };
     },
   }),

@@ -10,7 +10,7 @@ import { markTurn, undoTools } from './undoTool.ts';
 import type { Tool } from './tool.ts';
 
 /** The tools by their public names. */
-export const TOOLS = {
+export const AGENT_TOOLS = {
   ...computeTools,
   ...branchTools,
   ...compareTools,
@@ -19,19 +19,19 @@ export const TOOLS = {
   ...undoTools,
 } satisfies Record<string, Tool>;
 
-export type ToolName = keyof typeof TOOLS;
-export type ToolInput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['input']>;
-export type ToolOutput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['output']>;
+export type ToolName = keyof typeof AGENT_TOOLS;
+export type ToolInput<N extends ToolName> = z.infer<(typeof AGENT_TOOLS)[N]['input']>;
+export type ToolOutput<N extends ToolName> = z.infer<(typeof AGENT_TOOLS)[N]['output']>;
 
 /** @param name any text */
 export const findTool = (name: string): Tool | undefined => {
   if (name === 'markTurn') return markTurn;
-  return Object.hasOwn(TOOLS, name) ? TOOLS[name as ToolName] : undefined;
+  return Object.hasOwn(AGENT_TOOLS, name) ? AGENT_TOOLS[name as ToolName] : undefined;
 };
 
 /** Describes all tools. It is a function, so that the extension doesn't bundle the JSON Schema code that it needs. */
 export const listTools = () =>
-  Object.entries<Tool>(TOOLS).map(([name, { title, description, input, output, hints }]) => ({
+  Object.entries<Tool>(AGENT_TOOLS).map(([name, { title, description, input, output, hints }]) => ({
     name,
     title,
     description,

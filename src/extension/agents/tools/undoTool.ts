@@ -13,7 +13,7 @@ import { findRepository } from '../../../base/git/repository.ts';
 import { findEndingSlots } from '../../branches/endingSlots.ts';
 import { branchHistory, timeProblem } from '../../history/knownHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
-import { schemaChanges } from '../../history/momentChanges.ts';
+import { schemaChangesLoader } from '../../history/momentChanges.ts';
 import {
   earliestMoment,
   gitEventsOfBranch,
@@ -26,7 +26,7 @@ import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment } from '../../history/parseMoment.ts';
 import { preservedName, undoBranch } from '../../history/undoBranch.ts';
 import { branchesOfFolder } from '../branchesOfFolder.ts';
-import { rewriteAgentEnv } from './agentEnv.ts';
+import { renewAgentLogin } from './agentEnv.ts';
 import { findGatedBranch, type GatedBranch } from './agentPermissions.ts';
 import { OPERATIONS_WAIT } from './branchChange.ts';
 import { fittingItems, MAX_OUTPUT } from '../outputText.ts';
@@ -75,7 +75,7 @@ export const undoTools = {
       const { to } = call.input;
       const problem = timeProblem(found.branch, history, call.connection.isLocal);
       const changes =
-        problem === undefined ? schemaChanges({ session: call, log: call.deps.log }, found) : undefined;
+        problem === undefined ? schemaChangesLoader({ session: call, log: call.deps.log }, found) : undefined;
       const known = { ...history, schemaChanges: (await changes?.()) ?? [] };
       if (to !== undefined)
         return await undoForAgent(call, found, requireSource(found, { history: known, to, problem }));
@@ -233,7 +233,7 @@ async function keepUrlWorking(
   undo: { readonly pending: boolean | undefined },
 ): Promise<string | undefined> {
   const { agentBranches, inventory } = call.deps;
-  if (!call.connection.isLocal) return await rewriteAgentEnv(call, ref, undo);
+  if (!call.connection.isLocal) return await renewAgentLogin(call, ref, undo);
   const own = agentBranches.find(ref)?.ownPasswords;
   const lastReset = inventory.branches.get(ref.projectId, ref.branchId)?.last_reset_at ?? undefined;
   if (own !== undefined) agentBranches.edit(ref, () => ({ ownPasswords: { ...own, lastReset } }));

@@ -10,7 +10,7 @@ import type { Guards } from '../../operations/guards.ts';
 import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import {
-  approve,
+  approveChange,
   consequencesText,
   requireWritable,
   type ApprovalRequest,
@@ -52,7 +52,7 @@ export async function approveForAgent(
     if (change.isReading === true) return true;
     // To approve a change in production, the user also enters the name.
     const isApproved =
-      hasEnded || (await approve(guards, { ...change, isConfirmed: isAsked }, initialConnection));
+      hasEnded || (await approveChange(guards, { ...change, isConfirmed: isAsked }, initialConnection));
     if (isApproved && hasEnded)
       void window.showInformationMessage(
         l10n.t('The agent no longer waits for the answer. Nothing was changed.'),

@@ -7,11 +7,11 @@ import type { Inventory } from '../../inventory/inventory.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import {
   computeItems,
-  idOf,
+  pickerRowId,
   loadComputeItems,
-  MAX_LOADED,
-  type Row,
-  type RowItem,
+  MAX_PRELOADED,
+  type PickerRow,
+  type PickerItem,
 } from '../../commandSupport/pickers.ts';
 import { askInSteps, type Ask } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
@@ -23,14 +23,14 @@ export const findCompute: Command = async (context, _argument, run) => {
   if (found !== undefined) await context.computesView.reveal(found);
 };
 
-async function askForRow(context: CommandContext, ask: Ask): Promise<Row> {
+async function askForRow(context: CommandContext, ask: Ask): Promise<PickerRow> {
   const { inventory } = context;
   const branches = {
     items: () =>
       [...(inventory.projects?.entries.keys() ?? [])].flatMap((id) => branchesWithoutComputes(inventory, id)),
     load: (ids: readonly string[]) => inventory.loadBranchesOf(ids),
   };
-  const items = (show: (items: readonly RowItem[]) => void) =>
+  const items = (show: (items: readonly PickerItem[]) => void) =>
     loadComputeItems(context, () => true, show, branches);
   const none = l10n.t('No computes');
   await inventory.ensureProjects();
@@ -38,10 +38,12 @@ async function askForRow(context: CommandContext, ask: Ask): Promise<Row> {
   const loaded = projects.filter((id) => inventory.computesOf(id)?.isLoaded === true).length;
   const byWhat = l10n.t('Search by name, id, branch or project');
   const placeholder =
-    projects.length > MAX_LOADED
+    projects.length > MAX_PRELOADED
       ? l10n.t('Searches {0} of {1} projects. Select another one to search in it', loaded, projects.length)
       : byWhat;
-  const row = await ask<Row>(pickOne({ placeholder, none, items, idOf }), { following: 0 });
+  const row = await ask<PickerRow>(pickOne({ placeholder, none, items, idOf: pickerRowId }), {
+    following: 0,
+  });
   // In a large account, projects are searched only once they were opened.
   if (row.kind !== 'project') return row;
   const { projectId } = row;
@@ -50,11 +52,13 @@ async function askForRow(context: CommandContext, ask: Ask): Promise<Row> {
     const computes = computeItems(context, ({ project_id }) => project_id === projectId);
     return [...computes, ...branchesWithoutComputes(inventory, projectId)];
   };
-  return await ask<Row>(pickOne({ placeholder: byWhat, none, items: itemsOfProject, idOf }));
+  return await ask<PickerRow>(
+    pickOne({ placeholder: byWhat, none, items: itemsOfProject, idOf: pickerRowId }),
+  );
 }
 
 /** The branches without computes. The others are found by their computes. */
-function branchesWithoutComputes(inventory: Inventory, projectId: string): readonly RowItem[] {
+function branchesWithoutComputes(inventory: Inventory, projectId: string): readonly PickerItem[] {
   const computes = inventory.computesOf(projectId);
   if (computes?.isLoaded !== true) return [];
   const ids = branchIdsOf(inventory, projectId).filter((id) => !computes.branches().has(id));

@@ -10,7 +10,7 @@ import {
   type DetailsDependencies,
 } from '../details.ts';
 import { DETAILS_SCHEME } from '../detailsScheme.ts';
-import { projectsOf } from '../../inventory/nodes.ts';
+import { changedProjects } from '../../inventory/nodes.ts';
 import { bytesText } from '../../inventory/ui/branchText.ts';
 import { nodeTooltip } from '../../inventory/ui/treeItems.ts';
 import { keyTable } from '../../signIn/ui/apiKeysTree.ts';
@@ -24,7 +24,7 @@ export const followDetails = (
   changed: EventEmitter<Uri>,
 ): Disposable =>
   inventory.onDidChange((changes) => {
-    const projects = projectsOf(changes);
+    const projects = changedProjects(changes);
     for (const { uri } of workspace.textDocuments) {
       if (uri.scheme !== DETAILS_SCHEME) continue;
       const { node } = parseDetailsUri(uri);

@@ -9,9 +9,9 @@ import { timeAgo, durationText, formatDate } from '../../window/ui/timeText.ts';
 import { nameUnlessId } from '../../inventory/names.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { compareComputes } from '../../inventory/computeStatus.ts';
-import { knownSince, lastDayActivity } from '../../operations/activitySpans.ts';
+import { operationsKnownSince, lastDayActivity } from '../../operations/activitySpans.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
-import { hasFailed, isFinal } from '../../operations/pendingChange.ts';
+import { hasFailed, hasEnded } from '../../operations/pendingChange.ts';
 import { activityPicture, activitySummary } from '../../operations/ui/activityPicture.ts';
 import { parseDetailsUri, requireOwner, type DetailsDependencies } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
@@ -83,7 +83,10 @@ function countText({ isComplete, now }: History, count: number): string {
 
 /** Returns the last day of a compute as a picture, and then as text for readers who can't see it. */
 function daySection(compute: Compute, history: History): string {
-  const { spans, starts } = lastDayActivity(compute, { ...history, knownSince: knownSince(history) });
+  const { spans, starts } = lastDayActivity(compute, {
+    ...history,
+    knownSince: operationsKnownSince(history),
+  });
   const name = displayName(compute);
   const summary = activitySummary(spans, starts.filter(({ isRestart }) => !isRestart).length);
   const label = l10n.t('{0} in the last day: {1}', name, summary);
@@ -141,7 +144,7 @@ function actionText(action: string): string {
 }
 
 const operationDuration = ({ status, total_duration_ms: ms }: Operation): string => {
-  if (!isFinal({ status }) || typeof ms !== 'number') return '';
+  if (!hasEnded({ status }) || typeof ms !== 'number') return '';
   return ms < 10_000
     ? new Intl.NumberFormat(env.language, { ...SECONDS, maximumFractionDigits: 1 }).format(ms / 1000)
     : durationText(ms / 1000);

@@ -19,14 +19,14 @@ import {
 import { autosuspendText, durationText } from '../../window/ui/timeText.ts';
 import { numberText } from '../../inventory/ui/sizeText.ts';
 import { delayItem } from '../../window/ui/input/delayItem.ts';
-import type { Ask, Following, Question } from '../../window/ui/input/multiStepInput.ts';
+import type { Ask, StepsLeft, Question } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
 /** @param current the size of the compute, marked and focused */
 export async function askSize(
   ask: Ask,
   current: SizeRange | undefined,
-  { following = 0 }: Following = {},
+  { following = 0 }: StepsLeft = {},
 ): Promise<SizeRange> {
   const fixed = await ask(fixedSizeQuestion(current), { following });
   if (fixed !== 'range') return { min: fixed, max: fixed };

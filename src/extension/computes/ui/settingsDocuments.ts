@@ -24,14 +24,14 @@ import type { Compute } from '../../../api/records/records.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
-import { computeNodeOf, projectsOf, type InventoryEvent } from '../../inventory/nodes.ts';
+import { computeNodeOf, changedProjects, type InventoryEvent } from '../../inventory/nodes.ts';
 import type { EndReport } from '../../operations/pendingChange.ts';
 import { belongsToAccount, formatSettings, parseSettings, parseSettingsUri } from '../settings/pgSettings.ts';
 import { computeStatus, postgresSettings, type SettingsText } from '../../inventory/computeStatus.ts';
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { approve, requireWritable } from '../../operations/ui/approval.ts';
-import { changeTexts, endText, effectText } from '../../operations/ui/changeText.ts';
+import { approveChange, requireWritable } from '../../operations/ui/approval.ts';
+import { changeTexts, changeEndText, effectText } from '../../operations/ui/changeText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { displayName } from '../../../base/sanitize.ts';
@@ -142,7 +142,7 @@ export class SettingsDocuments implements Disposable {
     // A change takes effect at once and drops the connections of an active compute.
     const detail = computeStatus(compute) === 'idle' ? undefined : effectText('restart');
     const texts = { name, question, detail, button: l10n.t('Apply and Restart') };
-    if (!(await approve(guards, { ...node, ...texts }, connection)))
+    if (!(await approveChange(guards, { ...node, ...texts }, connection)))
       throw new Error(l10n.t('Not applied: the restart was canceled'));
     const reason = await this.#apply({ connection, compute }, settings);
     if (reason === undefined) return;
@@ -167,7 +167,7 @@ export class SettingsDocuments implements Disposable {
         announce(changeTexts('edit', resourceText(this.#deps.inventory, computeNodeOf(compute))).done);
       const end = isPending ? await ended : undefined;
       if (end?.outcome === 'failed') return end.reason ?? l10n.t('the service gave no reason');
-      if (end !== undefined && end.outcome !== 'finished') throw new Error(endText(end));
+      if (end !== undefined && end.outcome !== 'finished') throw new Error(changeEndText(end));
       return undefined;
     } catch (error) {
       if (isRejected(error, 400, 409, 422)) return explainError(error).message;
@@ -214,7 +214,7 @@ export class SettingsDocuments implements Disposable {
   #follow(changes: readonly InventoryEvent[]): void {
     const { session, inventory } = this.#deps;
     const account = session.connection?.account;
-    const projects = projectsOf(changes);
+    const projects = changedProjects(changes);
     for (const document of workspace.textDocuments) {
       const { uri } = document;
       const owner = isSettings(document) ? parseSettingsUri(uri) : undefined;

@@ -15,7 +15,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { defaultServiceName, saveService } from './addService.ts';
 import { computeHost } from '../branchLogin.ts';
 import { pickComputeRecord } from './copyHost.ts';
-import { knownLogin } from './login.ts';
+import { proposedOrChosenLogin } from './login.ts';
 
 type InputArguments = ReturnType<typeof readArguments>;
 
@@ -162,7 +162,7 @@ async function findConnection(
   if (role !== undefined && database !== undefined) return { compute, login: { role, database, pooled } };
   const takesFirst = args.compute !== undefined;
   const request = { title, compute, scope: undefined, allowsPooled: false, takesFirst };
-  const known = await knownLogin(context, request);
+  const known = await proposedOrChosenLogin(context, request);
   return (
     known && {
       compute,

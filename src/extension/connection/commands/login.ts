@@ -67,7 +67,10 @@ export function proposedLogin(context: LoginContext, request: LoginRequest): Log
  * @returns undefined if the user canceled
  * @throws {ApiError} if the user can fix the cause, or if there is no proposal and the service can't be reached
  */
-export async function knownLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
+export async function proposedOrChosenLogin(
+  context: LoginContext,
+  request: LoginRequest,
+): Promise<Login | undefined> {
   const proposal = proposedLogin(context, request);
   let catalog: Catalog | undefined;
   try {

@@ -11,7 +11,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { pickComputeRecord } from './copyHost.ts';
-import { copyPassword, knownLogin, type LoginRequest } from './login.ts';
+import { copyPassword, proposedOrChosenLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 
@@ -55,7 +55,7 @@ export const openConnectionIn: Command = async (context, argument, run) => {
   if (client === undefined) return;
   const scope = vscodeWindow.activeTextEditor?.document.uri;
   const request = { title, compute, scope, allowsPooled: false };
-  const login = await knownLogin(context, request);
+  const login = await proposedOrChosenLogin(context, request);
   if (login === undefined) return;
   const name = `${connectionName(context.inventory, compute)} / ${sanitize(login.database)}`;
   const connection = { name, computeId: compute.id, host: compute.host, login };

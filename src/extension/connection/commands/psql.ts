@@ -4,7 +4,7 @@ import type { Credentials } from '../../../api/addresses/connectionUri.ts';
 import { findProgram } from '../../../base/programs/findProgram.ts';
 import { connectionString } from '../connectionStrings.ts';
 import { isLocalCompute } from '../../../api/addresses/host.ts';
-import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';
+import { LIBPQ_VARIABLES, LOCAL_TLS_VARIABLES } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { databaseOfRow } from '../../inventory/databaseNodes.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
@@ -13,7 +13,13 @@ import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { pickComputeRecord } from './copyHost.ts';
-import { askForLogin, findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
+import {
+  askForLogin,
+  findCredentials,
+  proposedOrChosenLogin,
+  proposedLogin,
+  type LoginRequest,
+} from './login.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 
@@ -71,7 +77,7 @@ export async function openTerminal(
     env: {
       ...RUN_AS_NODE,
       ...withoutLibpqVariables,
-      ...(isLocalCompute(compute) && LOCAL_SECURITY),
+      ...(isLocalCompute(compute) && LOCAL_TLS_VARIABLES),
       ...(pgOptions !== undefined && { PGOPTIONS: pgOptions }),
     },
   };
@@ -116,7 +122,7 @@ async function findLogin(context: CommandContext, request: LoginRequest): Promis
   try {
     const credentials = proposal && (await findCredentials(context, request, proposal));
     if (proposal !== undefined && credentials !== undefined) return { login: proposal, ...credentials };
-    const login = await knownLogin(context, request);
+    const login = await proposedOrChosenLogin(context, request);
     return login && { login, ...(await findCredentials(context, request, login)) };
   } catch (error) {
     // The compute may be reachable even if the service isn't.

@@ -20,7 +20,7 @@ import { isPrimary } from '../../inventory/computeStatus.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { findRowSource } from './givenSource.ts';
-import { findReadable, pickTable, readWithProgress, type Readable } from './readable.ts';
+import { prepareDatabase, pickTable, readWithProgress, type PreparedDatabase } from './prepareDatabase.ts';
 
 export const compareBranchRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
@@ -92,8 +92,8 @@ async function askForBase(
 }
 
 interface Sides {
-  readonly before: Readable;
-  readonly after: Readable;
+  readonly before: PreparedDatabase;
+  readonly after: PreparedDatabase;
 }
 
 /** @returns undefined if the user canceled */
@@ -106,9 +106,9 @@ async function findSides(
     database,
   }: Pick<RowRequest, 'branch'> & { readonly base: BranchRef; readonly database?: string | undefined },
 ): Promise<Sides | undefined> {
-  const after = await findReadable(context, { title, branch, database });
+  const after = await prepareDatabase(context, { title, branch, database });
   const before =
-    after && (await findReadable(context, { title, branch: base, database: after.login.database }));
+    after && (await prepareDatabase(context, { title, branch: base, database: after.login.database }));
   return after && before && { before, after };
 }
 

@@ -7,7 +7,7 @@ import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { asDatabaseRow } from '../../inventory/databaseNodes.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
-import { rowSourceOfTable } from './readable.ts';
+import { rowSourceOfTable } from './prepareDatabase.ts';
 import type { RowSource } from '../rows/rowDocuments.ts';
 import { statementAt, tableOfStatement, tableRowSource } from '../rows/statements.ts';
 

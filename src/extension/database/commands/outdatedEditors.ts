@@ -6,12 +6,12 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { ROWS_SCHEME } from '../rows/rowsScheme.ts';
 import { parseSchemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
-import { urisOf } from '../ui/rowsDocuments.ts';
+import { tabUris } from '../ui/rowsDocuments.ts';
 
 export const findOutdatedEditors = (context: CommandContext, ref: BranchRef): readonly Tab[] =>
   editors.tabGroups.all
     .flatMap(({ tabs }) => tabs)
-    .filter((tab) => urisOf(tab).some((uri) => showsPresentData(context, uri, ref)));
+    .filter((tab) => tabUris(tab).some((uri) => showsPresentData(context, uri, ref)));
 
 function showsPresentData({ rows }: CommandContext, uri: Uri, ref: BranchRef): boolean {
   const request = rows.get(uri)?.request;
@@ -23,7 +23,7 @@ function showsPresentData({ rows }: CommandContext, uri: Uri, ref: BranchRef): b
 /** Shows each, because the commands that read again are for the active editor. */
 export async function refreshTabs(tabs: readonly Tab[]): Promise<void> {
   for (const tab of tabs) {
-    const [first, second] = urisOf(tab);
+    const [first, second] = tabUris(tab);
     if (first === undefined) continue;
     if (second === undefined) await commands.executeCommand('vscode.open', first, { preview: false });
     else await commands.executeCommand('vscode.diff', first, second, tab.label, { preview: false });

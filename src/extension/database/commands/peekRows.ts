@@ -5,11 +5,11 @@ import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { RowRequest } from '../rows/rowDocuments.ts';
-import { urisOf } from '../ui/rowsDocuments.ts';
+import { tabUris } from '../ui/rowsDocuments.ts';
 import { rowCountText, rowsText, rowsTitle } from '../ui/rowsText.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { findRowSource } from './givenSource.ts';
-import { findReadable, pickTable, readWithProgress, type Readable } from './readable.ts';
+import { prepareDatabase, pickTable, readWithProgress, type PreparedDatabase } from './prepareDatabase.ts';
 
 export const peekRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't read rows");
@@ -17,13 +17,13 @@ export const peekRows: Command = async (context, argument, run) => {
   const given = findRowSource(context, argument);
   const branch = given.branch ?? (await pickReadingBranch(context, title, argument));
   if (branch === undefined) return;
-  const readable = await findReadable(context, { title, branch, database: given.database });
-  const source = given.source ?? (readable && (await pickTable(title, readable)));
-  if (readable === undefined || source === undefined) return;
+  const prepared = await prepareDatabase(context, { title, branch, database: given.database });
+  const source = given.source ?? (prepared && (await pickTable(title, prepared)));
+  if (prepared === undefined || source === undefined) return;
   const isBeside = given.source !== undefined && given.branch === undefined;
   const column = isBeside ? ViewColumn.Beside : ViewColumn.Active;
-  const request = { source, branch, database: readable.login.database };
-  await showRows(context, run, { readable, request, column });
+  const request = { source, branch, database: prepared.login.database };
+  await showRows(context, run, { prepared, request, column });
 };
 
 /** Reads the rows of the active document again, from a button in its title. */
@@ -34,9 +34,9 @@ export async function refreshPeek(
   request: RowRequest,
 ): Promise<void> {
   const { branch, database } = request;
-  const readable = await findReadable(context, { title: l10n.t('Refresh Rows'), branch, database });
-  if (readable === undefined) return;
-  if (!(await showRows(context, run, { readable, request, column: tab.group.viewColumn }))) return;
+  const prepared = await prepareDatabase(context, { title: l10n.t('Refresh Rows'), branch, database });
+  if (prepared === undefined) return;
+  if (!(await showRows(context, run, { prepared, request, column: tab.group.viewColumn }))) return;
   // The title of the new document has another time.
   await editors.tabGroups.close(tab, true);
 }
@@ -51,7 +51,7 @@ async function pickReadingBranch(context: CommandContext, title: string, argumen
 }
 
 interface Shown {
-  readonly readable: Readable;
+  readonly prepared: PreparedDatabase;
   readonly request: RowRequest;
   readonly column: ViewColumn;
 }
@@ -60,9 +60,9 @@ interface Shown {
 async function showRows(
   context: CommandContext,
   run: Run,
-  { readable, request, column }: Shown,
+  { prepared, request, column }: Shown,
 ): Promise<boolean> {
-  const { login, project, branchName } = readable;
+  const { login, project, branchName } = prepared;
   const name = sanitize(request.source.name);
   run.failureMessage = l10n.t("Couldn't read {0} on {1}", name, branchName);
   const rows = await import('../rows/readRows.ts');
@@ -83,7 +83,7 @@ export function activeRows({
   rows,
 }: CommandContext): { readonly tab: Tab; readonly request: RowRequest } | undefined {
   const tab = editors.tabGroups.activeTabGroup.activeTab;
-  const uri = tab && urisOf(tab).at(-1);
+  const uri = tab && tabUris(tab).at(-1);
   const request = uri && rows.get(uri)?.request;
   return tab && request && { tab, request };
 }

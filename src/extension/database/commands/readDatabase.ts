@@ -5,35 +5,35 @@ import type { Column, TableName } from '../../inventory/databaseNodes.ts';
 import type { DatabaseObjects } from '../../inventory/databaseRows.ts';
 import type * as Catalog from '../rows/readCatalog.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { findReadable, readWithProgress, type ReadingContext } from './readable.ts';
+import { prepareDatabase, readWithProgress, type PreparingContext } from './prepareDatabase.ts';
 
 type Load<T> = (catalog: typeof Catalog, login: BranchLogin, signal: AbortSignal) => Promise<T>;
 
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
 async function readFromDatabase<T>(
-  context: ReadingContext,
+  context: PreparingContext,
   branch: BranchIds,
   database: string,
   load: Load<T>,
 ): Promise<T | undefined> {
   const { accountId: account } = context.session.requireConnection();
   const title = l10n.t('Read Database');
-  const readable = await findReadable(context, {
+  const prepared = await prepareDatabase(context, {
     title,
     branch: { account, ...branch },
     database,
     purpose: 'names',
   });
-  if (readable === undefined) return undefined;
+  if (prepared === undefined) return undefined;
   const catalog = await import('../rows/readCatalog.ts');
   const { READ_SECONDS } = await import('../rows/readRows.ts');
   const progress = l10n.t('Reading {0}', database);
-  return await readWithProgress(progress, READ_SECONDS, (signal) => load(catalog, readable.login, signal));
+  return await readWithProgress(progress, READ_SECONDS, (signal) => load(catalog, prepared.login, signal));
 }
 
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
 export const readObjects = (
-  context: ReadingContext,
+  context: PreparingContext,
   branch: BranchIds,
   database: string,
 ): Promise<DatabaseObjects | undefined> =>
@@ -41,7 +41,7 @@ export const readObjects = (
 
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
 export const readColumns = (
-  context: ReadingContext,
+  context: PreparingContext,
   branch: BranchIds,
   database: string,
   table: TableName,

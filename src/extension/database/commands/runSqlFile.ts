@@ -5,9 +5,9 @@ import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { findPsqlProgram } from '../../connection/commands/psql.ts';
 import { passFileLine } from '../../connection/serviceFile.ts';
-import { approve, requireWritable } from '../../operations/ui/approval.ts';
+import { approveChange, requireWritable } from '../../operations/ui/approval.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
-import { findReadable, type Readable } from './readable.ts';
+import { prepareDatabase, type PreparedDatabase } from './prepareDatabase.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { window } from '../../window/ui/window.ts';
@@ -29,12 +29,12 @@ export const runSqlFile: Command = async (context, argument, run) => {
   const { projectId, branchId, name: branchName, fullName } = picked;
   requireWritable(context.guards, { projectId, branchId });
   const branch = { account, projectId, branchId };
-  const target = await findReadable(context, { title, branch, mayWake: true, purpose: 'write' });
+  const target = await prepareDatabase(context, { title, branch, mayWake: true, purpose: 'write' });
   if (target === undefined) return;
   const file = { path: uri.fsPath, name: path.basename(uri.fsPath) };
   const question = l10n.t('Run {0} on {1}?', file.name, fullName);
   const change = { projectId, branchId, name: branchName, question, button: l10n.t('Run') };
-  if (!(await approve(context.guards, change, run.initialConnection))) return;
+  if (!(await approveChange(context.guards, change, run.initialConnection))) return;
   context.markers.add(branch, { kind: 'program', text: file.name });
   const name = `${file.name} · ${target.project} / ${branchName}`;
   const pty = new FileTerminal(async (write, stop) => runIn(context, { target, file }, write, stop));
@@ -52,7 +52,7 @@ export async function saveAndFindFile(argument: unknown): Promise<Uri | undefine
 }
 
 interface FileRun {
-  readonly target: Readable;
+  readonly target: PreparedDatabase;
   readonly file: { readonly path: string; readonly name: string };
 }
 

@@ -3,7 +3,7 @@ import { commands, l10n, TabInputText, TabInputTextDiff, Uri, window as editors 
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { RestoreSource } from '../../account/refs.ts';
 import { countsText } from '../../window/ui/countsText.ts';
-import { pastText } from '../../window/ui/timeText.ts';
+import { pastBranchText } from '../../window/ui/timeText.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../schema/compareSchemas.ts';
 import { parseSchemaUri, schemaUri } from '../schema/schemas.ts';
@@ -107,10 +107,15 @@ const isSame = ({ original, modified }: TabInputTextDiff, base: Uri, compared: U
 
 function nameOf({ inventory }: CommandContext, uri: Uri): string {
   const { projectId = '', branchId = '', at } = parseSchemaUri(uri) ?? {};
-  return pastText(branchTitle(branchId, inventory.branches.get(projectId, branchId)), at);
+  return pastBranchText(branchTitle(branchId, inventory.branches.get(projectId, branchId)), at);
 }
 
-/** Reloads schemas. @throws {Error} with a message for the user if a branch was deleted */
+/** @throws {Error} with a message for the user if the branch of a schema was deleted */
+async function requireExistingBranches(context: CommandContext, uris: readonly Uri[]): Promise<void> {
+  for (const uri of uris) await pickBranch(context, '', { kind: 'branch', ...parseSchemaUri(uri) });
+}
+
+/** Loads schemas again. @throws {Error} with a message for the user if a branch was deleted */
 async function loadSchemas(context: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
   try {
     return await withCancel(l10n.t('Loading the schema'), async (options) =>
@@ -118,8 +123,7 @@ async function loadSchemas(context: CommandContext, uris: readonly Uri[]): Promi
     );
   } catch (error) {
     // A 404 means that the service doesn't offer the call, or that the branch was deleted.
-    if (error instanceof NotOfferedError)
-      for (const uri of uris) await pickBranch(context, '', { kind: 'branch', ...parseSchemaUri(uri) });
+    if (error instanceof NotOfferedError) await requireExistingBranches(context, uris);
     throw error;
   }
 }

@@ -7,13 +7,13 @@ import type Client from 'pg/lib/client.js';
 import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { adviseOnLock, toSqlError, useUsersPath, withSession } from '../sql/sqlSession.ts';
+import { adviseOnLock, toSqlError, useUsersSearchPath, withSession } from '../sql/sqlSession.ts';
 import { rangeHashesQuery, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
-import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';
-import { describeColumns, NUMBERS, SAME_ENCODING } from './readRows.ts';
+import { mergeRows, NO_DIFFERENCE, type BeforeAndAfter, type RowDifference } from './mergeRows.ts';
+import { describeColumns, NUMBER_TYPES, USE_SERVER_ENCODING } from './readRows.ts';
 import type { RowSource } from './rowDocuments.ts';
-import { NotOneQueryError, onlyStatement } from './statements.ts';
+import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 
 export interface RowComparison extends RowDifference {
   /** The columns that both sides have. */
@@ -65,8 +65,8 @@ const SHARED = [
 ];
 
 /** Gives the first side the settings of the second one, until its transaction ends. From then on, names are the user's. */
-async function shareSettings([before, after]: Both<Client>, login: BranchLogin): Promise<void> {
-  await useUsersPath(after, login);
+async function shareSettings([before, after]: BeforeAndAfter<Client>, login: BranchLogin): Promise<void> {
+  await useUsersSearchPath(after, login);
   const { rows } = await after.query<{ settings: object }>(
     `SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) AS settings
       FROM pg_catalog.unnest($1::pg_catalog.text[]) AS shared (name)`,
@@ -87,12 +87,12 @@ export async function compareRows(
   source: RowSource,
   signal: AbortSignal,
 ): Promise<RowComparison> {
-  const sql = onlyStatement(source.sql);
+  const sql = requireOnlyStatement(source.sql);
   // If one side fails, the statement of the other one is canceled.
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
   let failure: unknown;
-  const task = (clients: Both<Client>) =>
+  const task = (clients: BeforeAndAfter<Client>) =>
     compare(clients, logins.after, { ...source, sql }).catch((error: unknown) => {
       failure = error;
       stop.abort();
@@ -120,8 +120,12 @@ interface Shape {
   readonly bytes: number | undefined;
 }
 
-async function compare(clients: Both<Client>, login: BranchLogin, source: RowSource): Promise<RowComparison> {
-  await onBoth(clients, (client) => client.query(SAME_ENCODING));
+async function compare(
+  clients: BeforeAndAfter<Client>,
+  login: BranchLogin,
+  source: RowSource,
+): Promise<RowComparison> {
+  await onBoth(clients, (client) => client.query(USE_SERVER_ENCODING));
   await shareSettings(clients, login);
   const [before, after] = await onBoth(clients, (client, side) => readShape(client, source, side));
   const shared = sharedColumns(before.fields, after.fields);
@@ -151,13 +155,15 @@ async function compare(clients: Both<Client>, login: BranchLogin, source: RowSou
     throw new Error('There are no columns to compare.');
   if (left === undefined || right === undefined || shared.length === 0)
     throw new Error('The two branches have no column in common.');
-  const both: Both<ComparedSource> = [left, right];
+  const both: BeforeAndAfter<ComparedSource> = [left, right];
   const bytes = Math.max(before.bytes ?? UNKNOWN_BYTES, after.bytes ?? UNKNOWN_BYTES);
   const ranges = await differingRanges(clients, both, bytes);
   const fields = shared.map(([, at]) => after.fields[at]);
   return {
     columns: fields.map((field) => field?.name ?? ''),
-    rightAligned: new Set(fields.flatMap((field, at) => (NUMBERS.has(field?.dataTypeID ?? 0) ? at : []))),
+    rightAligned: new Set(
+      fields.flatMap((field, at) => (NUMBER_TYPES.has(field?.dataTypeID ?? 0) ? at : [])),
+    ),
     key: right.key.map((at) => right.shared.indexOf(at)),
     ...(ranges === 'none' ? NO_DIFFERENCE : await mergeRows(clients, both, ranges)),
     onlyBefore: onlyBefore.map(({ name }) => name),
@@ -191,9 +197,9 @@ async function readShape(client: Client, { sql, table }: RowSource, side: number
 }
 
 const onBoth = async <T>(
-  [before, after]: Both<Client>,
+  [before, after]: BeforeAndAfter<Client>,
   task: (client: Client, side: number) => Promise<T>,
-): Promise<Both<T>> => await Promise.all([task(before, 0), task(after, 1)]);
+): Promise<BeforeAndAfter<T>> => await Promise.all([task(before, 0), task(after, 1)]);
 
 /** The size from which ranges are hashed first. A smaller table is sent as a whole. */
 const MIN_BYTES = 4 * 1024 * 1024;
@@ -204,8 +210,8 @@ const RANGE_BYTES = 1024;
 
 /** @returns undefined to read all rows */
 async function differingRanges(
-  clients: Both<Client>,
-  sources: Both<ComparedSource>,
+  clients: BeforeAndAfter<Client>,
+  sources: BeforeAndAfter<ComparedSource>,
   bytes: number,
 ): Promise<RangeMask | 'none'> {
   if (bytes < MIN_BYTES) return undefined;

@@ -3,7 +3,7 @@ import type Client from 'pg/lib/client.js';
 import { FETCH_ROWS, declareRowCursor, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 
-export type Both<T> = readonly [before: T, after: T];
+export type BeforeAndAfter<T> = readonly [before: T, after: T];
 
 export interface DifferingRow {
   readonly kind: 'added' | 'changed' | 'deleted';
@@ -36,8 +36,8 @@ const MAX_TEXT = 8_000_000;
 
 /** @param ranges those whose rows are read @throws {Error} of Postgres */
 export async function mergeRows(
-  clients: Both<Client>,
-  sources: Both<ComparedSource>,
+  clients: BeforeAndAfter<Client>,
+  sources: BeforeAndAfter<ComparedSource>,
   ranges: RangeMask,
 ): Promise<RowDifference> {
   await Promise.all([

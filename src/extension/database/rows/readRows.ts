@@ -5,12 +5,12 @@ import type { Connection, FieldDef, Submittable } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { isKeyword, tokensOf } from '../../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { useUsersPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
+import { useUsersSearchPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
 import { MAX_VALUE, type RowTable } from './formatRows.ts';
-import { NotOneQueryError, onlyStatement } from './statements.ts';
+import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 
-export const MAX_ROWS = 200;
+export const MAX_PEEKED_ROWS = 200;
 /** The columns that are read of a row, which has up to 1,664. */
 const MAX_COLUMNS = 100;
 /** Characters of all values. */
@@ -27,16 +27,16 @@ export interface PeekedRows extends RowTable {
 
 /** @param sql one statement @throws {NotOneQueryError} @throws {SqlError} @throws {Error} */
 export async function peekRows(login: BranchLogin, sql: string, signal: AbortSignal): Promise<PeekedRows> {
-  const query = onlyStatement(sql);
+  const query = requireOnlyStatement(sql);
   return await readSession(login, signal, async (client) => {
-    await useUsersPath(client, login);
+    await useUsersSearchPath(client, login);
     const fields = await describeColumns(client, query);
     const shown = fields.slice(0, MAX_COLUMNS);
     const isWrapped = isWrappable(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);
     const statement = new Statement({
       sql: isWrapped ? cutOnServer(query, fields.length, shown) : query,
       write: false,
-      maxRows: MAX_ROWS,
+      maxRows: MAX_PEEKED_ROWS,
       maxText: MAX_TEXT,
     });
     client.query(statement);
@@ -44,7 +44,9 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
     return {
       columns: shown.map(({ name }) => name),
       rows: rows.map((row) => row.slice(0, MAX_COLUMNS)),
-      rightAligned: new Set(shown.flatMap(({ dataTypeID }, index) => (NUMBERS.has(dataTypeID) ? index : []))),
+      rightAligned: new Set(
+        shown.flatMap(({ dataTypeID }, index) => (NUMBER_TYPES.has(dataTypeID) ? index : [])),
+      ),
       hasMore: truncated,
       columnsLeftOut: fields.length - shown.length,
       maxValue: isWrapped ? MAX_VALUE : Number.MAX_SAFE_INTEGER,
@@ -53,7 +55,7 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
 }
 
 /** A database without an encoding may have bytes that are no text. */
-export const SAME_ENCODING = `SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)
+export const USE_SERVER_ENCODING = `SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)
   WHERE pg_catalog.current_setting('server_encoding') = 'SQL_ASCII'`;
 
 /** @throws {NotOneQueryError} @throws {SqlError} @throws {Error} */
@@ -64,7 +66,7 @@ export async function readSession<T>(
 ): Promise<T> {
   try {
     return await withSession(login, READING, signal, async (client) => {
-      await client.query(SAME_ENCODING);
+      await client.query(USE_SERVER_ENCODING);
       return await task(client);
     });
   } catch (error) {
@@ -89,7 +91,7 @@ function isWrappable(sql: string): boolean {
 const BYTEA = 17;
 const VOID = 2278;
 /** The ids of int8, int2, int4, oid, float4, float8, money and numeric. */
-export const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
+export const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
 
 /**
  * The server returns one character more than is shown, from which the client knows that a value is longer. The names can't be
@@ -104,7 +106,7 @@ function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): 
   );
   const columns = names.length === 0 ? '' : ` (${names.join(', ')})`;
   // A comment may end the statement.
-  return `SELECT ${values.join(', ')} FROM (${query}\n) AS "peeked rows"${columns} LIMIT ${MAX_ROWS + 1}`;
+  return `SELECT ${values.join(', ')} FROM (${query}\n) AS "peeked rows"${columns} LIMIT ${MAX_PEEKED_ROWS + 1}`;
 }
 
 /** The columns that a statement returns. Doesn't run it. @throws {NotOneQueryError} if it returns none */

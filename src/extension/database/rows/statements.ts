@@ -23,7 +23,7 @@ export class NotOneQueryError extends Error {
 }
 
 /** Returns the only statement of a text, without its semicolon. @throws {NotOneQueryError} @throws {PsqlCommandError} */
-export function onlyStatement(sql: string): string {
+export function requireOnlyStatement(sql: string): string {
   for (const { kind, text } of readStatements(sql))
     if (kind === 'command') throw new PsqlCommandError(1, text);
   const [only, another] = splitStatements(sql);

@@ -61,7 +61,7 @@ export async function runByPsql(
 const MAX_ERROR = 4000;
 
 /** The limit is what people read. Longer results are for a file or another program. */
-export const MAX_ROWS = 200;
+export const MAX_PRINTED_ROWS = 200;
 
 interface DriverOutput {
   readonly onResult: (result: ScriptResult) => void;
@@ -86,7 +86,7 @@ export async function runScriptByDriver(
 ): Promise<void> {
   const decoder = new TextDecoder();
   const options = {
-    maxRows: MAX_ROWS,
+    maxRows: MAX_PRINTED_ROWS,
     onResult,
     onCopyData: (chunk: Uint8Array) => onText(decoder.decode(chunk, { stream: true })),
     onError: isLocalHost(login.host) ? addExtensionHint : undefined,

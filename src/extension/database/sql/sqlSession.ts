@@ -119,7 +119,7 @@ function createClient(login: BranchLogin, application: string): Client {
 }
 
 /** Names and operators of our statements are those of Postgres, also in a database that has others of the same name. */
-export const OWN_PATH = 'SET search_path TO pg_catalog';
+export const USE_CATALOG_SEARCH_PATH = 'SET search_path TO pg_catalog';
 /** Reads the search path that Postgres gives a role when it logs in. $1: its name */
 const PATH_OF_ROLE = `
   SELECT set_config('search_path', replace(coalesce(
@@ -130,7 +130,7 @@ const PATH_OF_ROLE = `
   FROM pg_database d LEFT JOIN pg_roles r ON rolname = $1 WHERE datname = current_database()`;
 
 /** Call it before the user's own statement: its names are what the user's settings make them. */
-export async function useUsersPath(client: Client, { readsFor }: BranchLogin): Promise<void> {
+export async function useUsersSearchPath(client: Client, { readsFor }: BranchLogin): Promise<void> {
   if (readsFor === undefined) await client.query('SET search_path TO DEFAULT');
   else await client.query(PATH_OF_ROLE, [readsFor]);
 }
@@ -152,7 +152,7 @@ function firstQuery({ begin, timeoutSeconds, settings: more }: SessionOptions): 
   const calls = Object.entries(values).map(
     ([name, value]) => `pg_catalog.set_config('${name}', '${value}', ${begin !== undefined})`,
   );
-  const statements = [OWN_PATH, `SELECT ${calls.join(', ')}`];
+  const statements = [USE_CATALOG_SEARCH_PATH, `SELECT ${calls.join(', ')}`];
   return (begin === undefined ? statements : [begin, ...statements]).join('; ');
 }
 

@@ -3,12 +3,12 @@ import { l10n } from 'vscode';
 import { PsqlCommandError, ScriptError } from '../../../base/sql/sqlScript.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import { MAX_VALUE, tableLines } from '../rows/formatRows.ts';
-import { NUMBERS } from '../rows/readRows.ts';
+import { NUMBER_TYPES } from '../rows/readRows.ts';
 
 export function resultText({ command, fields, rows, rowCount }: ScriptResult): string {
   if (fields.length === 0) return `${command}\n`;
   const columns = fields.map(({ name }) => name);
-  const isNumber = ({ dataTypeID }: (typeof fields)[number]) => NUMBERS.has(dataTypeID);
+  const isNumber = ({ dataTypeID }: (typeof fields)[number]) => NUMBER_TYPES.has(dataTypeID);
   const rightAligned = new Set(fields.flatMap((field, index) => (isNumber(field) ? index : [])));
   const count =
     rowCount > rows.length

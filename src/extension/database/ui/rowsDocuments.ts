@@ -2,18 +2,18 @@
 import { TabInputText, TabInputTextDiff, window as editors, type Tab, type Uri } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
 import type { RowDocuments } from '../rows/rowDocuments.ts';
-import { forgottenText } from './rowsText.ts';
+import { forgottenRowsText } from './rowsText.ts';
 
 export const rowsDocumentText = (documents: RowDocuments, uri: Uri): string =>
-  documents.get(uri)?.text ?? `${forgottenText()}\n`;
+  documents.get(uri)?.text ?? `${forgottenRowsText()}\n`;
 
 export const forgetClosedRows = (documents: RowDocuments): Disposable =>
   editors.tabGroups.onDidChangeTabs(({ closed }) => {
-    for (const uri of closed.flatMap(urisOf)) documents.forget(uri);
+    for (const uri of closed.flatMap(tabUris)) documents.forget(uri);
   });
 
 /** The documents that a tab shows, of a diff first the left one. */
-export function urisOf({ input }: Pick<Tab, 'input'>): readonly Uri[] {
+export function tabUris({ input }: Pick<Tab, 'input'>): readonly Uri[] {
   if (input instanceof TabInputTextDiff) return [input.original, input.modified];
   return input instanceof TabInputText ? [input.uri] : [];
 }

@@ -44,11 +44,11 @@ export function rowCountText({ rows: { length: count }, hasMore }: PeekedRows): 
 }
 
 /** The text that replaces rows which were read before the window was reloaded. */
-export const forgottenText = (): string =>
+export const forgottenRowsText = (): string =>
   l10n.t('These rows are no longer in memory. Run “Hosted Postgres: Peek Rows…” to read them again.');
 
 /** @param seconds the limit of a statement. @returns an error with a message for the user */
-export function explainReading(error: unknown, seconds: number): unknown {
+export function explainReadError(error: unknown, seconds: number): unknown {
   if (error instanceof NotOneQueryError) return new Error(l10n.t('Select one statement that returns rows.'));
   if (!(error instanceof SqlError)) return error;
   return error.code === QUERY_CANCELED

@@ -9,7 +9,7 @@ import {
   setVariables,
   type VariableChange,
 } from '../dotEnv.ts';
-import { readIgnoreState, type Ignored } from '../gitIgnored.ts';
+import { readIgnoreState, type IgnoreState } from '../gitIgnored.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { runOrShowFailure } from '../../account/ui/notify.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -35,7 +35,7 @@ const PRIVATE_MODE = 0o600;
  * @param related variables that follow it
  * @returns undefined if the user canceled
  */
-export type WriteEnv = (
+export type WriteEnvVariable = (
   value: string,
   related?: readonly VariableChange[],
 ) => Promise<readonly FileChange[] | undefined>;
@@ -51,7 +51,7 @@ export async function prepareEnv(
   { uri, file, name }: Pick<FolderEnv, 'uri' | 'file' | 'name'>,
   database: string,
   isOwn: (value: string) => boolean,
-): Promise<WriteEnv | undefined> {
+): Promise<WriteEnvVariable | undefined> {
   requireTrust();
   const target = await readEnvFile(uri);
   const protection = await askForProtection(target, file, database);
@@ -105,7 +105,7 @@ interface EnvFile {
   readonly isLink: boolean;
   /** The path with links resolved; undefined in a virtual file system. */
   readonly path: string | undefined;
-  readonly ignored: Ignored;
+  readonly ignored: IgnoreState;
   /** The `.gitignore` in which a rule would make git ignore the file. */
   readonly ignoreFile: Uri | undefined;
 }

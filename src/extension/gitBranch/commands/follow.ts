@@ -4,7 +4,7 @@ import { isFollowedByNeon } from '../neonFile.ts';
 import { prepareEnv } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { byNeonText } from '../ui/workBranchText.ts';
+import { followedByNeonText } from '../ui/workBranchText.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import { mapDefaultBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
@@ -14,7 +14,7 @@ export const followGitBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't follow the Git branch");
   const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
   if (git === undefined) return;
-  if (await isFollowedByNeon(git.repository.worktree)) throw new Error(byNeonText());
+  if (await isFollowedByNeon(git.repository.worktree)) throw new Error(followedByNeonText());
   await setParentToDefaultBranch(context, git);
   await setFollowed(context, git, true);
   announce(l10n.t('{0} follows the Git branch', new FolderEnv(context.config, git.folder).file));

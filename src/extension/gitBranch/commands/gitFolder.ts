@@ -4,7 +4,7 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import {
   branchMapWriter,
   isSameGitBranch,
-  nameInMap,
+  gitBranchNameInMap,
   readBranchMap,
   type BranchMap,
   type BranchMapWriter,
@@ -50,7 +50,7 @@ export async function pickGitFolder(
   return {
     folder,
     repository,
-    gitBranch: nameInMap(map, branch),
+    gitBranch: gitBranchNameInMap(map, branch),
     map,
     writer: branchMapWriter(runGit, fsPath),
   };

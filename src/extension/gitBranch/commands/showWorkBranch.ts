@@ -9,7 +9,7 @@ import { isOfOtherGitBranch } from '../envFileDecision.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
-import { decisionText, knownBranchText, noBranchReason, otherGitBranchText } from '../ui/workBranchText.ts';
+import { keptFileText, knownBranchText, noBranchReason, otherGitBranchText } from '../ui/workBranchText.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { projectName } from '../../inventory/names.ts';
@@ -57,7 +57,7 @@ function placeholderText(state: WorkFolderState | undefined, file: string): stri
   const none = noBranchReason(file);
   if (state === undefined) return none;
   const gitBranch = sanitize(state.git.branch ?? '');
-  const reason = decisionText(state.decision, gitBranch);
+  const reason = keptFileText(state.decision, gitBranch);
   if (reason !== undefined) return reason;
   const { current } = state;
   if (current === undefined) return none;

@@ -5,8 +5,8 @@ import { branchMapWriter, readBranchMap } from '../branchMap.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { readGitBranches } from '../gitState.ts';
 import {
-  findUnused,
-  type Cleanup,
+  findUnusedBranches,
+  type BranchCleanup,
   type KeptBranch,
   type KeptReason,
   type UnusedBranch,
@@ -95,7 +95,7 @@ function keptBranchTexts(kept: readonly KeptBranch[]): readonly string[] {
 }
 
 /** @property unread why an env file can't be used, so that its branch is unknown */
-type LoadedCleanup = Cleanup & { readonly unread: readonly string[] };
+type LoadedCleanup = BranchCleanup & { readonly unread: readonly string[] };
 
 /** Checks git, the env files and the service. @throws {Error} if a list of branches can't be loaded */
 async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<LoadedCleanup> {
@@ -109,7 +109,7 @@ async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Pr
   for (const projectId of lists.keys()) await inventory.refreshComputes(projectId);
   const { inFiles, unread } = await branchesInFiles(context, folder, account);
   const isMarked = (ref: BranchRef) => guards.cachedMark(ref) !== undefined;
-  return { ...findUnused({ map, gitBranches, inFiles, account, lists, isMarked }), unread };
+  return { ...findUnusedBranches({ map, gitBranches, inFiles, account, lists, isMarked }), unread };
 }
 
 /** The branches that the env files of all worktrees and open folders point to. */

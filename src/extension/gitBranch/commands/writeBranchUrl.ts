@@ -2,12 +2,12 @@ import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
-import { leftVariablesText, offerUndo, type WriteEnv } from '../../envFile/ui/envFile.ts';
+import { leftVariablesText, offerUndo, type WriteEnvVariable } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { findRelatedVariables } from '../relatedVariables.ts';
 import { findBranchUrl } from '../findBranchUrl.ts';
 import { computeHost } from '../../connection/branchLogin.ts';
-import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
+import { findOrAskPassword, proposedOrChosenLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { requirePrimary } from '../../commandSupport/pickers.ts';
 import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
@@ -19,7 +19,7 @@ interface WrittenBranch {
   readonly git: GitFolder;
   readonly ref: BranchRef;
   readonly branch: Branch;
-  readonly write: WriteEnv;
+  readonly write: WriteEnvVariable;
 }
 
 /** Writes the URL of a database branch to the env file, with Undo, and maps the git branch to it. */
@@ -65,7 +65,7 @@ async function findUrl(
     if (found.value !== undefined) return found.value;
   }
   const request = { title, compute, scope: env.uri, allowsPooled: true, takesFirst: true };
-  const login = await knownLogin(context, request);
+  const login = await proposedOrChosenLogin(context, request);
   const answer = login && (await findOrAskPassword(context, request, login));
   if (login === undefined || answer === undefined) return undefined;
   return connectionString({ ...login, ...answer, host: computeHost(compute, login.pooled) });

@@ -15,7 +15,7 @@ import { announce } from '../../window/ui/announce.ts';
 import { runOrShowFailure } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
-import { knownBranchText, questionText } from './workBranchText.ts';
+import { knownBranchText, missingBranchText } from './workBranchText.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
@@ -73,7 +73,7 @@ export class FollowNotices {
     }
     this.#hasOfferedUndo = true;
     this.#hasWarned ||= warns;
-    void this.#showButtons(made, message, warns);
+    void this.#offerUndo(made, message, warns);
   }
 
   /** Whether the last switch of the folder can be undone. */
@@ -91,7 +91,7 @@ export class FollowNotices {
     const create = l10n.t('Create Branch');
     const use = parent && l10n.t('Use {0}', parent.name);
     const none = l10n.t('Not for This One');
-    const question = questionText(reason, sanitize(gitBranch));
+    const question = missingBranchText(reason, sanitize(gitBranch));
     const buttons = [create, ...(use === undefined ? [] : [use]), none];
     const chosen = await window.showInformationMessage(question, ...buttons);
     const run = (command: CommandId, branch?: object) =>
@@ -131,7 +131,7 @@ export class FollowNotices {
     });
   }
 
-  async #showButtons(made: Switch, message: string, warns: boolean): Promise<void> {
+  async #offerUndo(made: Switch, message: string, warns: boolean): Promise<void> {
     const undo = l10n.t('Undo');
     const restart = l10n.t('Restart');
     const canRestart = warns && (debug.activeDebugSession !== undefined || tasks.taskExecutions.length > 0);

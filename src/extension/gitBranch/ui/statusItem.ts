@@ -7,11 +7,11 @@ import { isPrimary, computeLabel } from '../../inventory/computeStatus.ts';
 import type { AgentBranch, AgentBranches } from '../../inventory/agentBranches.ts';
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { projectsOf } from '../../inventory/nodes.ts';
-import { isExpired } from '../knownHosts.ts';
+import { changedProjects } from '../../inventory/nodes.ts';
+import { isKnownExpired } from '../knownHosts.ts';
 import { readGitBranches } from '../gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
-import { countUnused } from '../unusedBranches.ts';
+import { countUnusedBranches } from '../unusedBranches.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Config } from '../../window/ui/config.ts';
@@ -24,12 +24,12 @@ import { markdown, markdownList, markdownTable } from '../../window/ui/markdown.
 import { sanitize } from '../../../base/sanitize.ts';
 import {
   branchWarnings,
-  decisionText,
+  keptFileText,
   knownBranchName,
   noBranchReason,
   otherGitBranchText,
   pauseText,
-  unusedText,
+  unusedBranchesText,
 } from './workBranchText.ts';
 import { isOfOtherGitBranch } from '../envFileDecision.ts';
 import { window, type StatusBarText } from '../../window/ui/window.ts';
@@ -100,7 +100,7 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
   disposables.add(
     inventory.onDidChange((changes) => {
       const { projectId = '' } = workFolders.shown?.work.state.current ?? {};
-      if (projectsOf(changes).has(projectId)) update();
+      if (changedProjects(changes).has(projectId)) update();
     }),
   );
   disposables.add({ dispose: () => timer?.dispose() });
@@ -112,7 +112,7 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
 async function countUnusedIn({ uri }: WorkspaceFolder, { map, current }: WorkFolderState): Promise<number> {
   if (map.created.length === 0) return 0;
   const gitBranches = await readGitBranches(runGit, uri.fsPath);
-  return countUnused({ map, gitBranches, inFiles: current === undefined ? [] : [current] });
+  return countUnusedBranches({ map, gitBranches, inFiles: current === undefined ? [] : [current] });
 }
 
 /** The first folder in a Git repository. */
@@ -150,10 +150,10 @@ function branchText(
       ? []
       : branchWarnings(current, {
           mark: marks[current.projectId] ?? marks[current.account],
-          isExpired: isExpired(current),
+          isExpired: isKnownExpired(current),
           sharedWith: sharedWith && path.basename(sharedWith),
         });
-  const reason = decisionText(decision, sanitize(git.branch ?? ''));
+  const reason = keptFileText(decision, sanitize(git.branch ?? ''));
   const { file, variable } = deps.config.envFileSettings(folder.uri);
   const other = unreadOther && path.join(path.basename(unreadOther.folder), file);
   const notes = [
@@ -182,7 +182,7 @@ function branchText(
     icon: isWarning ? 'warning' : 'database',
     text: labelWithState(name, state),
     spoken: { label: notes.length === 0 ? label : `${label}. ${notes.join(' ')}` },
-    tooltip: markdown`${table}\n\n${markdownList([...notes, ...unusedText(unusedCount)])}`,
+    tooltip: markdown`${table}\n\n${markdownList([...notes, ...unusedBranchesText(unusedCount)])}`,
     isWarning,
   };
 }

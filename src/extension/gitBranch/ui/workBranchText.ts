@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { Mark } from '../../window/marks.ts';
 import type { AskReason, EnvFileDecision, KeepReason, StopReason } from '../envFileDecision.ts';
-import type { Pause } from '../gitState.ts';
+import type { PauseReason } from '../gitState.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { fileProblemTexts } from '../../window/ui/fileProblemText.ts';
@@ -37,7 +37,7 @@ export function branchWarnings(
 }
 
 /** How many branches Tidy Up Branches may delete; empty for 0. */
-export function unusedText(count: number): readonly string[] {
+export function unusedBranchesText(count: number): readonly string[] {
   if (count === 0) return [];
   return [
     count === 1
@@ -51,7 +51,7 @@ export const otherGitBranchText = (gitBranch: string, file: string, name: string
   l10n.t('{0} is checked out, but {1} still points to {2}.', gitBranch, file, name);
 
 /** Why a git branch could get a database branch. */
-export function questionText(reason: AskReason, gitBranch: string): string {
+export function missingBranchText(reason: AskReason, gitBranch: string): string {
   const texts: Record<AskReason, string> = {
     unmapped: l10n.t('{0} has no database branch yet.', gitBranch),
     missing: l10n.t('The worktree of {0} has no connection string yet.', gitBranch),
@@ -60,8 +60,8 @@ export function questionText(reason: AskReason, gitBranch: string): string {
   return texts[reason];
 }
 
-export function pauseText(pause: Pause): string {
-  const texts: Record<Pause, string> = {
+export function pauseText(pause: PauseReason): string {
+  const texts: Record<PauseReason, string> = {
     detached: l10n.t('no Git branch'),
     rebase: l10n.t('rebase'),
     merge: l10n.t('merge'),
@@ -73,7 +73,7 @@ export function pauseText(pause: Pause): string {
 }
 
 /** Why the file doesn't point to the database branch of the checked-out git branch; undefined if it does. */
-export function decisionText(decision: EnvFileDecision, gitBranch: string): string | undefined {
+export function keptFileText(decision: EnvFileDecision, gitBranch: string): string | undefined {
   switch (decision.kind) {
     case 'paused':
       return l10n.t(
@@ -94,12 +94,12 @@ export function decisionText(decision: EnvFileDecision, gitBranch: string): stri
   }
 }
 
-export const byNeonText = (): string =>
+export const followedByNeonText = (): string =>
   l10n.t('“neon git” switches the database branch, because .neon has git.follow.');
 
 function keepText(reason: KeepReason, gitBranch: string): string {
   const texts: Record<KeepReason, string> = {
-    byNeon: byNeonText(),
+    byNeon: followedByNeonText(),
     defaultBranch: l10n.t('{0} is the default Git branch and has no database branch.', gitBranch),
     declined: l10n.t('You chose no database branch for {0}.', gitBranch),
     undone: l10n.t('You undid the switch to the database branch of {0}.', gitBranch),

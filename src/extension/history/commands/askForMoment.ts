@@ -7,12 +7,12 @@ import type { CommandContext } from '../../commandSupport/context.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
 import { asBranchNode, asBranchOfSnapshots } from '../../inventory/nodes.ts';
-import { isInMap, nameInMap } from '../../gitBranch/branchMap.ts';
+import { isInMap, gitBranchNameInMap } from '../../gitBranch/branchMap.ts';
 import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
-import type { Ask, Following } from '../../window/ui/input/multiStepInput.ts';
+import type { Ask, StepsLeft } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../knownHistory.ts';
-import { isUnchanged, type FoundChanges, type MomentChanges } from '../momentChanges.ts';
+import { hasNoChanges, type FoundChanges, type MomentChanges } from '../momentChanges.ts';
 import { changesText } from '../ui/changesText.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
 import {
@@ -28,7 +28,7 @@ import {
 import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment, type MomentLimits } from '../parseMoment.ts';
 import { momentItem, momentProblem, momentText, typedMomentItem } from '../ui/momentText.ts';
-import { pointText } from '../../window/ui/timeText.ts';
+import { pointInTimeText } from '../../window/ui/timeText.ts';
 
 /** The branch of the env file, so that the palette needs no question about it. */
 function branchOfFile({ session, workFolders }: CommandContext): BranchNode | undefined {
@@ -50,7 +50,7 @@ export const branchRefOf = ({ session }: CommandContext, { projectId, branchId }
 });
 
 /** Whether only this user works on the branch, so that a change needs no confirmation if nothing is lost. */
-export function isUsedAlone(
+export function isUsedByOneUser(
   { session, agentBranches, workFolders }: CommandContext,
   ref: BranchRef,
 ): boolean {
@@ -89,7 +89,8 @@ async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): P
   const found = workFolders.states.filter(isAbout).map(async ({ repository, map, git, current }) => {
     if (repository === undefined) return [];
     const isBranchOf = (gitBranch: string | undefined) => {
-      const mapped = gitBranch === undefined ? undefined : map.branches.get(nameInMap(map, gitBranch));
+      const mapped =
+        gitBranch === undefined ? undefined : map.branches.get(gitBranchNameInMap(map, gitBranch));
       return isSameBranch(ref, mapped ?? current);
     };
     return gitEventsOfBranch(await readHeadLog(repository, git.branch), isBranchOf);
@@ -109,7 +110,7 @@ export interface ChosenMoment {
   readonly change?: { readonly kind: 'rename' | 'delete'; readonly snapshot: SnapshotMoment };
 }
 
-interface MomentQuestion extends Following {
+interface MomentQuestion extends StepsLeft {
   readonly placeholder: string;
   /** Reads when the schema was changed. */
   readonly schemaChanges?: (() => Promise<readonly SchemaChange[]>) | undefined;
@@ -140,7 +141,7 @@ export async function askForMoment(
   const chosenAt = (text: string): ChosenMoment | undefined => {
     const point = parseMoment(text, limits);
     if (point === undefined || 'problem' in point) return undefined;
-    return { source: restoreSourceAt(history, point), text: pointText(point, now) };
+    return { source: restoreSourceAt(history, point), text: pointInTimeText(point, now) };
   };
   const momentsWith = (found?: readonly SchemaChange[]) =>
     listMoments({ ...history, ...(found && { schemaChanges: found }) }).filter(
@@ -163,7 +164,7 @@ export async function askForMoment(
     return { ...item, actions };
   };
   const itemsWith = (moments: readonly Moment[], found?: FoundChanges) => {
-    const { useful, unchanged, first } = arrangeMoments(moments, (moment) => isUnchanged(found?.(moment)));
+    const { useful, unchanged, first } = arrangeMoments(moments, (moment) => hasNoChanges(found?.(moment)));
     const itemsOf = (group: readonly Moment[]) =>
       group.map((moment) => ({ ...itemOf(moment, found), isCurrent: moment === first }));
     const same =

@@ -104,7 +104,7 @@ export async function createFromSnapshot(
 }
 
 /** The restored branch has another id. Replaces the id where the old one is remembered. */
-export async function replaceId(
+export async function replaceRememberedId(
   { workFolders, agentBranches, rows, log }: CommandContext,
   from: BranchRef,
   to: BranchRef,

@@ -8,13 +8,13 @@ import type { Command } from '../../commandSupport/context.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
-import { schemaChanges } from '../momentChanges.ts';
+import { schemaChangesLoader } from '../momentChanges.ts';
 import { listMoments } from '../moments.ts';
 import { parentFields } from '../../account/refs.ts';
 import { removeExpiryForCopy } from '../undoBranch.ts';
 import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './askForMoment.ts';
 import { createFromSnapshot } from './changeSnapshot.ts';
-import { problemText } from './undo.ts';
+import { timeProblemText } from './undo.ts';
 
 export const createBranchFromTime: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the branch");
@@ -25,10 +25,10 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
   const history = await loadHistory(context, picked, true);
   const onlyUndo = history.retention === 0;
   if (onlyUndo && !listMoments(history).some(needsNoHistory))
-    return void (await window.showWarningMessage(problemText('noHistory', parent)));
+    return void (await window.showWarningMessage(timeProblemText('noHistory', parent)));
   const answers = await askInSteps(title, async (ask) => {
     const placeholder = l10n.t('Select a moment of {0}, or type a time', parent);
-    const readSchema = onlyUndo ? undefined : schemaChanges(context, history.ref);
+    const readSchema = onlyUndo ? undefined : schemaChangesLoader(context, history.ref);
     const question = { placeholder, schemaChanges: readSchema, onlyUndo, following: 2 };
     const { source } = await askForMoment(ask, history, question);
     const prompt = l10n.t('Name of the new branch of {0}', parent);

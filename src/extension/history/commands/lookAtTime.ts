@@ -10,15 +10,19 @@ import { projectName } from '../../inventory/names.ts';
 import { showComparison } from '../../database/commands/compareBranchRows.ts';
 import { findRowSource } from '../../database/commands/givenSource.ts';
 import { activeRows } from '../../database/commands/peekRows.ts';
-import { findReadable, pickTable, type Readable } from '../../database/commands/readable.ts';
+import {
+  prepareDatabase,
+  pickTable,
+  type PreparedDatabase,
+} from '../../database/commands/prepareDatabase.ts';
 import type { RowRequest } from '../../database/rows/rowDocuments.ts';
 import { compareWithPast } from '../../database/commands/schema.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
-import { schemaChanges } from '../momentChanges.ts';
+import { schemaChangesLoader } from '../momentChanges.ts';
 import type { RestoreSource } from '../../account/refs.ts';
 import { askForMoment, branchArgument, loadHistory, branchRefOf } from './askForMoment.ts';
-import { problemText } from './undo.ts';
+import { timeProblemText } from './undo.ts';
 
 export const comparePastSchema: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare the schemas");
@@ -37,7 +41,7 @@ export const comparePastRows: Command = async (context, argument, run) => {
   const chosen = (await readGivenPast(context, title, argument)) ?? (await pickPast(context, title, row));
   if (chosen === undefined) return;
   const branch = branchRefOf(context, chosen.picked);
-  const now = await findReadable(context, { title, branch, database: given.database });
+  const now = await prepareDatabase(context, { title, branch, database: given.database });
   const source = given.source ?? (now && (await pickTable(title, now)));
   if (now === undefined || source === undefined) return;
   const { database } = now.login;
@@ -60,7 +64,7 @@ async function compareAgain(context: CommandContext, run: Run, title: string): P
   const { tab, request } = activeRows(context) ?? {};
   if (tab === undefined || request?.past === undefined) return;
   const { past } = request;
-  const now = await findReadable(context, { title, ...request });
+  const now = await prepareDatabase(context, { title, ...request });
   if (now !== undefined && (await compareRowsWithPast(context, run, now, { ...request, past })))
     await editors.tabGroups.close(tab, true);
 }
@@ -69,7 +73,7 @@ async function compareAgain(context: CommandContext, run: Run, title: string): P
 async function compareRowsWithPast(
   context: CommandContext,
   run: Run,
-  after: Readable,
+  after: PreparedDatabase,
   request: RowRequest & { readonly past: RestoreSource },
 ): Promise<boolean> {
   const { branch, database } = request;
@@ -83,7 +87,7 @@ async function compareRowsWithPast(
   if (past === undefined) return false;
   try {
     const title = l10n.t('Compare Rows with a Time');
-    const found = await findReadable(context, { title, branch: past, database, mayWake: true });
+    const found = await prepareDatabase(context, { title, branch: past, database, mayWake: true });
     if (found === undefined) return false;
     const before = { ...found, branchName: past.title };
     return await showComparison(context, run, { before, after }, request);
@@ -139,9 +143,9 @@ async function pickPast(
   if (picked === undefined) return undefined;
   const history = await loadHistory(context, picked);
   if (history.retention === 0)
-    return void (await window.showWarningMessage(problemText('noHistory', picked.fullName)));
+    return void (await window.showWarningMessage(timeProblemText('noHistory', picked.fullName)));
   const placeholder = l10n.t('Select a moment of {0}, or type a time', picked.fullName);
-  const question = { placeholder, schemaChanges: schemaChanges(context, history.ref) };
+  const question = { placeholder, schemaChanges: schemaChangesLoader(context, history.ref) };
   const chosen = await askInSteps(title, (ask) => askForMoment(ask, history, question));
   return chosen && { picked, source: chosen.source };
 }

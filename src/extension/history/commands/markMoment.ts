@@ -7,9 +7,9 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../knownHistory.ts';
-import { MAX_TEXT } from '../markers.ts';
+import { MAX_MARKER_TEXT } from '../markers.ts';
 import { branchArgument, loadHistory, branchRefOf } from './askForMoment.ts';
-import { problemText } from './undo.ts';
+import { timeProblemText } from './undo.ts';
 
 export const markMoment: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't mark the moment");
@@ -21,11 +21,11 @@ export const markMoment: Command = async (context, argument, run) => {
   const history = await loadHistory(context, picked);
   const problem = timeProblem(picked.branch, history, context.session.connection?.isLocal === true);
   if (problem !== undefined)
-    return void (await window.showWarningMessage(problemText(problem, picked.fullName)));
+    return void (await window.showWarningMessage(timeProblemText(problem, picked.fullName)));
   const question = enterText({
     prompt: l10n.t('Name of this moment of {0}', picked.fullName),
     placeholder: l10n.t('such as before the clean-up'),
-    problem: (text) => nameProblem(text, MAX_TEXT),
+    problem: (text) => nameProblem(text, MAX_MARKER_TEXT),
   });
   const text = await singleStep(title, question);
   if (text === undefined) return;

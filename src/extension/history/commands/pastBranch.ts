@@ -4,7 +4,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
 import { parentFields, type RestoreSource } from '../../account/refs.ts';
-import { pastText } from '../../window/ui/timeText.ts';
+import { pastBranchText } from '../../window/ui/timeText.ts';
 import { nameWithTime, removeExpiryForCopy } from '../undoBranch.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
 import { finishChange } from '../../operations/finishChange.ts';
@@ -33,7 +33,7 @@ export async function createPastBranch(
   const { inventory, branchActions, tracker, log } = context;
   const { accountId: account } = context.session.requireConnection();
   const of = branchTitle(source.branchId, inventory.branches.get(projectId, source.branchId));
-  const title = pastText(of, source.at);
+  const title = pastBranchText(of, source.at);
   const place = projectName(inventory, projectId);
   const { initialConnection } = run;
   const list = inventory.branches.forProject(projectId);

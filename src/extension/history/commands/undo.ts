@@ -18,7 +18,7 @@ import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { findEndingSlots } from '../../branches/endingSlots.ts';
 import { timeProblem } from '../knownHistory.ts';
-import { momentChanges, schemaChanges, startIdle } from '../momentChanges.ts';
+import { momentChanges, schemaChangesLoader, startIdlePrimary } from '../momentChanges.ts';
 import { listMoments, type Moment } from '../moments.ts';
 import { restoreInPlace } from '../snapshotActions.ts';
 import { findOutdatedEditors, refreshTabs } from '../../database/commands/outdatedEditors.ts';
@@ -27,12 +27,12 @@ import {
   askForMoment,
   branchArgument,
   loadHistory,
-  isUsedAlone,
+  isUsedByOneUser,
   needsNoHistory,
   branchRefOf,
   type ChosenMoment,
 } from './askForMoment.ts';
-import { changeSnapshot, replaceId } from './changeSnapshot.ts';
+import { changeSnapshot, replaceRememberedId } from './changeSnapshot.ts';
 
 export const undo: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't undo");
@@ -88,7 +88,7 @@ async function undoQuestion(context: CommandContext, ref: BranchRef, preserved: 
     drops:
       context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],
     detail: (connections: OpenConnections) => {
-      if (!isAsked && hasNoConnections(connections) && slots === undefined && isUsedAlone(context, ref))
+      if (!isAsked && hasNoConnections(connections) && slots === undefined && isUsedByOneUser(context, ref))
         return undefined;
       const dropped = droppedConnectionsText(hasNoConnections(connections) ? 0 : connections);
       const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
@@ -158,7 +158,7 @@ export async function restoreSnapshot(
   });
   if (result === undefined) return;
   const { restored, preserved } = result;
-  if (restored.branchId !== ref.branchId) await replaceId(context, ref, restored);
+  if (restored.branchId !== ref.branchId) await replaceRememberedId(context, ref, restored);
   const message =
     preserved === undefined
       ? l10n.t('Restored {0}: {1}.', fullName, text)
@@ -206,16 +206,18 @@ async function chooseMoment(
   const history = await loadHistory(context, picked, true);
   const isLocal = context.session.connection?.isLocal === true;
   const reason = timeProblem(picked.branch, history, isLocal);
-  const problem = reason && problemText(reason, picked.fullName);
+  const problem = reason && timeProblemText(reason, picked.fullName);
   if (problem !== undefined && !listMoments(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problem));
   const placeholder =
     problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.fullName);
   const known = momentChanges(context, history.ref);
   const started =
-    known && problem === undefined ? startIdle(context, history.ref, run.initialConnection) : undefined;
+    known && problem === undefined
+      ? startIdlePrimary(context, history.ref, run.initialConnection)
+      : undefined;
   const changes = known && (async (moments: readonly Moment[]) => (await started, await known(moments)));
-  const readSchema = problem === undefined ? schemaChanges(context, history.ref) : undefined;
+  const readSchema = problem === undefined ? schemaChangesLoader(context, history.ref) : undefined;
   const question = {
     placeholder,
     changes,
@@ -232,7 +234,7 @@ async function chooseMoment(
 }
 
 /** Says why a branch can't go back to a time: see `timeProblem`. */
-export const problemText = (problem: 'noHistory' | 'notRoot', name: string): string =>
+export const timeProblemText = (problem: 'noHistory' | 'notRoot', name: string): string =>
   problem === 'noHistory'
     ? l10n.t("{0} can't go back in time, because its project keeps no history.", name)
     : l10n.t('{0} has a parent, and this service restores only root branches to an earlier time.', name);

@@ -1,5 +1,5 @@
 /** Texts for moments and times. */
-import { clockText, timeAgoFrom, pointText } from '../../window/ui/timeText.ts';
+import { clockText, timeAgoFrom, pointInTimeText } from '../../window/ui/timeText.ts';
 import { l10n, ThemeIcon } from 'vscode';
 import { agentName } from '../../inventory/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -121,5 +121,5 @@ export function typedMomentItem(text: string, limits: MomentLimits): Choice<Poin
   const item = { label: sanitize(text), alwaysShow: true, iconPath: new ThemeIcon('history') };
   if ('problem' in parsed)
     return { ...item, description: momentProblem(text, limits) ?? '', value: undefined };
-  return { ...item, description: pointText(parsed, limits.now), value: parsed };
+  return { ...item, description: pointInTimeText(parsed, limits.now), value: parsed };
 }

@@ -11,7 +11,7 @@ import type { Disposable } from '../../../base/disposable.ts';
 import { Poller } from '../../../base/poller.ts';
 import { isSettled } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
-import { projectsOf, type InventoryEvent } from '../nodes.ts';
+import { changedProjects, type InventoryEvent } from '../nodes.ts';
 import type { RequestBudget } from './requestBudget.ts';
 
 interface BackgroundRefreshDependencies {
@@ -135,7 +135,7 @@ export class BackgroundRefresh implements Disposable {
       this.#unsettled.clear();
     }
     const before = this.#unsettled.size;
-    for (const id of projectsOf(changes)) {
+    for (const id of changedProjects(changes)) {
       const computes = this.#deps.inventory.computesOf(id)?.computes.values() ?? [];
       if ([...computes].every(isSettled)) this.#unsettled.delete(id);
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());

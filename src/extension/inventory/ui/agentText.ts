@@ -21,8 +21,8 @@ export function agentBranchText({ agent, worktree, expiresAt }: AgentBranch): st
 }
 
 /** Returns text such as `runSql: SELECT 1`. */
-export const callText = ({ tool, text }: AgentCall): string =>
+export const agentCallText = ({ tool, text }: AgentCall): string =>
   sanitize(text === '' ? tool : `${tool}: ${text}`, 120);
 
 /** Returns text such as `runSql: SELECT 1 · 3 minutes ago`. */
-export const lastCallText = (call: AgentCall): string => `${callText(call)} · ${timeAgo(call.time)}`;
+export const lastCallText = (call: AgentCall): string => `${agentCallText(call)} · ${timeAgo(call.time)}`;

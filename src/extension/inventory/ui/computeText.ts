@@ -14,7 +14,7 @@ import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { sizeText } from './sizeText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
-import type { Usage } from '../usage.ts';
+import type { ResourceUsage } from '../usage.ts';
 import { postgresSettings } from '../computeStatus.ts';
 import { autosuspendText, timeAndDate } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
@@ -108,7 +108,7 @@ const joinParts = (...parts: readonly string[]): string => parts.filter((part) =
 export function computeTooltip(
   compute: Compute,
   branchName?: string,
-  branchUsage: Usage = {},
+  branchUsage: ResourceUsage = {},
   activity?: string,
 ): MarkdownString {
   const size = computeSizeRange(compute);

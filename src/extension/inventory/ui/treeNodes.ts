@@ -190,7 +190,7 @@ const unreadableNodes = (projectId: string | undefined, records: readonly Unread
   records.map(({ id, field }, index) => ({ kind: 'unreadable', projectId, recordId: id, field, index }));
 
 /** The failure to show above the tree, if visible data couldn't be refreshed. */
-export function visibleFailure(inventory: Inventory, projectIds: Iterable<string>): unknown {
+export function visibleRefreshFailure(inventory: Inventory, projectIds: Iterable<string>): unknown {
   const failure = inventory.projects?.failure;
   if (failure !== undefined) return failure;
   for (const id of projectIds) {

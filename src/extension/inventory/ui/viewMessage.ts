@@ -7,7 +7,7 @@ import type { Session } from '../../account/session.ts';
 import type { Mark } from '../../window/marks.ts';
 import type { Inventory } from '../inventory.ts';
 import type { RetryStatus } from '../retryStatus.ts';
-import { visibleFailure, type TreeNode } from './treeNodes.ts';
+import { visibleRefreshFailure, type TreeNode } from './treeNodes.ts';
 
 export interface MessageDependencies {
   readonly session: Pick<Session, 'connection'>;
@@ -23,7 +23,7 @@ export function updateViewMessage(
   postgresProblem: string | undefined,
 ): void {
   const { retryStatus, state } = inventory;
-  const failure = state.kind === 'failed' ? state.error : visibleFailure(inventory, expanded);
+  const failure = state.kind === 'failed' ? state.error : visibleRefreshFailure(inventory, expanded);
   // Always show the account, so that users don't change the wrong one.
   const account = session.connection?.account;
   setViewDescription(view, account === undefined ? '' : markedLabel(account, guards.accountMark));

@@ -3,7 +3,7 @@
  * are those of VS Code's theme.
  */
 import { env, l10n } from 'vscode';
-import { DAY, totalTime, type Phase, type Span } from '../activitySpans.ts';
+import { DAY_MILLISECONDS, totalTime, type ActivityPhase, type ActivitySpan } from '../activitySpans.ts';
 
 const WIDTH = 960;
 const BAR = 28;
@@ -13,16 +13,17 @@ const HOUR = 60 * 60_000;
 const LABELS = 4;
 
 /** A phase without a style is a gap. */
-const STYLES: Readonly<Partial<Record<Phase, { readonly height: number; readonly color: string }>>> = {
-  active: { height: BAR, color: 'var(--vscode-charts-green, #388a34)' },
-  starting: { height: BAR * 0.7, color: 'var(--vscode-charts-orange, #d18616)' },
-  idle: { height: 4, color: 'var(--vscode-descriptionForeground, #808080)' },
-};
+const STYLES: Readonly<Partial<Record<ActivityPhase, { readonly height: number; readonly color: string }>>> =
+  {
+    active: { height: BAR, color: 'var(--vscode-charts-green, #388a34)' },
+    starting: { height: BAR * 0.7, color: 'var(--vscode-charts-orange, #d18616)' },
+    idle: { height: 4, color: 'var(--vscode-descriptionForeground, #808080)' },
+  };
 
 /** Returns the picture as SVG without blank lines, so that it can be part of Markdown. It contains no text of the service. */
-export function activityPicture(spans: readonly Span[], label: string): string {
+export function activityPicture(spans: readonly ActivitySpan[], label: string): string {
   const begin = spans[0]?.from ?? 0;
-  const x = (time: number) => Math.round(((time - begin) / DAY) * WIDTH * 10) / 10;
+  const x = (time: number) => Math.round(((time - begin) / DAY_MILLISECONDS) * WIDTH * 10) / 10;
   const bars = spans.flatMap(({ phase, from, to }) => {
     const style = STYLES[phase];
     if (style === undefined) return [];
@@ -50,12 +51,14 @@ function fullHours(begin: number): readonly number[] {
   day.setMinutes(0, 0, 0);
   return Array.from({ length: 26 }, (_, index) => day.getTime() + index * HOUR).filter(
     (time) =>
-      new Date(time).getHours() % LABELS === 0 && time > begin + HOUR / 2 && time < begin + DAY - HOUR / 2,
+      new Date(time).getHours() % LABELS === 0 &&
+      time > begin + HOUR / 2 &&
+      time < begin + DAY_MILLISECONDS - HOUR / 2,
   );
 }
 
 /** Returns text such as `Active for 3 hr, 4 starts`. */
-export function activitySummary(spans: readonly Span[], starts: number): string {
+export function activitySummary(spans: readonly ActivitySpan[], starts: number): string {
   const active = Math.round(totalTime(spans, 'active') / 60_000);
   const [hours, minutes] = [Math.floor(active / 60), active % 60];
   const unit = (value: number, name: string) =>

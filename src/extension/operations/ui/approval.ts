@@ -46,7 +46,7 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
  * @throws {ReadOnlyError}
  * @throws {AccountSwitchedError}
  */
-export async function approve(
+export async function approveChange(
   guards: Guards,
   change: ApprovalRequest,
   initialConnection: AccountConnection | undefined,

@@ -37,7 +37,7 @@ export const operationsText = (change: PendingChange): string =>
     })
     .join(', ');
 
-export function endText({ change, outcome, reason }: EndReport): string {
+export function changeEndText({ change, outcome, reason }: EndReport): string {
   switch (outcome) {
     case 'finished':
       return changeTexts(change.verb, changedResourceName(change)).done;

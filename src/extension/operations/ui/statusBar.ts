@@ -5,7 +5,7 @@ import type { Inventory } from '../../inventory/inventory.ts';
 import { watchWokenComputes } from '../wokenComputes.ts';
 import type { OperationTracker } from '../operationTracker.ts';
 import type { EndReport, PendingChange } from '../pendingChange.ts';
-import { endText, operationsText, pendingText } from './changeText.ts';
+import { changeEndText, operationsText, pendingText } from './changeText.ts';
 import { markdownList } from '../../window/ui/markdown.ts';
 import { computeNodeOf } from '../../inventory/nodes.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
@@ -71,7 +71,7 @@ export const announceStarts = (inventory: Inventory, tracker: OperationTracker):
   );
 
 async function showEndOfChange(end: EndReport, reveal: (change: PendingChange) => void): Promise<void> {
-  const message = endText(end);
+  const message = changeEndText(end);
   if (end.outcome === 'finished') return announce(message);
   const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');
   // A deleted project can't be revealed.

@@ -16,7 +16,7 @@ import { onlyProject, requirePrimary } from '../../commandSupport/pickers.ts';
 import { askForLogin } from '../../connection/commands/login.ts';
 import { runFile } from '../../database/commands/runSqlFile.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
-import { approve } from '../../operations/ui/approval.ts';
+import { approveChange } from '../../operations/ui/approval.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { durationText } from '../../window/ui/timeText.ts';
@@ -101,7 +101,7 @@ async function approveRehearsal(
     button: l10n.t('Rehearse'),
     isConfirmed: !isBilled && informed.has(session),
   };
-  const isApproved = await approve(guards, change, initialConnection);
+  const isApproved = await approveChange(guards, change, initialConnection);
   if (isApproved) informed.add(session);
   return isApproved;
 }

@@ -1,4 +1,4 @@
-/** If the user wants it, each migration is rehearsed when it is saved. What is dangerous is a problem of the file, at its statement. */
+/** If the user wants it, rehearses each migration when it is saved, and shows what is dangerous as a problem at its statement. */
 import path from 'node:path';
 import { l10n, languages, ProgressLocation, workspace, type TextDocument } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';

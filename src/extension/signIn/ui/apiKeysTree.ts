@@ -109,7 +109,7 @@ const treeItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
 
 function createTreeItem(list: ApiKeyList, node: KeysNode): TreeItem {
   if (node.kind === 'apiKey') return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
-  if (node.kind === 'hiddenKeys') return hiddenItem();
+  if (node.kind === 'hiddenKeys') return unlistableKeysItem();
   const { id, field = '' } = list.unreadable[node.index] ?? {};
   return unreadableRecordItem(id ?? l10n.t('API key'), field);
 }
@@ -159,7 +159,7 @@ export function keyTable(list: ApiKeyList, { keyId }: ApiKeyNode): MarkdownStrin
   ]);
 }
 
-function hiddenItem(): TreeItem {
+function unlistableKeysItem(): TreeItem {
   const label = l10n.t("This key can't list API keys");
   const reason = l10n.t('it may belong to an organization');
   const item = new TreeItem(label);

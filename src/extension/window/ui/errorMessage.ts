@@ -6,7 +6,7 @@ import {
   isOutcomeUnknown,
   POSTGRES_MISSING,
   retryTimeOf,
-  type Fault,
+  type ApiFault,
 } from '../../../api/transport/errors.ts';
 import {
   AccountSwitchedError,
@@ -99,7 +99,7 @@ export const asSentence = (text: string): string => (/[.!?…][)”"']*$/.test(t
 export const hasRemedy = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
 
 /** @param retryTime see `retryTimeOf` */
-function messageOfFault(fault: Fault, message: string, retryTime: number | undefined): ErrorMessage {
+function messageOfFault(fault: ApiFault, message: string, retryTime: number | undefined): ErrorMessage {
   switch (fault.kind) {
     case 'rejected':
       return fault.code === POSTGRES_MISSING
@@ -143,7 +143,7 @@ const notOfferedMessage = (feature: OptionalFeature): string =>
   })[feature];
 
 function messageOfRejection(
-  { status, isSilent = false }: Extract<Fault, { kind: 'rejected' }>,
+  { status, isSilent = false }: Extract<ApiFault, { kind: 'rejected' }>,
   text: string,
   retryTime: number | undefined,
 ): ErrorMessage {
@@ -189,7 +189,7 @@ function networkMessage(code: string | undefined): string {
     : l10n.t('The connection to the service failed.');
 }
 
-function replyMessage({ reason, detail }: Extract<Fault, { kind: 'unexpectedReply' }>): string {
+function replyMessage({ reason, detail }: Extract<ApiFault, { kind: 'unexpectedReply' }>): string {
   const shown = sanitize(detail ?? '?');
   return {
     html: l10n.t(

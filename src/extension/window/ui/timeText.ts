@@ -94,14 +94,14 @@ export function clockText(time: number, now = Date.now()): string {
 export const timeAgoFrom = (time: number, now: number): string => timeAgo(new Date(time).toISOString(), now);
 
 /** Names earlier data of a branch, such as `main · 14:32:07`. @param name of the branch */
-export function pastText(name: string, at: PointInTime | undefined): string {
+export function pastBranchText(name: string, at: PointInTime | undefined): string {
   if (at === undefined) return name;
   const { timestamp } = at;
   return `${name} · ${timestamp === undefined ? pointInTimeParameter(at) : clockText(Date.parse(timestamp))}`;
 }
 
 /** Returns text such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
-export function pointText(point: PointInTime, now = Date.now()): string {
+export function pointInTimeText(point: PointInTime, now = Date.now()): string {
   const { timestamp } = point;
   if (timestamp === undefined) return `LSN ${pointInTimeParameter(point)}`;
   const date = new Date(timestamp);

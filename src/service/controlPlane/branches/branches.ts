@@ -10,14 +10,14 @@ import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { requirePostgres, requireValidCreation, type Allocation } from '../records/computeRecord.ts';
 import {
   allocateForCompute,
-  openAddresses,
+  openComputeAddresses,
   newPendingCompute,
   withPendingState,
 } from '../computes/computes.ts';
 import { findInHistory, isHistoryKept, parseMoment } from '../records/historyRetention.ts';
 import { generateId } from '../records/generateId.ts';
 import { branchTask, computeTask, newStartTask } from '../records/operationRecord.ts';
-import type { Plane } from '../operations/operations.ts';
+import type { ControlPlaneContext } from '../operations/operations.ts';
 import { branchRemovals } from '../operations/operationSteps.ts';
 import { computeMutations } from '../records/countUsage.ts';
 import {
@@ -29,11 +29,11 @@ import {
   requireExpiryAllowed,
   isOwnEarlierData,
   requireDeletable,
-  requireFree,
+  requireFreeBranch,
   requireMayHaveChildren,
   requireNewName,
   requireNotCopied,
-  requireReady,
+  requireReadyBranch,
   withExpiry,
 } from '../records/branchRecord.ts';
 
@@ -44,7 +44,11 @@ export interface BranchResult {
 
 type ComputeOfBranch = NonNullable<BranchCreationBody['endpoints']>[number];
 
-export async function createBranch(plane: Plane, project: ProjectState, body: BranchCreationBody) {
+export async function createBranch(
+  plane: ControlPlaneContext,
+  project: ProjectState,
+  body: BranchCreationBody,
+) {
   const { store, operations } = plane;
   const { endpoints: requested = [], branch: { parent_lsn, parent_timestamp } = {} } = body;
   const source = buildBranch(plane, project, body).parent;
@@ -71,13 +75,18 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
     ],
     [{ set: 'branch', value: branch }, ...computes.map((value): Mutation => ({ set: 'compute', value }))],
   );
-  await openAddresses(engine, computes);
+  await openComputeAddresses(engine, computes);
   const endpoints = computes.map(({ record }) => record);
   return { branch, endpoints, operations: started, ...catalogRecords(branch, catalog, computes) };
 }
 
 /** Checks the rules. Returns the new branch and the one that is copied. A copy of a schema has no parent. */
-function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBody, moment?: Moment) {
+function buildBranch(
+  plane: ControlPlaneContext,
+  project: ProjectState,
+  body: BranchCreationBody,
+  moment?: Moment,
+) {
   const { branch: creation = {}, endpoints = [], annotation_value } = body;
   const now = plane.clock.now();
   const parent = creation.parent_id ? findBranch(project, creation.parent_id) : findDefaultBranch(project);
@@ -90,7 +99,7 @@ function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBo
   for (const endpoint of endpoints) requireValidCreation(project.record, endpoint, plane.plan);
   if (endpoints.filter(({ type }) => type === 'read_write').length > 1)
     throw unprocessable('endpoints: a branch can have one read_write compute only.');
-  requireReady(project, parent);
+  requireReadyBranch(project, parent);
   requireMayHaveChildren(parent);
   const id = newBranchId(plane);
   const { name = id } = creation;
@@ -108,10 +117,11 @@ function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBo
   return { branch: expiring, parent };
 }
 
-export const newBranchId = ({ store }: Plane): string => generateId('br-', (id) => store.account.isTaken(id));
+export const newBranchId = ({ store }: ControlPlaneContext): string =>
+  generateId('br-', (id) => store.account.isTaken(id));
 
 export function updateBranch(
-  { store, clock }: Plane,
+  { store, clock }: ControlPlaneContext,
   project: ProjectState,
   id: string,
   patch: BranchPatch,
@@ -133,7 +143,11 @@ export function updateBranch(
   return { branch: value, operations: [] };
 }
 
-export function setDefaultBranch({ store, clock }: Plane, project: ProjectState, id: string): BranchResult {
+export function setDefaultBranch(
+  { store, clock }: ControlPlaneContext,
+  project: ProjectState,
+  id: string,
+): BranchResult {
   const updated_at = toTimestamp(clock.now());
   const branch = { ...findFreeBranch(project, id), default: true, updated_at };
   requireExpiryAllowed(project, branch);
@@ -144,7 +158,11 @@ export function setDefaultBranch({ store, clock }: Plane, project: ProjectState,
 }
 
 /** Returns undefined if there is no such branch. */
-export function deleteBranch(plane: Plane, project: ProjectState, id: string): BranchResult | undefined {
+export function deleteBranch(
+  plane: ControlPlaneContext,
+  project: ProjectState,
+  id: string,
+): BranchResult | undefined {
   if (!project.branches.has(id)) return undefined;
   const branch = findFreeBranch(project, id);
   requireDeletable(project, branch);
@@ -165,7 +183,7 @@ export function deleteBranch(plane: Plane, project: ProjectState, id: string): B
 
 /** Replaces the data of a branch with that of another one. Its active computes are restarted. */
 export async function restoreBranch(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   id: string,
   request: BranchRestoreBody,
@@ -178,7 +196,7 @@ export async function restoreBranch(
   // Another call may have changed the project in the meantime.
   requireRestorable(project, id, request);
   const branch = findFreeBranch(project, id);
-  requireReady(project, findBranch(project, sourceId));
+  requireReadyBranch(project, findBranch(project, sourceId));
   const preserved = buildPreservedBranch(plane, project, branch, request.preserve_under_name);
   const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
   const pending = active.map((compute) => withPendingState(plane, compute, 'active'));
@@ -226,7 +244,7 @@ function requireOwnMoment({ source_lsn, source_timestamp, preserve_under_name }:
 }
 
 function buildPreservedBranch(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   { id, project_id, parent_id, expires_at, ttl_interval_seconds }: BranchRecord,
   name: string | undefined,
@@ -239,7 +257,7 @@ function buildPreservedBranch(
 }
 
 /** Deletes expired branches. One that can't be deleted yet is retried at the next check. */
-export function deleteExpiredBranches(plane: Plane): void {
+export function deleteExpiredBranches(plane: ControlPlaneContext): void {
   const projects = [...plane.store.account.projects.values()];
   for (const { id, project_id, expires_at } of projects.flatMap(({ branches }) => [...branches.values()])) {
     if (expires_at === undefined || Date.parse(expires_at) > plane.clock.now()) continue;
@@ -253,6 +271,6 @@ export function deleteExpiredBranches(plane: Plane): void {
 
 function findFreeBranch(project: ProjectState, id: string): BranchRecord {
   const branch = findBranch(project, id);
-  requireFree(project, branch);
+  requireFreeBranch(project, branch);
   return branch;
 }

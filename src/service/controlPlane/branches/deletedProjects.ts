@@ -6,18 +6,18 @@ import { toTimestamp } from '../../core/serviceClock.ts';
 import { notFound, unprocessable } from '../../core/serviceErrors.ts';
 import { mutationsOf, type ProjectState } from '../../state/accountState.ts';
 import type { DeletedProject, PendingDeletion } from '../../state/storedRecords.ts';
-import { openAddresses } from '../computes/computes.ts';
-import { withState } from '../records/computeRecord.ts';
+import { openComputeAddresses } from '../computes/computes.ts';
+import { withComputeState } from '../records/computeRecord.ts';
 import { historyRetention } from '../records/historyRetention.ts';
 import { lockedError, unfinishedOperations } from '../records/operationRecord.ts';
 import { computeMutations } from '../records/countUsage.ts';
-import type { Plane } from '../operations/operations.ts';
+import type { ControlPlaneContext } from '../operations/operations.ts';
 
 /** While the computes of a deleted project are being stopped, and its size is being checked. */
 const stopping = new WeakMap<DeletedProject, Promise<void>>();
 
 /** Removes the project at once. Its processes follow, and without history its data. */
-export function deleteProject(plane: Plane, project: ProjectState): void {
+export function deleteProject(plane: ControlPlaneContext, project: ProjectState): void {
   const { store, clock } = plane;
   for (const { id, protected: isProtected } of project.branches.values())
     if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
@@ -26,11 +26,15 @@ export function deleteProject(plane: Plane, project: ProjectState): void {
   const now = clock.now();
   const { id: projectId } = project.record;
   const retention = historyRetention(project.record);
-  const leftover = { projectId, branchIds: dataIdsOf(project), computeIds: [...project.computes.keys()] };
+  const leftover = {
+    projectId,
+    branchIds: branchAndSnapshotIds(project),
+    computeIds: [...project.computes.keys()],
+  };
   if (retention === 0) return void removeForGood(plane, leftover);
   for (const compute of project.computes.values()) {
     if (compute.record.current_state !== 'active') continue;
-    const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
+    const idle = withComputeState(compute.record, { current: 'idle', pending: undefined }, now);
     store.commit(...computeMutations(store.account, compute, idle, now));
   }
   const value: DeletedProject = {
@@ -45,13 +49,16 @@ export function deleteProject(plane: Plane, project: ProjectState): void {
 }
 
 /** The ids of all data of a project: of branches and of snapshots. */
-export const dataIdsOf = ({ branches, snapshots }: ProjectState): string[] => [
+export const branchAndSnapshotIds = ({ branches, snapshots }: ProjectState): string[] => [
   ...branches.keys(),
   ...snapshots.keys(),
 ];
 
 /** Stops the computes of a deleted project. Never rejects. */
-async function stopComputes(plane: Plane, { projectId, computeIds }: DeletedProject): Promise<void> {
+async function stopComputes(
+  plane: ControlPlaneContext,
+  { projectId, computeIds }: DeletedProject,
+): Promise<void> {
   try {
     await plane.store.untilDurable();
     const engine = await plane.engine;
@@ -67,14 +74,14 @@ async function stopComputes(plane: Plane, { projectId, computeIds }: DeletedProj
  * Returns the projects that can be recovered. The disk may have no space for one that is still being stopped, so its end
  * is awaited.
  */
-export async function listDeletedProjects({ store }: Plane): Promise<DeletedProject[]> {
+export async function listDeletedProjects({ store }: ControlPlaneContext): Promise<DeletedProject[]> {
   const { deleted } = store.account;
   for (const project of deleted.values()) await stopping.get(project);
   return [...deleted.values()];
 }
 
 /** Brings a deleted project back, with its connection strings. @throws {HttpError} 404 */
-export async function recoverProject(plane: Plane, id: string): Promise<ProjectState> {
+export async function recoverProject(plane: ControlPlaneContext, id: string): Promise<ProjectState> {
   const { store } = plane;
   const { deleted } = store.account;
   const project = deleted.get(id);
@@ -84,18 +91,18 @@ export async function recoverProject(plane: Plane, id: string): Promise<ProjectS
     throw notFound('deleted project that can be recovered, with the id', id);
   store.commit({ removed: 'deleted', projectId: id }, ...project.mutations);
   const recovered = store.account.project(id);
-  await openAddresses(await plane.engine, [...recovered.computes.values()]);
+  await openComputeAddresses(await plane.engine, [...recovered.computes.values()]);
   return recovered;
 }
 
 /** Removes the data of projects that can no longer be recovered. */
-export function removeExpiredProjects(plane: Plane): void {
+export function removeExpiredProjects(plane: ControlPlaneContext): void {
   for (const project of plane.store.account.deleted.values())
     if (Date.parse(project.recoverable_until) <= plane.clock.now()) void removeForGood(plane, project);
 }
 
 /** Removes deleted projects for good, the first deleted one first, while their data takes too much space. */
-export async function removeSurplusProjects(plane: Plane): Promise<void> {
+export async function removeSurplusProjects(plane: ControlPlaneContext): Promise<void> {
   const engine = await plane.engine;
   const { deleted } = plane.store.account;
   for (;;) {
@@ -109,7 +116,7 @@ export async function removeSurplusProjects(plane: Plane): Promise<void> {
 }
 
 async function removeForGood(
-  plane: Plane,
+  plane: ControlPlaneContext,
   { projectId, branchIds, computeIds }: PendingDeletion,
 ): Promise<void> {
   const value = { projectId, branchIds, computeIds };
@@ -118,11 +125,14 @@ async function removeForGood(
     { removed: 'project', projectId },
     { removed: 'deleted', projectId },
   );
-  return removeLeftover(plane, value);
+  return removeDeletedProjectData(plane, value);
 }
 
 /** Removes the processes and data of a deleted project. */
-export async function removeLeftover(plane: Plane, leftover: PendingDeletion): Promise<void> {
+export async function removeDeletedProjectData(
+  plane: ControlPlaneContext,
+  leftover: PendingDeletion,
+): Promise<void> {
   const { store, operations } = plane;
   const { projectId, branchIds, computeIds } = leftover;
   try {

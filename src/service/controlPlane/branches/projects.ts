@@ -19,12 +19,12 @@ import {
   allocateForCompute,
   beginRestart,
   findCompute,
-  openAddresses,
+  openComputeAddresses,
   newPendingCompute,
 } from '../computes/computes.ts';
 import { generateId } from '../records/generateId.ts';
 import { branchTask, newStartTask } from '../records/operationRecord.ts';
-import type { Plane } from '../operations/operations.ts';
+import type { ControlPlaneContext } from '../operations/operations.ts';
 import { newBranch } from '../records/branchRecord.ts';
 import { newBranchId } from './branches.ts';
 import { isHistoryKept } from '../records/historyRetention.ts';
@@ -33,7 +33,7 @@ const DEFAULT_BRANCH = 'main';
 const PRIMARY = { type: 'read_write' } as const;
 
 /** Creates a project with a default branch and its primary compute. */
-export async function createProject(plane: Plane, creation: ProjectCreation) {
+export async function createProject(plane: ControlPlaneContext, creation: ProjectCreation) {
   const { store, operations, clock, plan } = plane;
   const { name: branchName = DEFAULT_BRANCH, ...names } = creation.branch ?? {};
   const owner = requestedOwner(names);
@@ -64,7 +64,7 @@ export async function createProject(plane: Plane, creation: ProjectCreation) {
   );
   // `prepareBranch` creates the password, so the project must be on disk first.
   await store.whenDurable();
-  await openAddresses(engine, [compute]);
+  await openComputeAddresses(engine, [compute]);
   const catalog = await engine.prepareBranch({ id: branch.id, owner });
   const endpoints = [compute.record];
   return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
@@ -72,7 +72,7 @@ export async function createProject(plane: Plane, creation: ProjectCreation) {
 
 /** @returns the operations that restart computes */
 export function updateProject(
-  plane: Plane,
+  plane: ControlPlaneContext,
   { record, computes }: ProjectState,
   patch: ProjectPatch,
 ): readonly OperationRecord[] {

@@ -16,14 +16,14 @@ import {
   type SnapshotRecord,
 } from '../../state/storedRecords.ts';
 import { withPendingState } from '../computes/computes.ts';
-import type { Plane } from '../operations/operations.ts';
+import type { ControlPlaneContext } from '../operations/operations.ts';
 import {
   computesOf,
   findBranch,
   newBranch,
   primaryOf,
   requireExpiryAllowed,
-  requireFree,
+  requireFreeBranch,
   requireNewName,
   requireNotCopied,
   uniqueName,
@@ -39,7 +39,7 @@ import {
   snapshotTask,
   newStartTask,
   unfinishedOperations,
-  type Task,
+  type OperationTask,
 } from '../records/operationRecord.ts';
 import { newBranchId, type BranchResult } from './branches.ts';
 
@@ -52,7 +52,7 @@ interface SnapshotResult {
 }
 
 export async function createSnapshot(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   branchId: string,
   creation: SnapshotCreation,
@@ -75,14 +75,14 @@ export async function createSnapshot(
 
 /** Builds the record of a new snapshot. @throws {HttpError} if a rule forbids it */
 function buildSnapshot(
-  { store, clock, plan }: Plane,
+  { store, clock, plan }: ControlPlaneContext,
   project: ProjectState,
   branchId: string,
   { expires_at, ...creation }: SnapshotCreation,
 ): SnapshotRecord {
   const branch = findBranch(project, branchId);
   // A restore in progress may replace the branch.
-  requireFree(project, branch);
+  requireFreeBranch(project, branch);
   const snapshots = [...project.snapshots.values()];
   if (snapshots.length >= LIMITS[plan])
     throw unprocessable(
@@ -133,7 +133,7 @@ function findFinishedSnapshot(project: ProjectState, id: string): SnapshotRecord
 }
 
 export function updateSnapshot(
-  { store, clock }: Plane,
+  { store, clock }: ControlPlaneContext,
   project: ProjectState,
   id: string,
   { name, expires_at }: SnapshotPatch,
@@ -150,7 +150,7 @@ export function updateSnapshot(
 }
 
 export function deleteSnapshot(
-  { operations }: Plane,
+  { operations }: ControlPlaneContext,
   project: ProjectState,
   id: string,
 ): readonly OperationRecord[] {
@@ -165,7 +165,7 @@ export function deleteSnapshot(
 }
 
 /** Deletes expired snapshots. One that can't be deleted yet is retried at the next check. */
-export function deleteExpiredSnapshots(plane: Plane): void {
+export function deleteExpiredSnapshots(plane: ControlPlaneContext): void {
   for (const project of plane.store.account.projects.values())
     for (const { id, expires_at } of project.snapshots.values()) {
       if (expires_at === undefined || Date.parse(expires_at) > plane.clock.now()) continue;
@@ -182,7 +182,7 @@ export function deleteExpiredSnapshots(plane: Plane): void {
  * what it is called until then.
  */
 export async function restoreSnapshot(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   id: string,
   { name, target_branch_id, finalize_restore = false }: SnapshotRestoreBody,
@@ -220,14 +220,14 @@ export async function restoreSnapshot(
 
 /** @param body with the new name of the branch that is replaced */
 export async function finalizeRestore(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   id: string,
   { name }: FinalizeRestoreBody,
 ): Promise<readonly OperationRecord[]> {
   requirePostgres(await plane.engine);
   const branch = findBranch(project, id);
-  requireFree(project, branch);
+  requireFreeBranch(project, branch);
   if (branch.restore_status !== 'restored' || branch.restored_as === undefined)
     throw unprocessable(`Branch ${id} is not the restore of a snapshot that can be finalized.`);
   if (name !== undefined) requireNewName(project, name);
@@ -243,13 +243,13 @@ export async function finalizeRestore(
 
 /** Checks the rules. The active computes of the target are restarted on the restored branch. */
 function planFinalization(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   branch: BranchRecord,
   target: BranchRecord,
   oldName?: string,
-): { readonly tasks: readonly Task[]; readonly changes: readonly Mutation[] } {
-  requireFree(project, target);
+): { readonly tasks: readonly OperationTask[]; readonly changes: readonly Mutation[] } {
+  requireFreeBranch(project, target);
   requireExpiryAllowed(project, { ...branch, expires_at: target.expires_at });
   const own = primaryOf(project, branch.id);
   if (own !== undefined && primaryOf(project, target.id) !== undefined)

@@ -15,19 +15,19 @@ import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/s
 import {
   findBranch,
   primaryOf,
-  requireFree,
+  requireFreeBranch,
   requirePrimary,
-  requireReady,
+  requireReadyBranch,
   sourceOfCopy,
 } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { findInHistory } from '../records/historyRetention.ts';
 import { computeTask, newOperation, oldOperationRemovals } from '../records/operationRecord.ts';
-import type { Plane } from '../operations/operations.ts';
+import type { ControlPlaneContext } from '../operations/operations.ts';
 
 /** A branch of a project, by its id. */
 export interface BranchTarget {
-  readonly plane: Plane;
+  readonly plane: ControlPlaneContext;
   readonly project: ProjectState;
   readonly branchId: string;
 }
@@ -54,7 +54,7 @@ export async function readCatalog(
 ): Promise<CatalogResult> {
   const { branch, engine } = await findWithPostgres(target);
   const source = sourceOfCopy(target.project, branch) ?? branch;
-  requireReady(target.project, source);
+  requireReadyBranch(target.project, source);
   return { branch, catalog: await engine.catalog(source.id, passwordOf), operations: [] };
 }
 
@@ -66,7 +66,7 @@ export async function readSchema(
   moment?: Moment,
 ): Promise<BranchSchema> {
   const { branch, catalog } = await readCatalog(target);
-  requireReady(target.project, branch);
+  requireReadyBranch(target.project, branch);
   // At that moment, there may have been other databases.
   if (moment === undefined) findNamed('database', catalog.databases, database);
   const found = await findInHistory(target.plane, target.project, branch.id, moment);
@@ -100,14 +100,14 @@ export async function readRehearsal(target: BranchTarget): Promise<Rehearsal> {
 
 async function findPrimary({ project, ...target }: BranchTarget) {
   const { branch, engine } = await findWithPostgres({ project, ...target });
-  requireReady(project, branch);
+  requireReadyBranch(project, branch);
   return { engine, branchId: branch.id, primaryId: requirePrimary(project, branch.id).record.id };
 }
 
 /** Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */
 export async function changeCatalog(target: BranchTarget, command: CatalogCommand): Promise<CatalogResult> {
   const { branch, engine } = await findWithPostgres(target);
-  requireFree(target.project, branch);
+  requireFreeBranch(target.project, branch);
   const catalog = await engine.changeCatalog(branch.id, command);
   return {
     branch,

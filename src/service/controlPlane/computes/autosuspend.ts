@@ -7,7 +7,7 @@ import { toTimestamp } from '../../core/serviceClock.ts';
 import type { StoredCompute } from '../../state/storedRecords.ts';
 import { unfinishedCopyFrom } from '../records/branchRecord.ts';
 import { suspendCompute } from './computes.ts';
-import type { Plane } from '../operations/operations.ts';
+import type { ControlPlaneContext } from '../operations/operations.ts';
 
 /** Milliseconds between two checks. */
 export const AUTOSUSPEND_INTERVAL = 1_000;
@@ -16,10 +16,10 @@ export const AUTOSUSPEND_INTERVAL = 1_000;
 const PRECISION = 10_000;
 
 export class Autosuspend {
-  readonly #plane: Plane;
+  readonly #plane: ControlPlaneContext;
   readonly #use = new Map<string, { readonly at: number; readonly open: number }>();
 
-  constructor(plane: Plane) {
+  constructor(plane: ControlPlaneContext) {
     this.#plane = plane;
   }
 

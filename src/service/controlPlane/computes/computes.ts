@@ -14,7 +14,7 @@ import type {
 } from '../../state/storedRecords.ts';
 import { findBranch } from '../records/branchRecord.ts';
 import {
-  applyPatch,
+  withComputePatch,
   newCompute,
   requireNoPrimary,
   requirePostgres,
@@ -22,12 +22,12 @@ import {
   requireValidCreation,
   requireValidSize,
   computeSpec,
-  withState,
+  withComputeState,
   type Allocation,
 } from '../records/computeRecord.ts';
 import { generateId } from '../records/generateId.ts';
 import { computeTask } from '../records/operationRecord.ts';
-import type { Plane } from '../operations/operations.ts';
+import type { ControlPlaneContext } from '../operations/operations.ts';
 import { usageMutations, computeMutations } from '../records/countUsage.ts';
 
 interface ComputeResult {
@@ -43,7 +43,7 @@ export function findCompute(project: ProjectState, id: string): StoredCompute {
 }
 
 export async function createCompute(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   creation: ComputeCreation,
 ): Promise<ComputeResult> {
@@ -57,7 +57,11 @@ export async function createCompute(
   return beginOnCompute(plane, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
 }
 
-function requireCreatable(plane: Plane, project: ProjectState, creation: ComputeCreation): void {
+function requireCreatable(
+  plane: ControlPlaneContext,
+  project: ProjectState,
+  creation: ComputeCreation,
+): void {
   findBranch(project, creation.branch_id);
   plane.operations.requireFree(creation.branch_id);
   requireValidCreation(project.record, creation, plane.plan);
@@ -65,7 +69,7 @@ function requireCreatable(plane: Plane, project: ProjectState, creation: Compute
 }
 
 export async function updateCompute(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   id: string,
   patch: ComputePatch,
@@ -73,20 +77,20 @@ export async function updateCompute(
   const engine = patch.settings === undefined ? undefined : await plane.engine;
   const compute = findFreeCompute(plane, project, id);
   const now = plane.clock.now();
-  const next = applyPatch(compute, patch, now);
+  const next = withComputePatch(compute, patch, now);
   requireValidUpdate(plane, project, compute.record, next, patch);
   // Postgres itself checks new settings.
   if (engine !== undefined && !isDeepStrictEqual(next.settings, compute.record.settings))
     requirePostgres(engine);
   const { steps, pending } = updateSteps(compute, next);
   if (steps.length > 0)
-    return beginOnCompute(plane, { ...compute, record: withState(next, { pending }, now) }, steps);
+    return beginOnCompute(plane, { ...compute, record: withComputeState(next, { pending }, now) }, steps);
   plane.store.commit({ set: 'compute', value: { ...compute, record: next } });
   return { endpoint: next, operations: [] };
 }
 
 function requireValidUpdate(
-  { operations, plan }: Plane,
+  { operations, plan }: ControlPlaneContext,
   project: ProjectState,
   before: ComputeRecord,
   next: ComputeRecord,
@@ -104,7 +108,11 @@ function requireValidUpdate(
 }
 
 /** Returns undefined if there is no such compute. */
-export function deleteCompute(plane: Plane, project: ProjectState, id: string): ComputeResult | undefined {
+export function deleteCompute(
+  plane: ControlPlaneContext,
+  project: ProjectState,
+  id: string,
+): ComputeResult | undefined {
   if (!project.computes.has(id)) return undefined;
   const compute = findFreeCompute(plane, project, id);
   const { store, clock, operations } = plane;
@@ -123,7 +131,7 @@ export function deleteCompute(plane: Plane, project: ProjectState, id: string): 
 }
 
 export async function restartCompute(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   id: string,
 ): Promise<ComputeResult> {
@@ -134,30 +142,38 @@ export async function restartCompute(
 }
 
 /** @param compute active, and no operation runs on it */
-export const beginRestart = (plane: Plane, compute: StoredCompute): ComputeResult =>
+export const beginRestart = (plane: ControlPlaneContext, compute: StoredCompute): ComputeResult =>
   beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'suspend' }, { kind: 'start' }]);
 
 /** Does nothing if the compute is active. */
-export async function startCompute(plane: Plane, project: ProjectState, id: string): Promise<ComputeResult> {
+export async function startCompute(
+  plane: ControlPlaneContext,
+  project: ProjectState,
+  id: string,
+): Promise<ComputeResult> {
   const compute = await requireStartable(plane, project, id);
   if (compute.record.current_state === 'active') return { endpoint: compute.record, operations: [] };
   return beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'start' }]);
 }
 
 /** Starts the compute for a client that waits at its address, even if the record says that the compute is active. */
-export function startForClient(plane: Plane, project: ProjectState, id: string): ComputeResult {
+export function startForClient(plane: ControlPlaneContext, project: ProjectState, id: string): ComputeResult {
   const compute = findEnabled(plane, project, id);
   return beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'start' }], 'connection');
 }
 
 /** @throws {HttpError} 404; 409 if the compute can't start; 423 */
-async function requireStartable(plane: Plane, project: ProjectState, id: string): Promise<StoredCompute> {
+async function requireStartable(
+  plane: ControlPlaneContext,
+  project: ProjectState,
+  id: string,
+): Promise<StoredCompute> {
   findCompute(project, id);
   requirePostgres(await plane.engine);
   return findEnabled(plane, project, id);
 }
 
-function findEnabled(plane: Plane, project: ProjectState, id: string): StoredCompute {
+function findEnabled(plane: ControlPlaneContext, project: ProjectState, id: string): StoredCompute {
   const compute = findFreeCompute(plane, project, id);
   if (compute.record.disabled)
     throw conflict(`Compute ${id} is disabled. Enable it first (disabled: false).`);
@@ -166,7 +182,7 @@ function findEnabled(plane: Plane, project: ProjectState, id: string): StoredCom
 
 /** Does nothing if the compute is idle. */
 export function suspendCompute(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectState,
   id: string,
   trigger?: 'inactivity',
@@ -177,22 +193,26 @@ export function suspendCompute(
 }
 
 /** @throws {HttpError} 423 while an operation runs on the compute */
-function findFreeCompute({ operations }: Plane, project: ProjectState, id: string): StoredCompute {
+function findFreeCompute(
+  { operations }: ControlPlaneContext,
+  project: ProjectState,
+  id: string,
+): StoredCompute {
   const compute = findCompute(project, id);
   operations.requireFree(id);
   return compute;
 }
 
 export function withPendingState(
-  { clock }: Plane,
+  { clock }: ControlPlaneContext,
   compute: StoredCompute,
   pending: 'active' | 'idle',
 ): StoredCompute {
-  return { ...compute, record: withState(compute.record, { pending }, clock.now()) };
+  return { ...compute, record: withComputeState(compute.record, { pending }, clock.now()) };
 }
 
 function beginOnCompute(
-  { operations, store: { account }, clock }: Plane,
+  { operations, store: { account }, clock }: ControlPlaneContext,
   compute: StoredCompute,
   steps: readonly ComputeStep[],
   trigger?: OperationRecord['triggered_by'],
@@ -228,7 +248,7 @@ function updateSteps(
 
 /** Returns a new compute whose creation is pending. */
 export function newPendingCompute(
-  plane: Plane,
+  plane: ControlPlaneContext,
   project: ProjectRecord,
   creation: ComputeCreation,
   allocation: Allocation,
@@ -244,7 +264,7 @@ export const newComputeId = (account: AccountState): string => generateId('ep-',
  * Opens the addresses of computes whose branch is being created, so that clients that connect at once wait for it. A
  * failure is reported by the operation that starts the compute.
  */
-export async function openAddresses(
+export async function openComputeAddresses(
   engine: ComputeEngine,
   computes: readonly StoredCompute[],
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { toTimestamp } from '../../core/serviceClock.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, BranchStep, Mutation } from '../../state/storedRecords.ts';
 import { computesOf, isAncestorOf, uniqueName } from '../records/branchRecord.ts';
-import { withState } from '../records/computeRecord.ts';
+import { withComputeState } from '../records/computeRecord.ts';
 
 type FinalizeStep = Extract<BranchStep, { readonly kind: 'finalizeBranch' }>;
 
@@ -63,6 +63,6 @@ export const endPendingMutations = (
   now: number,
 ): readonly Mutation[] =>
   computesOf(project, branchId).map((compute) => {
-    const record = withState(compute.record, { pending: undefined }, now);
+    const record = withComputeState(compute.record, { pending: undefined }, now);
     return { set: 'compute', value: { ...compute, record } };
   });

@@ -14,7 +14,7 @@ import {
   type StoredOperation,
 } from '../../state/storedRecords.ts';
 import { childrenOf, computesOf, isOwnEarlierData } from '../records/branchRecord.ts';
-import { computeSpec, withState } from '../records/computeRecord.ts';
+import { computeSpec, withComputeState } from '../records/computeRecord.ts';
 import { computeMutations } from '../records/countUsage.ts';
 import { finalizationMutations, endPendingMutations } from './finalizeRestore.ts';
 
@@ -109,15 +109,15 @@ function afterComputeStep(
   const pending = isLast ? undefined : record.pending_state;
   switch (step.kind) {
     case 'start':
-      return withState(record, { current: 'active', pending, lastActive: now }, now);
+      return withComputeState(record, { current: 'active', pending, lastActive: now }, now);
     case 'suspend':
     case 'attach':
-      return withState(record, { current: 'idle', pending }, now);
+      return withComputeState(record, { current: 'idle', pending }, now);
     case 'apply':
     case 'check':
     case 'sql':
     case 'remove':
-      return withState(record, { pending }, now);
+      return withComputeState(record, { pending }, now);
   }
 }
 
@@ -202,15 +202,15 @@ function afterComputeFailure(
 ): ComputeRecord {
   switch (step.kind) {
     case 'apply':
-      return withState(step.before, { current: record.current_state, pending: undefined }, now);
+      return withComputeState(step.before, { current: record.current_state, pending: undefined }, now);
     case 'start':
     case 'attach':
-      return withState(record, { current: 'idle', pending: undefined, error }, now);
+      return withComputeState(record, { current: 'idle', pending: undefined, error }, now);
     case 'suspend':
     case 'check':
     case 'sql':
     case 'remove':
-      return withState(record, { pending: undefined }, now);
+      return withComputeState(record, { pending: undefined }, now);
   }
 }
 

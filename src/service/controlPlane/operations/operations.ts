@@ -21,14 +21,14 @@ import {
   lockedError,
   newOperation,
   oldOperationRemovals,
-  withStatus,
-  type Task,
+  withOperationStatus,
+  type OperationTask,
   unfinishedOperations,
 } from '../records/operationRecord.ts';
 import { failureMutations, successMutations, performStep } from './operationSteps.ts';
 
 /** What the calls of the control plane share. */
-export interface Plane {
+export interface ControlPlaneContext {
   readonly store: Store;
   /** Rejects with a message for users if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
@@ -47,13 +47,13 @@ interface Work {
 }
 
 export class Operations {
-  readonly #plane: Omit<Plane, 'operations'>;
+  readonly #plane: Omit<ControlPlaneContext, 'operations'>;
   /** Milliseconds that an operation takes at least. */
   readonly #minimumDuration: number;
   readonly #running = new Map<string, { readonly work: Work; readonly ended: Promise<void> }>();
   readonly #stop = new AbortController();
 
-  constructor(plane: Omit<Plane, 'operations'>, minimumDuration: number) {
+  constructor(plane: Omit<ControlPlaneContext, 'operations'>, minimumDuration: number) {
     this.#plane = plane;
     this.#minimumDuration = minimumDuration;
   }
@@ -82,7 +82,7 @@ export class Operations {
    */
   begin(
     projectId: string,
-    tasks: readonly Task[],
+    tasks: readonly OperationTask[],
     mutations: readonly Mutation[],
     startBeforeDurable = false,
   ): readonly OperationRecord[] {
@@ -170,7 +170,10 @@ export class Operations {
   }
 
   #withStatus(operation: StoredOperation, status: OperationRecord['status'], error?: string): Mutation {
-    return { set: 'operation', value: withStatus(operation, status, this.#plane.clock.now(), error) };
+    return {
+      set: 'operation',
+      value: withOperationStatus(operation, status, this.#plane.clock.now(), error),
+    };
   }
 
   #finish(operation: StoredOperation, isLast: boolean): readonly Mutation[] {

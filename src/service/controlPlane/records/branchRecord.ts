@@ -77,14 +77,14 @@ function affectsBranch({ step, record }: StoredOperation, branchId: string): boo
 }
 
 /** @throws {HttpError} 423 while an operation runs on the branch or its computes */
-export function requireFree(project: ProjectState, { id }: BranchRecord): void {
+export function requireFreeBranch(project: ProjectState, { id }: BranchRecord): void {
   const busy = unfinishedOperations(project).find((operation) => affectsBranch(operation, id));
   if (busy !== undefined) throw lockedError(busy);
 }
 
 /** @throws {HttpError} 423 while the branch is being created or restored, because its data isn't complete */
-export function requireReady(project: ProjectState, branch: BranchRecord): void {
-  if (branch.current_state !== 'ready') requireFree(project, branch);
+export function requireReadyBranch(project: ProjectState, branch: BranchRecord): void {
+  if (branch.current_state !== 'ready') requireFreeBranch(project, branch);
 }
 
 /** The branch whose data is being copied to a new branch. @returns undefined for other branches */

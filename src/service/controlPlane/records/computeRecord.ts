@@ -95,7 +95,7 @@ export const poolerHost = ({ address }: Pick<StoredCompute, 'address'>): string 
   hostAtPort(address.poolerPort);
 
 /** Returns the record with the attributes of the request. The caller updates the state. */
-export function applyPatch(
+export function withComputePatch(
   { record, address }: StoredCompute,
   patch: ComputePatch,
   now: number,
@@ -128,7 +128,7 @@ interface ComputeState {
 }
 
 /** Returns the record in another state. */
-export function withState(record: ComputeRecord, state: ComputeState, now: number): ComputeRecord {
+export function withComputeState(record: ComputeRecord, state: ComputeState, now: number): ComputeRecord {
   return {
     ...record,
     current_state: state.current ?? record.current_state,

@@ -19,7 +19,7 @@ import {
 } from '../../state/storedRecords.ts';
 
 /** A step of a call, and the branch or compute that it changes. */
-export interface Task {
+export interface OperationTask {
   readonly step: OperationStep;
   /** Without `endpoint_id`, the branch itself is changed. */
   readonly target: Pick<OperationRecord, 'project_id' | 'branch_id' | 'endpoint_id' | 'triggered_by'>;
@@ -29,19 +29,22 @@ export const computeTask = (
   { id, project_id, branch_id }: ComputeRecord,
   step: ComputeStep,
   triggered_by?: OperationRecord['triggered_by'],
-): Task => ({ step, target: { project_id, branch_id, endpoint_id: id, triggered_by } });
+): OperationTask => ({ step, target: { project_id, branch_id, endpoint_id: id, triggered_by } });
 
-export const branchTask = ({ project_id, id }: BranchRecord, step: BranchStep): Task => ({
+export const branchTask = ({ project_id, id }: BranchRecord, step: BranchStep): OperationTask => ({
   step,
   target: { project_id, branch_id: id },
 });
 
-export const snapshotTask = ({ project_id, source_branch_id }: SnapshotRecord, step: SnapshotStep): Task => ({
+export const snapshotTask = (
+  { project_id, source_branch_id }: SnapshotRecord,
+  step: SnapshotStep,
+): OperationTask => ({
   step,
   target: { project_id, branch_id: source_branch_id },
 });
 
-export const newStartTask = ({ record }: StoredCompute): Task =>
+export const newStartTask = ({ record }: StoredCompute): OperationTask =>
   computeTask(record, { kind: record.disabled ? 'attach' : 'start' });
 
 const actionOf = (step: OperationStep): OperationRecord['action'] => {
@@ -72,7 +75,7 @@ const actionOf = (step: OperationStep): OperationRecord['action'] => {
 
 /** @param group see {@link StoredOperation} */
 export function newOperation(
-  { step, target }: Task,
+  { step, target }: OperationTask,
   status: OperationRecord['status'],
   now: number,
   group?: string,
@@ -92,7 +95,7 @@ export function newOperation(
 }
 
 /** @param error why the operation failed, for users */
-export function withStatus(
+export function withOperationStatus(
   { record, ...rest }: StoredOperation,
   status: OperationRecord['status'],
   now: number,

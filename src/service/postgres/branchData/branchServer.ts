@@ -3,7 +3,12 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK } from '../server/serverAddress.ts';
-import { serviceArguments, settingsLines, SMALLEST_SIZE, checkUserSettings } from '../server/settings.ts';
+import {
+  serviceArguments,
+  settingsLines,
+  INTERNAL_SERVER_CU,
+  checkUserSettings,
+} from '../server/settings.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { startServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
@@ -34,7 +39,7 @@ async function startPrivateServer(deps: ServerDependencies, branchId: string): P
   const settings = deps.branches.standbySettings(branchId);
   const onSocketOnly = process.platform !== 'win32' && { listen_addresses: '' };
   return startServer(deps, {
-    compute: { id: branchId, minCu: SMALLEST_SIZE },
+    compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
     dataDir,
     name: branchId,
     onLine: () => undefined,

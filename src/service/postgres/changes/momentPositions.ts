@@ -1,7 +1,7 @@
 /** Where moments are in the write-ahead log: a branch of a moment has all records before its position. */
 import type { Moment } from '../../core/branchHistory.ts';
 import { parseLsn } from '../../core/lsn.ts';
-import type { Base } from '../history/history.ts';
+import type { BaseBackupRecord } from '../history/history.ts';
 import { findBase, toMicroseconds } from '../copies/recoverTo.ts';
 import { ClockCheck } from '../wal/clockCheck.ts';
 import type { WalRecord } from '../wal/walRecords.ts';
@@ -12,7 +12,7 @@ export class MomentPositions {
   readonly #checks: { readonly check: ClockCheck; readonly start: number }[] = [];
 
   /** @param from where the records begin */
-  constructor(moments: readonly Moment[], bases: readonly Base[], from: number) {
+  constructor(moments: readonly Moment[], bases: readonly BaseBackupRecord[], from: number) {
     this.#found = moments.map((moment) => {
       if ('lsn' in moment) return () => parseLsn(moment.lsn);
       const base = findBase(bases, moment);

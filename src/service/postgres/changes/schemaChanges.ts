@@ -58,8 +58,8 @@ const NOTHING = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 
 
 const combineReaders = (...readers: readonly TransactionReader[]): TransactionReader => ({
   forget: () => readers.forEach((reader) => reader.forget()),
-  add: (...transaction) => readers.forEach((reader) => reader.add(...transaction)),
-  end: (ended) => readers.forEach((reader) => reader.end(ended)),
+  addTransaction: (...transaction) => readers.forEach((reader) => reader.addTransaction(...transaction)),
+  endTransaction: (ended) => readers.forEach((reader) => reader.endTransaction(ended)),
 });
 
 async function readFiles(

@@ -14,7 +14,13 @@ import { withBranchServer } from '../branchData/branchServer.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
-import { isTemplateBase, linkWal, readHistory, writeHistory, type Base } from '../history/history.ts';
+import {
+  isTemplateBase,
+  linkWal,
+  readHistory,
+  writeHistory,
+  type BaseBackupRecord,
+} from '../history/history.ts';
 import { withSuperuser, connectAsSuperuser } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import {
@@ -156,7 +162,7 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
 
 interface BaseCopy {
   readonly wal: Wal;
-  readonly base: Base;
+  readonly base: BaseBackupRecord;
   /** The beginning of the WAL: at the base, or before it for older history. */
   readonly start: number;
   readonly end: number;

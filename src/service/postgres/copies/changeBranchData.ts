@@ -22,9 +22,9 @@ import {
   removeUnusedBases,
   writeHistory,
 } from '../history/history.ts';
-import { copyDataAt, setPasswords } from './recoverTo.ts';
+import { copyDataAt, setRolePasswords } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
-import { invalidateCopies } from './replicaCopies.ts';
+import { invalidateReplicaCopies } from './replicaCopies.ts';
 import { dropSubscriptions, leaveSubscriptions } from './subscriptions.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolderOf } from '../storage/storage.ts';
@@ -67,7 +67,9 @@ async function setPlannedPasswords(deps: ServerDependencies, id: string): Promis
   if (planned.size === 0) return;
   await branches
     .lock(id)
-    .exclusive(async () => withBranchServer(deps, id, async (server) => setPasswords(deps, server, planned)));
+    .exclusive(async () =>
+      withBranchServer(deps, id, async (server) => setRolePasswords(deps, server, planned)),
+    );
   passwords.confirm(planned);
 }
 
@@ -118,7 +120,7 @@ async function replaceBranch(
   const old = preservedId === undefined ? `${folder}.replaced` : deps.storage.branch(preservedId);
   const replacement = restoredFolderOf(folder);
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
-  invalidateCopies(deps, id);
+  invalidateReplicaCopies(deps, id);
   const passwords = new RolePasswords(folder).all;
   await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
   // Roles keep their passwords, as on the public service, so that connection strings stay valid.

@@ -25,10 +25,10 @@ import {
   removeUnusedBases,
   totalHistorySize,
   writeHistory,
-  type Base,
+  type BaseBackupRecord,
   type History,
 } from '../history/history.ts';
-import { keepWal } from './replicaCopies.ts';
+import { updateKeptWal } from './replicaCopies.ts';
 import { syncToDisk } from '../template/syncToDisk.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
 import { parseLsn } from '../../core/lsn.ts';
@@ -88,7 +88,7 @@ async function keepBranchHistory(
   }
   if (!hasHistory(folder)) return false;
   removeHistory(folder);
-  keepWal(deps, id);
+  updateKeptWal(deps, id);
   return true;
 }
 
@@ -151,7 +151,7 @@ async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: Histo
   if (!(await hasSpace(bytes))) return;
   if (!hasHistory(folder)) {
     writeHistory(folder, []);
-    keepWal(deps, id);
+    updateKeptWal(deps, id);
   }
   await branches.lock(id).shared(async () => {
     if (branches.primary(id) === primary) await makeBase(deps, id, primary, bytes);
@@ -168,7 +168,7 @@ async function makeBase(
   const name = path.join('bases', randomBytes(8).toString('hex'));
   const branch = storage.branch(id);
   const data = path.join(branch, 'data');
-  let base: Base | undefined;
+  let base: BaseBackupRecord | undefined;
   await createAtomically(path.join(storage.root, name), async (folder) => {
     const { session, start, end } = await takeBaseBackup(deps, primary, [{ from: data, to: folder }]);
     await session.end();
@@ -237,7 +237,7 @@ function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLi
 }
 
 /** Whether the oldest base is not needed, because the retention begins after the second one. */
-const isTooOld = ([, second]: readonly Base[], before: number): boolean =>
+const isTooOld = ([, second]: readonly BaseBackupRecord[], before: number): boolean =>
   second !== undefined && second.time < before;
 
 /** @returns undefined also if its data are damaged, which the check of the branch has reported */
@@ -276,7 +276,7 @@ async function removeOldestMomentsOfAll(
     if (oldest.bases.length > 1) writeHistory(folder, oldest.bases.slice(1));
     else {
       removeHistory(folder);
-      keepWal(deps, oldest.id);
+      updateKeptWal(deps, oldest.id);
     }
     updateSpaceNote(folder, isTooMuch ? undefined : disk);
     await removeOldestMoments(deps, oldest.id, limits, 0);

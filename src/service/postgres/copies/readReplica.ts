@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { REPLICATOR } from '../../core/systemNames.ts';
-import { maximumSettings, standbySettings, type StandbySettings } from '../server/settings.ts';
+import { maximumSettings, standbySettingsOfCompute, type StandbySettings } from '../server/settings.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { allocateServerAddress, libpqConnectionString } from '../server/serverAddress.ts';
@@ -47,7 +47,10 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
 
   async function start(compute: ComputeSpec, onLine: OnLine): Promise<Postmaster> {
     await branches.ensureDataDir(compute.branchId);
-    const settings = maximumSettings(standbySettings(compute), branches.standbySettings(compute.branchId));
+    const settings = maximumSettings(
+      standbySettingsOfCompute(compute),
+      branches.standbySettings(compute.branchId),
+    );
     const launch = async () => launchReplica(deps, compute, settings, onLine);
     const existing =
       mustCopy || !isCopyUsable(deps, compute)

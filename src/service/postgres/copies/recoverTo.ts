@@ -11,7 +11,7 @@ import { makePrivateFolder, removeData, writePrivateFile } from '../storage/priv
 import { startServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
-import { SMALLEST_SIZE } from '../server/settings.ts';
+import { INTERNAL_SERVER_CU } from '../server/settings.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyBase, endOfWal } from './baseBackup.ts';
 import {
@@ -20,7 +20,7 @@ import {
   readHistory,
   writeHistory,
   writeKeptWalFile,
-  type Base,
+  type BaseBackupRecord,
 } from '../history/history.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { scramVerifier } from '../roles/logins.ts';
@@ -77,7 +77,7 @@ export async function copyDataAt<T>(
     branchId,
     { dataDir: path.join(folder, 'data'), target: target.start, timeline: wal.timelineAt(target.start) },
     async (server) => {
-      await setPasswords(deps, server, changed);
+      await setRolePasswords(deps, server, changed);
       return work(server);
     },
   );
@@ -107,7 +107,7 @@ export async function readHistoryRange(
 }
 
 /** Returns the last base before the moment; for a time, before the clock of the machine has gone back, so that the log shows that. */
-export function findBase(bases: readonly Base[], moment: Moment): Base | undefined {
+export function findBase(bases: readonly BaseBackupRecord[], moment: Moment): BaseBackupRecord | undefined {
   if ('lsn' in moment) return bases.findLast(({ end }) => end <= (parseLsn(moment.lsn) ?? 0));
   const back = bases.findIndex(({ time }, index) => time < (bases[index - 1]?.time ?? 0));
   const inOrder = back === -1 ? bases : bases.slice(0, back);
@@ -123,7 +123,7 @@ const TOLERANCE = 64;
  * that ended by then, and not with the last record.
  * @returns the last record to recover, and when the last transaction before it ended (milliseconds since 1970)
  */
-async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, branchId: string) {
+async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head: number, branchId: string) {
   const end = 'lsn' in moment ? Math.min(head, parseLsn(moment.lsn) ?? 0) : head;
   const until = 'lsn' in moment ? Infinity : toMicroseconds(moment.timestamp);
   let target: WalRecord | undefined;
@@ -187,7 +187,7 @@ async function withRecoveredServer<T>(
   const name = path.basename(path.dirname(dataDir));
   try {
     const server = await startServer(deps, {
-      compute: { id: branchId, minCu: SMALLEST_SIZE },
+      compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
       dataDir,
       name,
       onLine: () => undefined,
@@ -222,7 +222,7 @@ async function withRecoveredServer<T>(
 }
 
 /** Gives roles the passwords that connection strings have. */
-export async function setPasswords(
+export async function setRolePasswords(
   deps: ServerDependencies,
   { address }: Pick<Postmaster, 'address'>,
   passwords: ReadonlyMap<string, string>,

@@ -40,7 +40,7 @@ export async function startOnNewCopy<T>(
       writePrivateFile(path.join(dataDir, 'standby.signal'), '');
       writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
     });
-    keepWal(deps, replica.branchId);
+    updateKeptWal(deps, replica.branchId);
     return await start();
   } finally {
     await session?.end();
@@ -51,7 +51,7 @@ export async function startOnNewCopy<T>(
 const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 
 /** Makes primaries of the branch keep WAL if the branch has history or replicas. */
-export function keepWal(deps: ServerDependencies, branchId: string): void {
+export function updateKeptWal(deps: ServerDependencies, branchId: string): void {
   const folder = deps.storage.branch(branchId);
   const forReplicas = findCopyMarkers(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
   writePrivateFile(path.join(folder, KEPT_WAL_FILE), hasHistory(folder) ? KEPT_WAL_SETTING : forReplicas);
@@ -59,7 +59,7 @@ export function keepWal(deps: ServerDependencies, branchId: string): void {
 }
 
 /** Makes the branch's replicas copy it again when they start. */
-export function invalidateCopies(deps: ServerDependencies, branchId: string): void {
+export function invalidateReplicaCopies(deps: ServerDependencies, branchId: string): void {
   for (const marker of findCopyMarkers(deps, branchId)) rmSync(marker);
 }
 

@@ -8,7 +8,7 @@ import type { ServerDependencies } from '../branchData/branchData.ts';
 import { keptWalSettings } from '../history/history.ts';
 import { startServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { SMALLEST_SIZE } from '../server/settings.ts';
+import { INTERNAL_SERVER_CU } from '../server/settings.ts';
 import { withSuperuser } from '../server/superuser.ts';
 
 /** The catalog of subscriptions, whose file is empty until there is one. */
@@ -29,7 +29,7 @@ export async function leaveSubscriptions(
   const name = path.basename(folder);
   try {
     const server = await startServer(deps, {
-      compute: { id: branchId, minCu: SMALLEST_SIZE },
+      compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
       dataDir: path.join(folder, 'data'),
       name,
       onLine: () => undefined,

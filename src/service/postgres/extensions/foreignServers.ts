@@ -60,7 +60,7 @@ const VALUE = String.raw`('([^'\\]|\\.)*'|([^[:space:]'\\]|\\.)+)`;
 const PAIR = `((host|hostaddr)${SPACE}=${SPACE}('${HOSTS}'|${HOSTS})|sslrootcert=system|(port|dbname|user|password|${OPTIONS})${SPACE}=${SPACE}${VALUE})`;
 /** Without a space between two pairs, libpq reads the second one as a part of the first one's value. */
 const CONNECTION_STRING = `^${SPACE}(${PAIR}[ \\t\\r\\n]+)*${PAIR}${SPACE}$`;
-/** libpq looks for an `@` before the first slash, beyond a question mark, too. What is before it are user and password. */
+/** As libpq does, takes an `@` before the first slash as the end of user and password, even if it follows a question mark. */
 const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=@]*)`;
 const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${PARAMETER}(&${PARAMETER})*)?$`;
 

@@ -6,11 +6,11 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import {
   listExtensionNames,
-  FIRST_WITH_PATHS,
+  FIRST_WITH_CONTROL_PATH,
   MODULE_SUFFIXES,
   packagedExtensionsFolder,
 } from './ownerExtensions.ts';
-import type { Binaries } from '../server/programs.ts';
+import type { PostgresBinaries } from '../server/programs.ts';
 import type { Settings } from '../server/settings.ts';
 import { findChangeableAmong, realPathIfExists } from '../server/trustedPath.ts';
 
@@ -68,11 +68,11 @@ export interface ExtensionChoice {
 /** @returns the folders that are used, and those that have extensions but can't be used. Reads every library in them */
 export function findMoreExtensions(
   { extensionsDir, installedExtensions = false }: ExtensionChoice,
-  binaries: Binaries,
+  binaries: PostgresBinaries,
   places = INSTALLED,
 ): MoreExtensions[] {
   if (extensionsDir !== undefined) return [readExtensionsFolder(extensionsDir, binaries)];
-  if (!installedExtensions || binaries.major !== FIRST_WITH_PATHS) return [];
+  if (!installedExtensions || binaries.major !== FIRST_WITH_CONTROL_PATH) return [];
   const own = packagedExtensionsFolder(binaries.folder, binaries.major);
   return places
     .filter(hasExtensions)
@@ -86,7 +86,7 @@ const hasExtensions = ({ share }: ExtensionFolder): boolean => existsSync(path.j
 /** @param chosen a folder with `extension` and `lib`, or of an installed Postgres */
 export function readExtensionsFolder(
   chosen: string,
-  binaries: Pick<Binaries, 'major' | 'folder'>,
+  binaries: Pick<PostgresBinaries, 'major' | 'folder'>,
 ): MoreExtensions {
   const folder = realPathIfExists(chosen) ?? chosen;
   const found = foldersInLayouts(folder).find(hasExtensions);
@@ -95,7 +95,7 @@ export function readExtensionsFolder(
 
 function readFolder(
   place: ExtensionFolder,
-  { major, folder }: Pick<Binaries, 'major' | 'folder'>,
+  { major, folder }: Pick<PostgresBinaries, 'major' | 'folder'>,
 ): MoreExtensions {
   const share = realPathIfExists(place.share) ?? place.share;
   const lib = realPathIfExists(place.lib) ?? place.lib;
@@ -106,7 +106,8 @@ function readFolder(
     const packaged = packagedExtensionsFolder(folder, major) ?? '';
     const names = all.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).toSorted();
     const problem =
-      (major < FIRST_WITH_PATHS && `Postgres ${major} can't read them, only ${FIRST_WITH_PATHS} and newer`) ||
+      (major < FIRST_WITH_CONTROL_PATH &&
+        `Postgres ${major} can't read them, only ${FIRST_WITH_CONTROL_PATH} and newer`) ||
       (all.length === 0 && `${path.join(share, 'extension')} has no .control files`) ||
       ([share, lib].some((each) => each.includes(path.delimiter)) &&
         `its path contains "${path.delimiter}"`) ||

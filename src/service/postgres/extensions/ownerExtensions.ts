@@ -10,12 +10,12 @@ import { makePrivateFolder, removeAll } from '../storage/privateFiles.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { rewriteIfOnlyDefinitions } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
-import type { Binaries } from '../server/programs.ts';
+import type { PostgresBinaries } from '../server/programs.ts';
 import type { Settings } from '../server/settings.ts';
 import { findChangeablePart, realPathIfExists } from '../server/trustedPath.ts';
 
 /** The first version that reads control files from other folders. */
-export const FIRST_WITH_PATHS = 18;
+export const FIRST_WITH_CONTROL_PATH = 18;
 
 interface OwnerExtension {
   /** SQL after its script. `@extowner@` is the role that creates the extension, `@extschema@` its schema. */
@@ -89,12 +89,12 @@ const RULES = 2;
  * @returns undefined for an older Postgres, or if its own extensions aren't found
  */
 function ownerExtensionsFolder(
-  { folder, postgres, major }: Binaries,
+  { folder, postgres, major }: PostgresBinaries,
   root: string,
   more: readonly string[] = [],
   trusted: readonly string[] = [],
 ): string | undefined {
-  const source = major >= FIRST_WITH_PATHS ? packagedExtensionsFolder(folder, major) : undefined;
+  const source = major >= FIRST_WITH_CONTROL_PATH ? packagedExtensionsFolder(folder, major) : undefined;
   if (source === undefined) return undefined;
   const { size, mtimeMs } = statSync(postgres);
   const found = more.flatMap((share) =>
@@ -169,7 +169,7 @@ export function extensionSettings(
   };
 }
 
-function hasModule({ folder, major }: Binaries, name: string): boolean {
+function hasModule({ folder, major }: PostgresBinaries, name: string): boolean {
   const above = path.dirname(folder);
   const libraries = ['lib/postgresql', 'lib', `lib/postgresql@${major}`].map((each) =>
     path.join(above, each),

@@ -18,7 +18,7 @@ const Position = z.pipe(
   z.string().check(z.refine((text) => parseLsn(text) !== undefined)),
   z.transform((text) => parseLsn(text) ?? 0),
 );
-const Base = z.object({
+const BaseBackupRecord = z.object({
   /** The folder of the base in the engine's folder. */
   folder: z.string().check(z.regex(/^(template-\d+|bases\/[0-9a-f]+)$/)),
   /** The position where recovery begins to read WAL, and the one from where on it can end. */
@@ -29,10 +29,10 @@ const Base = z.object({
   /** The bytes that a base backup takes on the disk. */
   bytes: z.number(),
 });
-export type Base = z.infer<typeof Base>;
+export type BaseBackupRecord = z.infer<typeof BaseBackupRecord>;
 
 /** Whether it was shut down when it was copied, so that only a recovery to a moment reads the WAL that follows. */
-export const isTemplateBase = ({ folder }: Base): boolean => !folder.startsWith('bases/');
+export const isTemplateBase = ({ folder }: BaseBackupRecord): boolean => !folder.startsWith('bases/');
 
 /** A file next to a branch's data, if its history is kept. */
 export const HISTORY_FILE = 'history.json';
@@ -43,7 +43,7 @@ export const hasHistory = (branchFolder: string): boolean =>
   existsSync(path.join(branchFolder, HISTORY_FILE));
 
 /** @param bases oldest first */
-export function writeHistory(branchFolder: string, bases: readonly Base[]): void {
+export function writeHistory(branchFolder: string, bases: readonly BaseBackupRecord[]): void {
   const stored = bases.map((base) => ({ ...base, start: formatLsn(base.start), end: formatLsn(base.end) }));
   writePrivateFile(path.join(branchFolder, HISTORY_FILE), JSON.stringify(stored));
 }
@@ -54,9 +54,12 @@ export function removeHistory(branchFolder: string): void {
 }
 
 /** The bases that a file names, also those that can't be used; none if it is missing or damaged. */
-export function readBases(branchFolder: string): readonly Base[] {
+export function readBases(branchFolder: string): readonly BaseBackupRecord[] {
   try {
-    return z.parse(z.array(Base), JSON.parse(readFileSync(path.join(branchFolder, HISTORY_FILE), 'utf8')));
+    return z.parse(
+      z.array(BaseBackupRecord),
+      JSON.parse(readFileSync(path.join(branchFolder, HISTORY_FILE), 'utf8')),
+    );
   } catch {
     return [];
   }
@@ -66,7 +69,7 @@ export function readBases(branchFolder: string): readonly Base[] {
 export interface History {
   readonly wal: Wal;
   /** The bases that can be used, oldest first: they exist, and no WAL after them is missing. */
-  readonly bases: readonly Base[];
+  readonly bases: readonly BaseBackupRecord[];
 }
 
 /** @returns undefined if the branch has no data or keeps no history */
@@ -83,7 +86,7 @@ export function readHistory(storage: Storage, branchFolder: string): History | u
 }
 
 /** The base of a branch that is created from the cluster template: the template itself. */
-export const templateBase = (template: string, dataDir: string): Base => ({
+export const templateBase = (template: string, dataDir: string): BaseBackupRecord => ({
   folder: path.basename(template),
   start: readControlFile(template).checkpoint,
   end: readControlFile(dataDir).checkpoint,

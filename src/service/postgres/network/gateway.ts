@@ -20,7 +20,7 @@ import { systemReason } from '../../../base/systemReason.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { cancelRequest, errorResponse, readBackendKey, readFirstPacket } from './protocol.ts';
 import { sendAndAwaitAnswer, connectTo, pipeBothWays } from './sockets.ts';
-import { Refusal } from './refusal.ts';
+import { ClientRefusal } from './refusal.ts';
 import { filterStartupPacket, readReplicationRequest, type ReplicationRequest } from './startupPacket.ts';
 import { GatewayTls } from './gatewayTls.ts';
 import {
@@ -42,7 +42,7 @@ export interface GatewayTarget {
   serveHttp(port: number): Promise<(client: net.Socket) => void>;
   /** Forwards what both send, until one of them ends. */
   connect(client: net.Socket, server: net.Socket): void;
-  /** Serves a client of logical replication. Undefined at a pooled address. @throws {Refusal} */
+  /** Serves a client of logical replication. Undefined at a pooled address. @throws {ClientRefusal} */
   replicate?(client: net.Socket, server: net.Socket, request: ReplicationRequest): void;
 }
 
@@ -277,8 +277,8 @@ function onBackendKey(server: net.Socket, use: (key: Buffer) => void): void {
 
 const isPortTaken = (error: unknown): boolean => systemReason(error) === 'EADDRINUSE';
 
-const notPooledRefusal = (): Refusal =>
-  new Refusal(
+const notPooledRefusal = (): ClientRefusal =>
+  new ClientRefusal(
     '0A000',
     'the pooled address serves no replication, because its clients share sessions',
     "Use the compute's direct address",

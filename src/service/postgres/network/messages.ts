@@ -12,7 +12,7 @@ interface Message {
 }
 
 /** Splits a stream, whose chunks end anywhere. */
-export class Messages {
+export class MessageSplitter {
   /** Types whose bodies are kept. */
   readonly #kept: string;
   #head: Buffer = Buffer.alloc(0);

@@ -1,5 +1,5 @@
 /** The parts of the Postgres protocol that the gateway uses: a client's first packet, an error for it, and cancel requests. */
-import { Refusal } from './refusal.ts';
+import { ClientRefusal } from './refusal.ts';
 
 /**
  * The first packets of Postgres clients (Postgres protocol 3, "Start-up"). `tls` is a TLS handshake without an SSL request
@@ -75,7 +75,8 @@ const CANNOT_CONNECT_NOW = '57P03';
 
 /** An ErrorResponse. After a fatal one, the connection is closed. */
 export function errorResponse(error: unknown, severity: 'FATAL' | 'ERROR' = 'FATAL'): Buffer {
-  const { code, hint } = error instanceof Refusal ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };
+  const { code, hint } =
+    error instanceof ClientRefusal ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };
   const text = error instanceof Error ? error.message : String(error);
   const fields = [
     `S${severity}`,

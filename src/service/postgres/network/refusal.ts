@@ -1,7 +1,7 @@
 import { EngineError } from '../../core/computeEngine.ts';
 
 /** Why the service itself refuses what a client asked for. The client gets the message, the code as SQLSTATE, and the hint. */
-export class Refusal extends EngineError {
+export class ClientRefusal extends EngineError {
   readonly code: string;
   readonly hint: string | undefined;
 

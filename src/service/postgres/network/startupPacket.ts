@@ -1,5 +1,5 @@
 /** What the gateway hands on of a client's start-up packet, which is what the public service's gateway hands on of it. */
-import { Refusal } from './refusal.ts';
+import { ClientRefusal } from './refusal.ts';
 
 /** Parameters whose values belong to Postgres, and their names to its protocol. */
 const FORWARDED = new Set(['user', 'database', 'application_name', 'replication', 'options']);
@@ -13,7 +13,7 @@ const END = '\0';
 
 /**
  * Returns a packet with only what Postgres is meant to get. Drivers send what else they find in a connection string, such as
- * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {Refusal}
+ * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {ClientRefusal}
  */
 export function filterStartupPacket(packet: Buffer): Buffer {
   const parameters = parametersOf(packet);
@@ -36,13 +36,13 @@ export interface ReplicationRequest {
   readonly options: string;
 }
 
-/** @returns undefined for an ordinary session @throws {Refusal} for physical replication */
+/** @returns undefined for an ordinary session @throws {ClientRefusal} for physical replication */
 export function readReplicationRequest(packet: Buffer): ReplicationRequest | undefined {
   const parameters = parametersOf(packet);
   if (!asksForReplication(parameters)) {
     // Postgres refuses every client other than the service, and this one gets to know why.
     if (parameters.some(([name, value]) => name === 'replication' && IS_ON.test(value)))
-      throw new Refusal(
+      throw new ClientRefusal(
         '28000',
         'this address serves no physical replication',
         'Create a read replica, a branch or a snapshot. Logical replication connects with replication=database',
@@ -65,7 +65,7 @@ const asksForReplication = (parameters: readonly Parameter[]): boolean =>
 
 type Parameter = readonly [name: string, value: string];
 
-/** The parameters with one character for each byte. @throws {Refusal} where Postgres finds the packet malformed, too */
+/** The parameters with one character for each byte. @throws {ClientRefusal} where Postgres finds the packet malformed, too */
 function parametersOf(packet: Buffer): Parameter[] {
   const body = packet.toString('latin1', HEAD);
   const texts = body.slice(0, -1).split(END);
@@ -73,7 +73,7 @@ function parametersOf(packet: Buffer): Parameter[] {
   const rest = texts.pop();
   const names = texts.filter((_, index) => index % 2 === 0);
   if (!body.endsWith(END) || rest !== '' || texts.length % 2 > 0 || names.includes(''))
-    throw new Refusal('08P01', 'invalid startup packet layout: expected terminator as last byte');
+    throw new ClientRefusal('08P01', 'invalid startup packet layout: expected terminator as last byte');
   return names.map((name, index) => [name, texts[2 * index + 1] ?? '']);
 }
 
@@ -87,9 +87,9 @@ const MOMENT = /^neon_(?:timestamp|lsn):(.*)$/;
 /** Matches text that needs no quotes in a command. */
 const PLAIN = /^[\w:./+-]+$/;
 
-function noMomentRefusal(word: string, given: string): Refusal {
+function noMomentRefusal(word: string, given: string): ClientRefusal {
   const moment = PLAIN.test(given) ? given : '<time or LSN>';
-  return new Refusal(
+  return new ClientRefusal(
     '0A000',
     `this address has only the present data of its branch, so it can't serve ${word}`,
     `Make a branch of that moment, here of the branch main: neon branches create --name past --parent main, then ` +

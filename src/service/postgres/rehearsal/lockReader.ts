@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
-import { locksQuery, NEEDED_ALONE, relationsQuery } from '../../../rehearsal/catalogQueries.ts';
+import { locksQuery, EXCLUSIVE_SESSIONS_QUERY, relationsQuery } from '../../../rehearsal/catalogQueries.ts';
 import type { LockMode, Relation } from '../../../api/records/rehearsal.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import {
@@ -84,7 +84,7 @@ export class LockReader {
   /** Leaves each database for a session that needs to be alone there. @param isUsed whether another one is there anyway */
   async makeWay(isUsed: (database: string, pid: number) => boolean): Promise<void> {
     for (const [database, { query }] of this.#sessions) {
-      const waiting = await query<Pick<ReadLock, 'pid'>>(NEEDED_ALONE);
+      const waiting = await query<Pick<ReadLock, 'pid'>>(EXCLUSIVE_SESSIONS_QUERY);
       if (waiting.some(({ pid }) => !isUsed(database, pid))) await this.leave(database);
     }
   }

@@ -1,7 +1,7 @@
 /** Reads along in a client's session: which statements it sends, how long each takes, and how each ends. */
 import { Transform, type TransformCallback } from 'node:stream';
 import type { StatementError } from '../../../api/records/rehearsal.ts';
-import { Messages, splitAtZeroBytes } from '../network/messages.ts';
+import { MessageSplitter, splitAtZeroBytes } from '../network/messages.ts';
 
 export interface StatementEvents {
   /** The process of the session. */
@@ -49,7 +49,7 @@ export class StatementTap {
 
   /** Returns a stream for what the client sends. */
   fromClient(): Transform {
-    const messages = new Messages('QPBE');
+    const messages = new MessageSplitter('QPBE');
     const leave = async (done: TransformCallback, chunk?: Buffer) => {
       await this.#events.leaving();
       done(null, chunk);
@@ -70,14 +70,19 @@ export class StatementTap {
 
   /** Returns a stream for what the server sends. What comes before the end of a statement isn't held back. */
   fromServer(): Transform {
-    const messages = new Messages('KCEZ');
+    const messages = new MessageSplitter('KCEZ');
     const tap: Transform = new Transform({
       transform: (chunk: Buffer, _encoding, done) => void this.#forward(tap, messages, chunk, done),
     });
     return tap;
   }
 
-  async #forward(tap: Transform, messages: Messages, chunk: Buffer, done: TransformCallback): Promise<void> {
+  async #forward(
+    tap: Transform,
+    messages: MessageSplitter,
+    chunk: Buffer,
+    done: TransformCallback,
+  ): Promise<void> {
     let forwarded = 0;
     for (const { type, body, end } of messages.read(chunk)) {
       this.#answered(type, body);

@@ -3,7 +3,7 @@
  * for the sender. So Postgres gets only commands that were understood as a whole, in one spelling. All else is SQL of an ordinary
  * session, which has no other commands of replication.
  */
-import { Refusal } from '../network/refusal.ts';
+import { ClientRefusal } from '../network/refusal.ts';
 
 /** A command of a client for logical replication. Its `text` is passed to the process that sends changes. */
 export type ReplicationCommand =
@@ -60,7 +60,7 @@ function splitTokens(sql: string): Token[] | undefined {
 const quotedIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const quotedLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** Takes tokens from the left. @throws {Refusal} if another one follows */
+/** Takes tokens from the left. @throws {ClientRefusal} if another one follows */
 class Reader {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -107,15 +107,15 @@ class Reader {
   }
 }
 
-const notServedRefusal = (): Refusal =>
-  new Refusal(
+const notServedRefusal = (): ClientRefusal =>
+  new ClientRefusal(
     '0A000',
     'this address serves logical replication only, without failover slots',
     'It has IDENTIFY_SYSTEM, CREATE_REPLICATION_SLOT … LOGICAL, START_REPLICATION SLOT … LOGICAL and DROP_REPLICATION_SLOT. ' +
       'For a copy of a branch, create a branch or a snapshot; for a copy of a database, use pg_dump',
   );
 
-/** @returns undefined for SQL @throws {Refusal} for a command that isn't served */
+/** @returns undefined for SQL @throws {ClientRefusal} for a command that isn't served */
 export function readReplicationCommand(sql: string): ReplicationCommand | undefined {
   const [first, ...tokens] = splitTokens(sql) ?? [];
   if (first?.kind !== 'word') return undefined;
@@ -147,7 +147,7 @@ function readCreation(reader: Reader): ReplicationCommand {
   if (!reader.takes('logical')) throw notServedRefusal();
   const plugin = reader.take('word', 'name');
   if (!PLUGINS.includes(plugin))
-    throw new Refusal(
+    throw new ClientRefusal(
       '0A000',
       `the output plugin ${quotedIdentifier(plugin)} isn't there: ${PLUGINS.join(', ')} are`,
     );

@@ -6,16 +6,16 @@
  */
 import type net from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Messages } from '../network/messages.ts';
+import { MessageSplitter } from '../network/messages.ts';
 import { errorResponse } from '../network/protocol.ts';
-import { Refusal } from '../network/refusal.ts';
+import { ClientRefusal } from '../network/refusal.ts';
 import { readReplicationCommand, type ReplicationCommand } from './replicationCommand.ts';
 
 type SlotCreation = Extract<ReplicationCommand, { readonly kind: 'create' }>;
 
-export interface Sender {
+export interface ReplicationSender {
   readonly socket: Duplex;
-  /** @throws {Refusal} */
+  /** @throws {ClientRefusal} */
   allow(command: ReplicationCommand): Promise<void>;
 }
 
@@ -36,8 +36,8 @@ const IN_TRANSACTION = 'T'.charCodeAt(0);
 export class ReplicationConnection {
   readonly #client: net.Socket;
   readonly #session: net.Socket;
-  readonly #openSender: (pid: number) => Promise<Sender>;
-  #sender: Sender | undefined;
+  readonly #openSender: (pid: number) => Promise<ReplicationSender>;
+  #sender: ReplicationSender | undefined;
   #pid = 0;
   /** The state of the session's transaction. */
   #status = 0;
@@ -55,9 +55,13 @@ export class ReplicationConnection {
   #kept: Buffer[] | undefined;
 
   /** @param session has got the start-up packet of the client @param openSender for the session of this process */
-  constructor(client: net.Socket, session: net.Socket, openSender: (pid: number) => Promise<Sender>) {
+  constructor(
+    client: net.Socket,
+    session: net.Socket,
+    openSender: (pid: number) => Promise<ReplicationSender>,
+  ) {
     [this.#client, this.#session, this.#openSender] = [client, session, openSender];
-    const messages = new Messages('KZ');
+    const messages = new MessageSplitter('KZ');
     session.on('data', (chunk: Buffer) => this.#fromSession(messages, chunk)).resume();
     session.on('error', () => session.destroy());
     session.once('close', () => this.#end());
@@ -119,11 +123,11 @@ export class ReplicationConnection {
 
   #confirm(type: string, message: Buffer): void {
     if (type === 'd' && message[HEAD] !== CONFIRMATION)
-      throw new Refusal('08P01', 'a client of logical replication only confirms what it has got');
+      throw new ClientRefusal('08P01', 'a client of logical replication only confirms what it has got');
     this.#sender?.socket.write(message);
   }
 
-  #fromSession(messages: Messages, chunk: Buffer): void {
+  #fromSession(messages: MessageSplitter, chunk: Buffer): void {
     for (const { type, body } of messages.read(chunk)) {
       if (type === 'K') this.#pid = body.readInt32BE(0);
       if (type !== 'Z') continue;
@@ -150,10 +154,10 @@ export class ReplicationConnection {
     await this.#send(command.text);
   }
 
-  async #connect(): Promise<Sender> {
+  async #connect(): Promise<ReplicationSender> {
     const sender = await this.#openSender(this.#pid);
     const { socket } = sender;
-    const messages = new Messages('');
+    const messages = new MessageSplitter('');
     socket.on('data', (chunk: Buffer) => this.#fromSender(socket, messages, chunk)).resume();
     socket.once('close', () => {
       this.#client.destroySoon();
@@ -171,7 +175,7 @@ export class ReplicationConnection {
     await Promise.race([begun.promise, ended.promise]);
   }
 
-  #fromSender(socket: Duplex, messages: Messages, chunk: Buffer): void {
+  #fromSender(socket: Duplex, messages: MessageSplitter, chunk: Buffer): void {
     let last = 0;
     let isEnd = false;
     for (const { type, end } of messages.read(chunk)) {
@@ -198,7 +202,7 @@ export class ReplicationConnection {
   /** The transaction of the session takes over the snapshot, with which the sender alone can begin. */
   async #createForTransaction({ text, undo }: SlotCreation): Promise<void> {
     if (this.#status !== IN_TRANSACTION)
-      throw new Refusal('25P01', 'a slot whose snapshot is used must be created in a transaction');
+      throw new ClientRefusal('25P01', 'a slot whose snapshot is used must be created in a transaction');
     const created = await this.#answerTo(async () => this.#send(text));
     const snapshot = snapshotName(created);
     if (snapshot === undefined) return void this.#client.write(created);
@@ -234,7 +238,7 @@ async function* messagesOf(client: net.Socket): AsyncGenerator<Buffer> {
     while (received.length >= HEAD) {
       const length = 1 + received.readUInt32BE(1);
       if (length < HEAD || length > MAX_MESSAGE)
-        throw new Refusal('08P01', 'a message of a replication connection is too long or malformed');
+        throw new ClientRefusal('08P01', 'a message of a replication connection is too long or malformed');
       if (received.length < length) break;
       yield received.subarray(0, length);
       received = received.subarray(length);
@@ -242,11 +246,12 @@ async function* messagesOf(client: net.Socket): AsyncGenerator<Buffer> {
   }
 }
 
-const messageTypes = (answer: Buffer): string[] => [...new Messages('').read(answer)].map(({ type }) => type);
+const messageTypes = (answer: Buffer): string[] =>
+  [...new MessageSplitter('').read(answer)].map(({ type }) => type);
 
 /** The third column of the row that describes a new slot. Undefined for an error. */
 function snapshotName(answer: Buffer): string | undefined {
-  const row = [...new Messages('D').read(answer)].find(({ type }) => type === 'D')?.body;
+  const row = [...new MessageSplitter('D').read(answer)].find(({ type }) => type === 'D')?.body;
   if (row === undefined) return undefined;
   let at = 2;
   for (let column = 0; ; column += 1) {

@@ -6,11 +6,11 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { REHEARSAL_STANDBY, REPLICATOR } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
-import { Refusal } from '../network/refusal.ts';
+import { ClientRefusal } from '../network/refusal.ts';
 import type { ReplicationRequest } from '../network/startupPacket.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import { withSuperuser } from '../server/superuser.ts';
-import { ReplicationConnection, type Sender } from './replicationConnection.ts';
+import { ReplicationConnection, type ReplicationSender } from './replicationConnection.ts';
 import type { ReplicationCommand } from './replicationCommand.ts';
 import { MAX_SLOTS } from './slotFunctions.ts';
 
@@ -44,7 +44,7 @@ export class ReplicationSenders {
     this.#deps = deps;
   }
 
-  /** @param session of the client, which Postgres may still refuse @throws {Refusal} if the compute serves no replication */
+  /** @param session of the client, which Postgres may still refuse @throws {ClientRefusal} if the compute serves no replication */
   connect(
     client: net.Socket,
     session: net.Socket,
@@ -53,9 +53,13 @@ export class ReplicationSenders {
     address: ServerAddress | undefined,
   ): void {
     if (type === 'read_only')
-      throw new Refusal('0A000', 'a read replica serves no replication', "Use the primary compute's address");
+      throw new ClientRefusal(
+        '0A000',
+        'a read replica serves no replication',
+        "Use the primary compute's address",
+      );
     if (logicalReplication !== true || address === undefined)
-      throw new Refusal(
+      throw new ClientRefusal(
         '55000',
         'logical replication is off in this project',
         'Turn on enable_logical_replication in the settings of the project, in VS Code by Turn On Logical Replication…. It stays on',
@@ -68,10 +72,10 @@ export class ReplicationSenders {
     return this.#sessions.get(pid) ?? pid;
   }
 
-  async #open(address: ServerAddress, pid: number, options: string): Promise<Sender> {
+  async #open(address: ServerAddress, pid: number, options: string): Promise<ReplicationSender> {
     const session = await this.#sessionOf(address, pid);
     if (this.#count >= MAX_SENDERS)
-      throw new Refusal('53300', `this compute already sends changes to ${MAX_SENDERS} clients`);
+      throw new ClientRefusal('53300', `this compute already sends changes to ${MAX_SENDERS} clients`);
     this.#count += 1;
     try {
       const { id, socket } = await this.#login(address, session, options);
@@ -92,16 +96,16 @@ export class ReplicationSenders {
       client.query<SessionRow>(SESSION, [pid]),
     );
     const session = found.rows[0];
-    if (session === undefined) throw new Refusal('57P01', 'the session has ended');
+    if (session === undefined) throw new ClientRefusal('57P01', 'the session has ended');
     if (!session.isAllowed)
-      throw new Refusal(
+      throw new ClientRefusal(
         '42501',
         `role ${session.role} may not replicate`,
         'Roles that were created in SQL may not. Create a role on the branch by the API, the command line or VS Code',
       );
     // Postgres would take the client for it, and compares names like this.
     if (session.application.toLowerCase() === REHEARSAL_STANDBY)
-      throw new Refusal('42501', `only the service has the application name ${REHEARSAL_STANDBY}`);
+      throw new ClientRefusal('42501', `only the service has the application name ${REHEARSAL_STANDBY}`);
     return session;
   }
 
@@ -129,7 +133,7 @@ export class ReplicationSenders {
     } catch (error) {
       const { code, message } = fieldsOf(error);
       if (code !== '42501') throw error;
-      throw new Refusal(code, String(message), `GRANT CONNECT ON DATABASE … TO ${REPLICATOR}`);
+      throw new ClientRefusal(code, String(message), `GRANT CONNECT ON DATABASE … TO ${REPLICATOR}`);
     }
     const { stream } = sender.connection;
     stream.removeAllListeners('data').pause();
@@ -144,9 +148,9 @@ export class ReplicationSenders {
     if (command.kind === 'drop') {
       // Postgres would also drop those of other databases, and physical ones.
       if (!slots.some((slot) => slot.name === command.slot && slot.database === database))
-        throw new Refusal('42704', `replication slot "${command.slot}" does not exist`);
+        throw new ClientRefusal('42704', `replication slot "${command.slot}" does not exist`);
     } else if (slots.length >= MAX_SLOTS)
-      throw new Refusal(
+      throw new ClientRefusal(
         '53400',
         'all replication slots are in use',
         'Drop one that no client needs any more',

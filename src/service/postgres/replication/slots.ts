@@ -30,7 +30,7 @@ function isLogical(file: string): boolean {
 }
 
 /** Seconds for which no program reads a slot, while its server runs. As on the public service. */
-export const IDLE_LIMIT = 40 * 3600;
+export const SLOT_IDLE_LIMIT = 40 * 3600;
 /** Bytes of log that an unused slot may keep before that is reported. At 4 GB it is lost. */
 const MUCH = 1024 ** 3;
 /** Next to the data: for how long each slot wasn't read. A slot counts only while it can be read, so a suspension doesn't end it. */
@@ -69,7 +69,7 @@ export async function checkSlots(
     const { rows } = await client.query<SlotRow>(SLOTS);
     const unread = rows.filter(({ active }) => !active);
     const idle = new Map(unread.map(({ name }) => [name, Number(before[name] ?? 0) + seconds]));
-    const isOver = ({ name }: SlotRow) => (idle.get(name) ?? 0) >= IDLE_LIMIT;
+    const isOver = ({ name }: SlotRow) => (idle.get(name) ?? 0) >= SLOT_IDLE_LIMIT;
     for (const { name } of unread.filter(isOver)) {
       const { rowCount } = await client.query(DROP, [name]);
       idle.delete(name);

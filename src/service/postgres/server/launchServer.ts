@@ -12,7 +12,7 @@ import {
   type Settings,
 } from './settings.ts';
 import type { Certificate } from './certificate.ts';
-import type { Binaries } from './programs.ts';
+import type { PostgresBinaries } from './programs.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasSlots } from '../wal/walFiles.ts';
@@ -23,7 +23,7 @@ import { DataInUseError, Postmaster } from './postmaster.ts';
 
 interface LaunchDependencies {
   readonly storage: Storage;
-  readonly binaries: Binaries;
+  readonly binaries: PostgresBinaries;
   readonly certificate: Certificate;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;

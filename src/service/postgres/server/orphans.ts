@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSy
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
-import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
+import { postmasterPidFile, readPostmasterPid, POSTMASTER_STOP_STEPS } from './postmaster.ts';
 import { sendSignal, signalServer, type StopSteps } from './serverProcess.ts';
 import { namesInFolder } from '../storage/privateFiles.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -58,7 +58,7 @@ export async function stopOrphans({ root }: Pick<Storage, 'root'>, postgres?: st
 export async function stopOrphan(dataDir: string, postgres?: string): Promise<boolean> {
   const written = readPostmasterPid(dataDir);
   if (written === undefined) return false;
-  const found = await stopProcess({ ...written, argument: dataDir }, STOP_STEPS, (pid, signal) =>
+  const found = await stopProcess({ ...written, argument: dataDir }, POSTMASTER_STOP_STEPS, (pid, signal) =>
     postgres === undefined ? sendSignal(pid, signal) : signalServer(postgres, pid, signal),
   );
   await killBackends(dataDir);

@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { lockFile } from '../../core/systemLock.ts';
 import { EngineError } from '../../core/computeEngine.ts';
-import type { Binaries } from './programs.ts';
+import type { PostgresBinaries } from './programs.ts';
 import type { ServerAddress } from './serverAddress.ts';
 import { isAdministratorRefused, findReason } from './serverLog.ts';
 import { TIMED_OUT, pgCtl, ServerProcess, withTimeLimit, type ServerOptions } from './serverProcess.ts';
 
 interface PostmasterOptions {
-  readonly binaries: Binaries;
+  readonly binaries: PostgresBinaries;
   readonly dataDir: string;
   readonly address: ServerAddress;
   /** Arguments after `-D`. They win over every configuration file. */
@@ -22,7 +22,7 @@ const START_LIMIT = 120_000;
 /** A primary and a standby log this line when they are ready. */
 const READY_LINE = /database system is ready to accept (read-only )?connections$/;
 /** Cleanly first. A server that takes longer is killed and recovers at the next start. */
-export const STOP_STEPS = [
+export const POSTMASTER_STOP_STEPS = [
   ['SIGINT', 30_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
@@ -72,7 +72,7 @@ async function startAndWait(
     onLine,
     ...command,
     readyLine: READY_LINE,
-    stopSteps: STOP_STEPS,
+    stopSteps: POSTMASTER_STOP_STEPS,
   });
   const result = await withTimeLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
   if (result === true) return postmaster;

@@ -126,7 +126,7 @@ function isNewPooler(file: string): boolean {
 }
 
 /** The programs of one Postgres. */
-export interface Binaries {
+export interface PostgresBinaries {
   readonly folder: string;
   readonly postgres: string;
   readonly initdb: string;
@@ -142,9 +142,9 @@ export interface Binaries {
 export function chooseBinaries(
   { first, others, missing }: Programs,
   inUse: ReadonlySet<number> = new Set(),
-): Binaries | string {
+): PostgresBinaries | string {
   const problems: string[] = [];
-  let another: Binaries | undefined;
+  let another: PostgresBinaries | undefined;
   for (const folder of first === undefined ? others : [first, ...others]) {
     const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];
     const major = readMajor(postgres);

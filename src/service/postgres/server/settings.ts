@@ -103,7 +103,7 @@ export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
 }
 
 /** CU, for servers of the service's own work. */
-export const SMALLEST_SIZE = 0.25;
+export const INTERNAL_SERVER_CU = 0.25;
 
 /** Bytes. Parallel queries fail with less, such as the 64 MB of a container. */
 const ENOUGH_SHARED_MEMORY = 128 * 1024 * 1024;
@@ -159,8 +159,8 @@ export function serviceArguments(
 }
 
 /**
- * Settings for the primaries and replicas of a project with logical replication, and for each server on data with slots, with which it
- * wouldn't start otherwise. Half of the slots are for our own copies. A slot without a reader must not fill the disk.
+ * Settings for the primaries and replicas of a project with logical replication, and for each server whose data has slots, because
+ * Postgres doesn't start there without them. Half of the slots are for our own copies. A slot without a reader must not fill the disk.
  */
 export const LOGICAL_REPLICATION_SETTINGS: Settings = {
   wal_level: 'logical',
@@ -189,8 +189,8 @@ const STANDBY_DEFAULTS: StandbySettings = {
   max_worker_processes: 8,
 };
 
-/** The values that a compute's server has. */
-export function standbySettings(compute: ComputeSpec): StandbySettings {
+/** The values that a compute's server has for the settings that a standby of it must match. */
+export function standbySettingsOfCompute(compute: ComputeSpec): StandbySettings {
   const user = checkUserSettings(compute.pgSettings);
   const values = Object.entries(STANDBY_DEFAULTS).map(([name, value]) => [
     name,

@@ -7,7 +7,7 @@ import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { asEngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
-import type { Binaries } from './programs.ts';
+import type { PostgresBinaries } from './programs.ts';
 import type { ServerAddress } from './serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
@@ -32,7 +32,7 @@ const sessionSettings = (major: number) => ({
 });
 
 export interface SuperuserLogin {
-  readonly binaries: Pick<Binaries, 'major'>;
+  readonly binaries: Pick<PostgresBinaries, 'major'>;
   readonly logins: { readonly superuser: string };
 }
 

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { copyTree } from '../storage/copyTree.ts';
 import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
 import { isUnreadableForInitdb } from '../server/asciiPath.ts';
-import { packedClusterFile, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
+import { packedClusterFile, PACKED_MAJOR, type PostgresBinaries } from '../server/programs.ts';
 import { settingArguments, sharedMemorySettings, type Settings } from '../server/settings.ts';
 import { COMPLETION_STATEMENTS, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
@@ -42,7 +42,7 @@ export interface EngineDependencies {
   readonly storage: Storage;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;
-  readonly binaries: Binaries;
+  readonly binaries: PostgresBinaries;
   readonly logins: ServicePasswords;
   readonly certificate: Certificate;
   /** The settings that all servers have for extensions. See `extensions/ownerExtensions.ts`. */
@@ -69,7 +69,7 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   const statements = rolesAndDatabaseStatements(deps.binaries.major, deps.logins);
   if (!(await initializeFromPacked(deps, folder, statements)))
     await initializeByInitdb(deps, folder, statements);
-  removeMaps(folder);
+  removeRelationMaps(folder);
 }
 
 /** @returns false if there is no packed cluster for this Postgres, or if it doesn't fit its build, for example its block size */
@@ -145,7 +145,7 @@ async function withTrustedLogins(folder: string, work: (settings: Settings) => P
  * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:
  * vacuum creates them again when a catalog has changed enough (Postgres manual, "Free Space Map" and "Visibility Map").
  */
-export function removeMaps(folder: string): void {
+export function removeRelationMaps(folder: string): void {
   for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true }))
     if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
 }

@@ -4,7 +4,12 @@ import { SUPERUSER } from '../../core/systemNames.ts';
 import { startServer } from '../server/launchServer.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { isAdministratorRefused } from '../server/serverLog.ts';
-import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
+import {
+  settingArguments,
+  sharedMemorySettings,
+  INTERNAL_SERVER_CU,
+  type Settings,
+} from '../server/settings.ts';
 import { connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
 import { hasAccount } from './systemAccount.ts';
 
@@ -72,7 +77,7 @@ export async function runOnServer(
   statements: readonly string[],
   { database, settings }: Target,
 ): Promise<void> {
-  const compute = { id: 'template', minCu: SMALLEST_SIZE };
+  const compute = { id: 'template', minCu: INTERNAL_SERVER_CU };
   const server = await startServer(deps, {
     compute,
     dataDir,

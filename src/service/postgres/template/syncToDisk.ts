@@ -1,13 +1,13 @@
 /** Syncs the files of a new data directory. */
 import { runInBatches } from '../../core/inBatches.ts';
-import type { Binaries } from '../server/programs.ts';
+import type { PostgresBinaries } from '../server/programs.ts';
 import { runProgram } from '../server/runProgram.ts';
 import type { Storage } from '../storage/storage.ts';
 
 interface SyncDependencies {
   readonly storage: Storage;
   readonly isTemporary: boolean;
-  readonly binaries: Binaries;
+  readonly binaries: PostgresBinaries;
   readonly shutdownSignal: AbortSignal;
 }
 

@@ -1,6 +1,6 @@
 /** Changes of tables that the WAL has as changes of rows of the system catalogs. */
-import type { Block } from './recordContent.ts';
-import { PageRows, type Row } from './pageRows.ts';
+import type { WalBlock } from './recordContent.ts';
+import { PageRows, type RowVersion } from './pageRows.ts';
 
 /** The catalogs. Their files have these numbers, unless someone has rewritten a catalog. */
 const [DATABASES, COLUMNS, TABLES, SCHEMAS] = [1262, 1249, 1259, 2615];
@@ -64,7 +64,7 @@ export class CatalogChanges {
   }
 
   /** Call this for each record, before the methods below. */
-  readImages(blocks: readonly Block[]): void {
+  readImages(blocks: readonly WalBlock[]): void {
     for (const block of blocks)
       if (block.image !== undefined && isCatalog(block)) this.#rows.readImage(block, block.image);
   }
@@ -77,7 +77,7 @@ export class CatalogChanges {
   }
 
   /** @throws {UnknownRow} */
-  insert(block: Block, items: readonly number[], isMany: boolean): readonly CatalogChange[] {
+  insert(block: WalBlock, items: readonly number[], isMany: boolean): readonly CatalogChange[] {
     if (!isCatalog(block)) return [];
     const rows = isMany
       ? this.#rows.insertMany(block, items)
@@ -90,13 +90,13 @@ export class CatalogChanges {
   }
 
   /** @throws {UnknownRow} */
-  delete(block: Block, item: number): readonly CatalogChange[] {
+  delete(block: WalBlock, item: number): readonly CatalogChange[] {
     if (!isCatalog(block) || block.file === COLUMNS) return [];
     return this.#change('dropped', block, requireRow(this.#rows.row(block, item)));
   }
 
   /** Returns the changes of a row that is written in its place, outside of the transaction. @throws {UnknownRow} */
-  changeInPlace(block: Block, item: number): readonly CatalogChange[] {
+  changeInPlace(block: WalBlock, item: number): readonly CatalogChange[] {
     if (!isCatalog(block)) return [];
     const row = this.#rows.change(block, item);
     // DROP DATABASE marks a database as invalid before it removes files; it can't be used any more.
@@ -111,7 +111,7 @@ export class CatalogChanges {
    * @throws {UnknownRow}
    */
   update(
-    [block, from]: readonly [Block, Block],
+    [block, from]: readonly [WalBlock, WalBlock],
     [item, oldItem]: readonly [number, number],
     flags: number,
   ): { readonly changes: readonly CatalogChange[]; readonly rewritten?: number } {
@@ -155,22 +155,22 @@ export class CatalogChanges {
   }
 
   /** Whether the row only forgets the default that rows without the column had, because they were rewritten. */
-  #isSameColumn(old: Row, row: Row): boolean {
+  #isSameColumn(old: RowVersion, row: RowVersion): boolean {
     // See src/include/catalog/pg_attribute.h.
     const mark = this.#major >= 18 ? 88 : this.#major >= 16 ? 92 : 98;
-    const rest = ({ start }: Row) =>
+    const rest = ({ start }: RowVersion) =>
       Buffer.concat([start.subarray(0, mark), start.subarray(mark + 1, mark + 12)]);
     return old.start[mark] === 1 && row.start[mark] === 0 && rest(old).equals(rest(row));
   }
 
   /** The first column says of which table the column is. */
-  #altered(database: number, { start }: Row): readonly CatalogChange[] {
+  #altered(database: number, { start }: RowVersion): readonly CatalogChange[] {
     const table = start.readUInt32LE(0);
     if (this.#temporary.has(fileKey(database, table))) this.#sawIncidental = true;
     return [{ kind: 'altered', of: 'table', database, id: table }];
   }
 
-  #change(kind: 'created' | 'dropped', block: Block, row: Row): readonly CatalogChange[] {
+  #change(kind: 'created' | 'dropped', block: WalBlock, row: RowVersion): readonly CatalogChange[] {
     const { database } = block;
     if (block.file !== TABLES)
       return [
@@ -204,7 +204,7 @@ export class CatalogChanges {
   }
 
   /** See src/include/catalog/pg_class.h. */
-  #parse(row: Row): TableRow {
+  #parse(row: RowVersion): TableRow {
     const { start } = row;
     // Version 18 has one column more before them.
     const kinds = this.#major >= 18 ? 118 : 114;
@@ -230,17 +230,17 @@ export const fileKey = (database: number, file: number): string => `${database}/
 export const databaseOfKey = (key: string): number => Number(key.split('/')[0]);
 export const fileOfKey = (key: string): number => Number(key.split('/')[1]);
 
-const isCatalog = ({ file, fork, database }: Block) =>
+const isCatalog = ({ file, fork, database }: WalBlock) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);
 
 /** The place of a change of DATABASES or SCHEMAS. */
-const kindOfCatalogRow = ({ database, file }: Block, id: number) =>
+const kindOfCatalogRow = ({ database, file }: WalBlock, id: number) =>
   file === DATABASES
     ? ({ of: 'database', database: id, id } as const)
     : ({ of: 'schema', database, id } as const);
 
 /** A name: 64 bytes, filled with 0. */
-function nameAt({ start }: Row, at: number): string {
+function nameAt({ start }: RowVersion, at: number): string {
   const text = start.toString('utf8', at, at + 64);
   return text.slice(0, text.indexOf('\0'));
 }

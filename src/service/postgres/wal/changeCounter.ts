@@ -11,11 +11,11 @@ import {
   type CatalogChange,
 } from './catalogChanges.ts';
 import { readCommittedIds } from './commitContent.ts';
-import { readRecordContent, type Block } from './recordContent.ts';
+import { readRecordContent, type WalBlock } from './recordContent.ts';
 import {
   addChange,
   getOrCreateCounts,
-  mergeInto,
+  addToTotal,
   newTransaction,
   type PlacedChange,
   type RowCounts,
@@ -120,7 +120,7 @@ export class ChangeCounter {
       .map((_, fromLast): CountedMoment => {
         const index = this.#moments.length - 1 - fromLast;
         const part = this.#parts[index + 1];
-        if (part !== undefined) later = mergeInto(mergeInto(newTransaction(), part), later);
+        if (part !== undefined) later = addToTotal(addToTotal(newTransaction(), part), later);
         const { rows, tables } = later;
         const changes = isKnown(index) ? { rows, tables: [...tables.values()] } : undefined;
         return { changes, next: this.#next[index] };
@@ -158,7 +158,7 @@ export class ChangeCounter {
     }
   }
 
-  #changeRows(record: WalRecord, blocks: readonly [Block, ...Block[]], main: Buffer): void {
+  #changeRows(record: WalRecord, blocks: readonly [WalBlock, ...WalBlock[]], main: Buffer): void {
     const { manager, info, xid } = record;
     const [block] = blocks;
     const operation = info & OPERATION;
@@ -175,12 +175,12 @@ export class ChangeCounter {
     else if (operation === UPDATE || operation === HOT_UPDATE) this.#update(record, blocks, main);
   }
 
-  #insert(record: WalRecord, block: Block, items: readonly number[], isMany: boolean): void {
+  #insert(record: WalRecord, block: WalBlock, items: readonly number[], isMany: boolean): void {
     this.#count(record.xid, block).added += items.length;
     this.#addTables(record, this.#catalog.insert(block, items, isMany));
   }
 
-  #delete(record: WalRecord, block: Block, main: Buffer): void {
+  #delete(record: WalRecord, block: WalBlock, main: Buffer): void {
     const flags = main.readUInt8(7);
     const count = this.#count(record.xid, block);
     if ((flags & WITHDRAWN) !== 0) count.added -= 1;
@@ -192,7 +192,7 @@ export class ChangeCounter {
     this.#addTables(record, this.#catalog.delete(block, main.readUInt16LE(4)));
   }
 
-  #update(record: WalRecord, [block, from = block]: readonly [Block, ...Block[]], main: Buffer): void {
+  #update(record: WalRecord, [block, from = block]: readonly [WalBlock, ...WalBlock[]], main: Buffer): void {
     this.#count(record.xid, block).changed += 1;
     const items = [main.readUInt16LE(12), main.readUInt16LE(4)] as const;
     const { changes, rewritten } = this.#catalog.update([block, from], items, main.readUInt8(7));
@@ -209,23 +209,23 @@ export class ChangeCounter {
   }
 
   #endTransaction(record: WalRecord): void {
-    const { info, bytes, xid } = record;
+    const { info, bytes, xid, start: at, time = 0 } = record;
     const operation = info & TRANSACTION_OPERATION;
     if (operation === ABORT) this.#pending.delete(xid);
     if (operation !== COMMIT && operation !== COMMIT_PREPARED) return;
     const ids = readCommittedIds({ xid, info, main: readRecordContent(bytes).main }, this.#major);
-    const readers = record.start < this.#restorable ? undefined : this.#transactions;
+    const readers = at < this.#restorable ? undefined : this.#transactions;
     const ended = ids.flatMap((id) => {
       const transaction = this.#pending.get(id);
       this.#pending.delete(id);
-      if (transaction !== undefined) readers?.add(id, transaction);
+      if (transaction !== undefined) readers?.addTransaction(id, transaction);
       return transaction ?? [];
     });
-    for (const each of ended) mergeInto(this.#part, each);
+    for (const each of ended) addToTotal(this.#part, each);
     // Only now: a subtransaction may have truncated a table with rows of another one, or the other way round.
     for (const file of ended.flatMap(({ tables }) => [...tables.values()].flatMap(({ files = [] }) => files)))
       this.#parts.forEach(({ rows }) => rows.delete(file));
-    readers?.end({ at: record.start, time: record.time ?? 0, previousEnd: this.#endBefore(record) });
+    readers?.endTransaction({ at, time, previousEnd: this.#endBefore(record) });
     const isIncomplete = this.#firstComplete !== undefined && isXidBefore(ids[0] ?? 0, this.#firstComplete);
     if (isIncomplete || ended.some(({ isUnknown }) => isUnknown)) this.#forget();
   }
@@ -283,7 +283,7 @@ export class ChangeCounter {
     return transaction;
   }
 
-  #count(xid: number, { database, file }: Block): RowCounts {
+  #count(xid: number, { database, file }: WalBlock): RowCounts {
     return getOrCreateCounts(this.#transaction(xid).rows, fileKey(database, file));
   }
 }

@@ -1,6 +1,6 @@
 /** The rows of system catalogs, read from the WAL: whole pages, and the changes of their rows. See src/include/access/heapam_xlog.h. */
 import { decompress } from './decompress.ts';
-import type { Block, PageImage } from './recordContent.ts';
+import type { WalBlock, PageImage } from './recordContent.ts';
 
 const PAGE = 8192;
 /** The lengths of the header of a page, of a row, and of what the WAL has of the latter. */
@@ -12,7 +12,7 @@ const [SAME_START, SAME_END] = [0x20, 0x40];
 const KEPT = 140;
 
 /** A version of a row. */
-export interface Row {
+export interface RowVersion {
   /** The first bytes of the row. Columns of fixed length come first. */
   readonly start: Buffer;
   readonly length: number;
@@ -20,16 +20,16 @@ export interface Row {
 
 /** The rows of the pages that were changed, by their position. */
 export class PageRows {
-  readonly #pages = new Map<string, Map<number, Row>>();
+  readonly #pages = new Map<string, Map<number, RowVersion>>();
 
   /** @param item its number on the page. @returns undefined if it isn't known */
-  row(block: Block, item: number): Row | undefined {
+  row(block: WalBlock, item: number): RowVersion | undefined {
     return this.#pages.get(pageKey(block))?.get(item);
   }
 
   /** Reads the image of a page. After a checkpoint, the first change of each page has one. */
-  readImage(block: Block, image: PageImage): void {
-    const rows = new Map<number, Row>();
+  readImage(block: WalBlock, image: PageImage): void {
+    const rows = new Map<number, RowVersion>();
     this.#pages.set(pageKey(block), rows);
     const { compression, hole, holeLength } = image;
     const bytes =
@@ -50,14 +50,14 @@ export class PageRows {
   }
 
   /** Reads the row that a record inserts. @returns undefined if it isn't known */
-  insert(block: Block, item: number): Row | undefined {
+  insert(block: WalBlock, item: number): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const content = block.data.subarray(LOGGED_HEADER + block.data.readUInt8(4) - ROW_HEADER);
     return this.#set(block, item, { start: copyStart(content), length: content.length });
   }
 
   /** Reads the rows that a record inserts together. @param items their numbers on the page */
-  insertMany(block: Block, items: readonly number[]): readonly (Row | undefined)[] {
+  insertMany(block: WalBlock, items: readonly number[]): readonly (RowVersion | undefined)[] {
     if (block.image !== undefined) return items.map((item) => this.row(block, item));
     const { data } = block;
     let at = 0;
@@ -72,7 +72,7 @@ export class PageRows {
   }
 
   /** Reads the row that a record updates. @param flags of the update @param old the row before. @returns undefined if it isn't known */
-  update(block: Block, item: number, flags: number, old: Row | undefined): Row | undefined {
+  update(block: WalBlock, item: number, flags: number, old: RowVersion | undefined): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const { data } = block;
     let at = 0;
@@ -94,23 +94,23 @@ export class PageRows {
   }
 
   /** A change of a row in its place. @returns the new row; undefined if it isn't known */
-  change(block: Block, item: number): Row | undefined {
+  change(block: WalBlock, item: number): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const old = this.row(block, item);
     // The data are what follows the header of the row.
     return old && this.#set(block, item, { ...old, start: copyStart(block.data) });
   }
 
-  #set(block: Block, item: number, row: Row): Row {
+  #set(block: WalBlock, item: number, row: RowVersion): RowVersion {
     const key = pageKey(block);
-    const rows = this.#pages.get(key) ?? new Map<number, Row>();
+    const rows = this.#pages.get(key) ?? new Map<number, RowVersion>();
     this.#pages.set(key, rows);
     rows.set(item, row);
     return row;
   }
 }
 
-const pageKey = ({ database, file, page }: Block) => `${database}/${file}/${page}`;
+const pageKey = ({ database, file, page }: WalBlock) => `${database}/${file}/${page}`;
 
 /** Copies the bytes, because a part of a buffer keeps the whole file in memory. */
 const copyStart = (content: Buffer) => Buffer.from(content.subarray(0, KEPT));

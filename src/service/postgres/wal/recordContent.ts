@@ -31,7 +31,7 @@ export interface PageImage {
 }
 
 /** A page that a record changes. */
-export interface Block extends File {
+export interface WalBlock extends File {
   /** 0 for the main content of the file. */
   readonly fork: number;
   readonly page: number;
@@ -41,11 +41,11 @@ export interface Block extends File {
 }
 
 interface RecordContent {
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly WalBlock[];
   readonly main: Buffer;
 }
 
-type Draft = { -readonly [Key in keyof Block]: Block[Key] } & {
+type Draft = { -readonly [Key in keyof WalBlock]: WalBlock[Key] } & {
   imageLength: number;
   dataLength: number;
 };

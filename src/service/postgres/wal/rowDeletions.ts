@@ -19,11 +19,11 @@ export class RowDeletions implements TransactionReader {
   /** Does nothing, because what was found stays true. */
   forget(): void {}
 
-  add(_: number, transaction: Transaction): void {
+  addTransaction(_: number, transaction: Transaction): void {
     this.#ending.push(transaction);
   }
 
-  end(ended: EndedTransaction): void {
+  endTransaction(ended: EndedTransaction): void {
     const rows = new Map<string, number>();
     for (const [file, { deleted }] of this.#ending.flatMap((each) => [...each.rows]))
       if (deleted > 0) rows.set(file, (rows.get(file) ?? 0) + deleted);

@@ -57,11 +57,11 @@ export class SchemaRuns implements TransactionReader {
    */
   forget(): void {}
 
-  add(_: number, transaction: Transaction): void {
+  addTransaction(_: number, transaction: Transaction): void {
     this.#ending.push(transaction);
   }
 
-  end(ended: EndedTransaction): void {
+  endTransaction(ended: EndedTransaction): void {
     const { time } = ended;
     const ending = this.#ending;
     this.#ending = [];

@@ -38,9 +38,9 @@ export interface TransactionReader {
   /** Called when transactions until now may have been missed. */
   forget(): void;
   /** Adds a transaction or subtransaction. */
-  add(id: number, transaction: Transaction): void;
+  addTransaction(id: number, transaction: Transaction): void;
   /** Called after a transaction and its subtransactions were added. */
-  end(ended: EndedTransaction): void;
+  endTransaction(ended: EndedTransaction): void;
 }
 
 export const newTransaction = (): Transaction => ({
@@ -67,7 +67,7 @@ export function getOrCreateCounts(rows: Map<string, RowCounts>, file: string): R
 }
 
 /** Adds a transaction to a sum. @returns the sum */
-export function mergeInto(sum: Transaction, { rows, tables }: Transaction): Transaction {
+export function addToTotal(sum: Transaction, { rows, tables }: Transaction): Transaction {
   for (const [file, { added, changed, deleted }] of rows) {
     const count = getOrCreateCounts(sum.rows, file);
     count.added += added;

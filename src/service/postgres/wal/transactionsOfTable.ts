@@ -33,12 +33,12 @@ export class TransactionsOfTable implements TransactionReader {
     [this.#found, this.#othersChanged] = [[], true];
   }
 
-  add(id: number, transaction: Transaction): void {
+  addTransaction(id: number, transaction: Transaction): void {
     this.#ending.push([id, transaction]);
   }
 
   /** Call it after `add` for a transaction and its subtransactions. */
-  end({ time, previousEnd }: EndedTransaction): void {
+  endTransaction({ time, previousEnd }: EndedTransaction): void {
     const { database, table, file } = this.#of;
     const ending = this.#ending;
     this.#ending = [];

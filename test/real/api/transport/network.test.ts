@@ -8,7 +8,7 @@ import tls from 'node:tls';
 import type { BaseUrl } from '../../../../src/api/transport/baseUrl.ts';
 import { Client } from '../../../../src/api/client.ts';
 import { ApiError } from '../../../../src/api/transport/errors.ts';
-import type { HttpOptions, Retry } from '../../../../src/api/transport/http.ts';
+import type { HttpOptions, PendingRetry } from '../../../../src/api/transport/http.ts';
 import { FaultProxy } from '../../../helpers/faultProxy.ts';
 import { FAULTY_ADDRESSES, testAuthority } from '../../../helpers/faultProxyAddresses.ts';
 import { FAULTS } from '../../../helpers/faultProxyFaults.ts';
@@ -30,7 +30,7 @@ describe('Client on a bad network', () => {
 
   const clientAt = (baseUrl: BaseUrl, options: Partial<HttpOptions> = {}) =>
     new Client({ baseUrl, key: KEY, fetch: globalThis.fetch, retries: 2, maxDelay: 20, ...options });
-  const send = (client: Client, call: Call, signal?: AbortSignal, onRetry?: (retry: Retry) => void) =>
+  const send = (client: Client, call: Call, signal?: AbortSignal, onRetry?: (retry: PendingRetry) => void) =>
     call === 'read'
       ? client.listComputes(projectId, { signal, onRetry })
       : client.createCompute(projectId, { branch_id: branchId, type: 'read_only' }, { signal, onRetry });
@@ -81,7 +81,7 @@ describe('Client on a bad network', () => {
       tls.setDefaultCACertificates([...trusted, testAuthority.cert]);
       const faulty = await FAULTY_ADDRESSES[address]();
       try {
-        const waits: Retry[] = [];
+        const waits: PendingRetry[] = [];
         const error = await send(clientAt(faulty.baseUrl), 'change', undefined, (wait) =>
           waits.push(wait),
         ).catch(caught);

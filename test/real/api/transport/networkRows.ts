@@ -1,5 +1,5 @@
 /** The faults of `network.test.ts` and the expected outcomes. */
-import type { Fault } from '../../../../src/api/transport/errors.ts';
+import type { ApiFault } from '../../../../src/api/transport/errors.ts';
 import type { HttpOptions } from '../../../../src/api/transport/http.ts';
 import type { FaultyAddressName } from '../../../helpers/faultProxyAddresses.ts';
 import type { FaultName } from '../../../helpers/faultProxyFaults.ts';
@@ -10,7 +10,7 @@ export type Call = 'read' | 'change';
 /** `answer`: the call succeeds. Otherwise the expected properties of the error's fault. */
 export type Outcome = 'answer' | Expected;
 
-type Expected = Pick<Fault, 'kind'> & Readonly<Record<string, string | number>>;
+type Expected = Pick<ApiFault, 'kind'> & Readonly<Record<string, string | number>>;
 
 export interface Row {
   readonly fault: FaultName;

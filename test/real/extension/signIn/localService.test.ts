@@ -19,7 +19,7 @@ import { Session } from '../../../../src/extension/account/session.ts';
 import { isAlive } from '../../../../src/base/processIdentity.ts';
 import { chooseFreePort } from '../../../../src/service/postgres/server/serverAddress.ts';
 import { readOwnJson } from '../../../../src/base/files.ts';
-import { findAddress, findOwner } from '../../../../src/localService/discover.ts';
+import { findServiceAddress, findServiceOwner } from '../../../../src/localService/discover.ts';
 import { takeLease } from '../../../../src/localService/lease.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { builtService } from '../../../helpers/builtService.ts';
@@ -151,9 +151,9 @@ describe('A window with the local service', () => {
       };
       fs.writeFileSync(file('service.json'), JSON.stringify(note), { mode: 0o600 });
       impostor = await startImpostor(address, answer);
-      const owner = await findOwner(folder);
+      const owner = await findServiceOwner(folder);
       assert.equal(owner?.pid, pid);
-      const found = owner && (await findAddress(folder, owner));
+      const found = owner && (await findServiceAddress(folder, owner));
       assert.ok(found);
       noticeSilenceSooner();
       const lease = takeLease(found);
@@ -171,13 +171,13 @@ describe('A window with the local service', () => {
     it(`does not believe service.json when it is ${what}`, async function () {
       if (process.platform === 'win32') this.skip();
       await start(await openWindow());
-      const owner = (await findOwner(folder)) ?? assert.fail('no owner');
-      assert.ok(await findAddress(folder, owner));
+      const owner = (await findServiceOwner(folder)) ?? assert.fail('no owner');
+      assert.ok(await findServiceAddress(folder, owner));
       const name = file('service.json');
       fs.renameSync(name, `${name}.real`);
       replace(name);
       if (what === 'writable for others') fs.chmodSync(name, 0o666);
-      assert.equal(await findAddress(folder, owner), undefined);
+      assert.equal(await findServiceAddress(folder, owner), undefined);
     });
   }
 
@@ -232,7 +232,7 @@ describe('A window with the local service', () => {
     const there = await openWindow(undefined, remoteFolder);
     await there.inventory.ensureProjects();
     assert.equal(there.inventory.state.kind, 'ready');
-    const owner = (await findOwner(remoteFolder)) ?? assert.fail('no separate service');
+    const owner = (await findServiceOwner(remoteFolder)) ?? assert.fail('no separate service');
     started.add(owner.pid);
     assert.notEqual(owner.pid, pid);
     await here.inventory.refreshAll([]);
@@ -246,7 +246,7 @@ describe('A window with the local service', () => {
     const remoteFolder = dataFolder();
     const other = await openWindow(undefined, remoteFolder);
     await other.localService.start();
-    const { pid } = (await findOwner(remoteFolder)) ?? assert.fail('no separate service');
+    const { pid } = (await findServiceOwner(remoteFolder)) ?? assert.fail('no separate service');
     const hanging = [first.pid, pid];
     for (const each of hanging) process.kill(each, 'SIGSTOP');
     const window = await openWindow();

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { withDatabase } from '../../../../src/api/addresses/databaseUrl.ts';
 import { saveBeginning } from '../../../../src/npm/library/beginning.ts';
 import { copyDatabase } from '../../../../src/npm/library/copyDatabase.ts';
-import { DatabaseReset, type Obstacle, type WithAdmin } from '../../../../src/npm/library/reset.ts';
+import { DatabaseReset, type ResetObstacle, type WithAdmin } from '../../../../src/npm/library/reset.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { until } from '../../../workbench/until.ts';
@@ -89,7 +89,7 @@ const WRITES: readonly (readonly [sql: (n: number) => string, reason?: RegExp])[
 
 /** @param reasons any of them, or undefined if the database wasn't created again */
 function assertReason(
-  obstacle: Obstacle | undefined,
+  obstacle: ResetObstacle | undefined,
   reasons: readonly RegExp[] | undefined,
   message?: string,
 ) {

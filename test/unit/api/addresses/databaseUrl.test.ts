@@ -6,7 +6,7 @@ import {
   databaseUrl,
   parseDatabaseUrl,
   withDatabase,
-  withTarget,
+  replaceUrlTarget,
 } from '../../../../src/api/addresses/databaseUrl.ts';
 import { splitHost } from '../../../../src/api/addresses/host.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
@@ -122,7 +122,7 @@ describe('databaseUrl', () => {
       ));
 });
 
-describe('withTarget', () => {
+describe('replaceUrlTarget', () => {
   const cloud =
     'postgresql://own%20er:n%24ew@ep-two.example.com/a%20b?sslmode=require&channel_binding=require';
   const local = 'postgresql://me:new@127.0.0.1:50000/shop';
@@ -181,5 +181,5 @@ describe('withTarget', () => {
     ],
     ['no other text', 'mysql://me:x@localhost/shop', local, undefined],
   ] as const)
-    it(`replaces ${what}`, () => assert.equal(withTarget(before, url), after));
+    it(`replaces ${what}`, () => assert.equal(replaceUrlTarget(before, url), after));
 });

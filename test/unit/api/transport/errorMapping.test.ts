@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { requestError } from '../../../../src/api/transport/errorMapping.ts';
-import type { Retry } from '../../../../src/api/transport/http.ts';
+import type { PendingRetry } from '../../../../src/api/transport/http.ts';
 import { errorOf, httpWith, KEY, stubFetch } from './stubFetch.ts';
 
 const change = { requestLine: 'POST /x', isChange: true, key: KEY };
@@ -160,9 +160,9 @@ describe('responseError', () => {
 
   it('429: a change is retried after the time that the service asks for', async () => {
     const tooMany = () => new Response('', { status: 429, headers: { 'retry-after': '0.002' } });
-    const retries: Retry[] = [];
+    const retries: PendingRetry[] = [];
     const fetch = stubFetch(tooMany, 200);
-    const onRetry = (retry: Retry) => retries.push(retry);
+    const onRetry = (retry: PendingRetry) => retries.push(retry);
     await httpWith(fetch, { maxDelay: 10 }).call('POST', '/x', {}, { onRetry });
     assert.deepEqual(retries, [{ status: 429, attempt: 1, delay: 2 }]);
     assert.equal(fetch.calls(), 2);

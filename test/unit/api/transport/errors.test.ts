@@ -10,10 +10,10 @@ import {
   isSameFailure,
   POSTGRES_MISSING,
   retryAfterOf,
-  type Fault,
+  type ApiFault,
 } from '../../../../src/api/transport/errors.ts';
 
-const rejected = (status: number, retryAfter?: number): Fault => ({
+const rejected = (status: number, retryAfter?: number): ApiFault => ({
   kind: 'rejected',
   status,
   code: undefined,

@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { inspect } from 'node:util';
 import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 import { faultOf } from '../../../../src/api/transport/errors.ts';
-import { Http, type Retry } from '../../../../src/api/transport/http.ts';
+import { Http, type PendingRetry } from '../../../../src/api/transport/http.ts';
 import { MAX_BODY_BYTES, type Fetch } from '../../../../src/api/transport/request.ts';
 import { errorOf, httpWith, KEY, stubFetch, timers } from './stubFetch.ts';
 
@@ -46,7 +46,7 @@ describe('Http', () => {
   });
 
   it('reports each wait when it begins', async () => {
-    const waits: Retry[] = [];
+    const waits: PendingRetry[] = [];
     await httpWith(stubFetch(423, 429, 200)).call('POST', '/x', {}, { onRetry: (wait) => waits.push(wait) });
     assert.deepEqual(
       waits.map(({ status, attempt }) => [status, attempt]),
@@ -100,7 +100,7 @@ describe('Http', () => {
       const fetch = stubFetch(() => new Response('', { status: 503, headers }));
       const http = new Http({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, maxDelay });
       let waited: number | undefined;
-      const onRetry = ({ delay }: Retry) => {
+      const onRetry = ({ delay }: PendingRetry) => {
         waited = delay;
         abort.abort();
       };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ApiError, type Fault } from '../../../../src/api/transport/errors.ts';
+import { ApiError, type ApiFault } from '../../../../src/api/transport/errors.ts';
 import { parseRetryAfter, retryDelay } from '../../../../src/api/transport/retry.ts';
 
 const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';
@@ -9,7 +9,7 @@ const limits = { retries: 5, maxDelay: 30_000 };
 
 const response = (status: number, retryAfter?: number, mayHaveExecuted = false) =>
   failed({ kind: 'rejected', status, code: undefined, requestId: undefined, retryAfter }, mayHaveExecuted);
-const failed = (fault: Fault, mayHaveExecuted: boolean) => new ApiError('x', fault, { mayHaveExecuted });
+const failed = (fault: ApiFault, mayHaveExecuted: boolean) => new ApiError('x', fault, { mayHaveExecuted });
 const network = (code: string) => ({ kind: 'network', code }) as const;
 
 describe('retryDelay', () => {

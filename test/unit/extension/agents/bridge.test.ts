@@ -11,7 +11,7 @@ import {
   type BridgeCall,
 } from '../../../../src/extension/agents/bridgeMessages.ts';
 import {
-  recordFile,
+  windowRecordFile,
   removeStaleRecords,
   findWindows,
 } from '../../../../src/extension/agents/windowRecords.ts';
@@ -46,7 +46,7 @@ describe('The bridge', () => {
     return server;
   };
   const record = (): { readonly socket: string; readonly token: string } =>
-    JSON.parse(readFileSync(recordFile(folder, process.pid), 'utf8'));
+    JSON.parse(readFileSync(windowRecordFile(folder, process.pid), 'utf8'));
   const open = (): { readonly socket: Socket; readonly lines: string[] } => {
     const socket = connect(record().socket);
     socket.on('error', () => undefined);
@@ -184,7 +184,7 @@ describe('The bridge', () => {
     if (process.platform !== 'win32') {
       assert.equal(statSync(folder).mode & 0o777, 0o700);
       assert.equal(statSync(record().socket).mode & 0o777, 0o600);
-      assert.equal(statSync(recordFile(folder, process.pid)).mode & 0o777, 0o600);
+      assert.equal(statSync(windowRecordFile(folder, process.pid)).mode & 0o777, 0o600);
     }
     await server.publish(['/other']);
     const [found] = await findWindows(folder, { pid: 0, workingFolder: '/' });
@@ -205,11 +205,11 @@ describe('The bridge', () => {
     mkdirSync(temporary);
     writeFileSync(path.join(temporary, 'agents'), '');
     const elsewhere = JSON.stringify({ socket: path.join(temporary, 'agents'), token: '', folders: [] });
-    writeFileSync(recordFile(folder, dead + 1), elsewhere);
+    writeFileSync(windowRecordFile(folder, dead + 1), elsewhere);
     // Its socket is gone already.
-    writeFileSync(recordFile(folder, dead + 2), left(dead + 2));
+    writeFileSync(windowRecordFile(folder, dead + 2), left(dead + 2));
     for (const pid of [dead, process.ppid]) {
-      writeFileSync(recordFile(folder, pid), left(pid));
+      writeFileSync(windowRecordFile(folder, pid), left(pid));
       writeFileSync(path.join(folder, `${pid}.sock`), '');
     }
     writeFileSync(path.join(folder, 'hosted-postgres-mcp'), '');
@@ -224,7 +224,7 @@ describe('The bridge', () => {
     mkdirSync(folder, { recursive: true });
     const socket = path.join(folder, 'pipe');
     writeFileSync(socket, '');
-    writeFileSync(recordFile(folder, 2 ** 22 + 1), JSON.stringify({ socket, token: '', folders: [] }));
+    writeFileSync(windowRecordFile(folder, 2 ** 22 + 1), JSON.stringify({ socket, token: '', folders: [] }));
     await onPlatform('win32', () => removeStaleRecords(folder));
     assert.deepEqual(readdirSync(folder), ['pipe']);
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { withServer } from '../../../../src/extension/agents/mcpFile.ts';
+import { addMcpServer } from '../../../../src/extension/agents/mcpFile.ts';
 
 const server = { command: '/a "b"/mcp', args: [] };
-const add = (text: string) => withServer(text, 'mine', server);
+const add = (text: string) => addMcpServer(text, 'mine', server);
 const lines = (...each: string[]) => `${each.join('\n')}\n`;
 const mine = (indent: string, unit = '  ') =>
   [

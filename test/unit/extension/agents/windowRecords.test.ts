@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
-  recordFile,
+  windowRecordFile,
   removeStaleRecords,
   findWindows,
 } from '../../../../src/extension/agents/windowRecords.ts';
@@ -23,7 +23,7 @@ describe('The windows for an agent', () => {
       [3, ['shop/api'], 2],
       [4, ['other', 'link'], 3],
     ] as const) {
-      const file = recordFile(path.join(root, 'agents'), pid);
+      const file = windowRecordFile(path.join(root, 'agents'), pid);
       const absolute = folders.map((folder) => path.join(root, folder));
       writeFileSync(file, JSON.stringify({ socket: '', token: '', folders: absolute }));
       utimesSync(file, usedAt, usedAt);
@@ -55,7 +55,7 @@ describe('The records of windows that were killed', () => {
     // The highest process id on Linux is below these.
     for (let pid = 2 ** 22 + 1; pid < 2 ** 22 + 41; pid += 1) {
       const socket = path.join(folder, `${pid}.sock`);
-      writeFileSync(recordFile(folder, pid), JSON.stringify({ socket, token: '', folders: [] }));
+      writeFileSync(windowRecordFile(folder, pid), JSON.stringify({ socket, token: '', folders: [] }));
       if (process.platform !== 'win32') writeFileSync(socket, '');
     }
     await Promise.all([removeStaleRecords(folder), removeStaleRecords(folder)]);

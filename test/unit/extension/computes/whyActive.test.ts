@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import type { Compute, Operation, Session } from '../../../../src/api/records/records.ts';
 import { ENGLISH } from '../../../../src/base/translator.ts';
 import { whyActiveText } from '../../../../src/extension/computes/whyActiveText.ts';
-import { whyActive, type ActivityFacts, type Cause } from '../../../../src/extension/computes/whyActive.ts';
+import {
+  whyActive,
+  type ActivityFacts,
+  type ActivityCause,
+} from '../../../../src/extension/computes/whyActive.ts';
 
 const NOW = Date.parse('2026-05-20T12:00:00Z');
 const minute = 60;
@@ -51,7 +55,7 @@ const polled = Array.from({ length: 14 }, (_, index) => [
 const STAGED: readonly (readonly [
   what: string,
   facts: Partial<ActivityFacts>,
-  cause: Cause,
+  cause: ActivityCause,
   text: RegExp,
 ])[] = [
   [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
 import {
   ConnectionDefaults,
-  LOCAL_DEFAULTS,
+  LOCAL_ROLE_AND_DATABASE,
   loginChoices,
   isInCatalog,
 } from '../../../../src/extension/connection/connectionDefaults.ts';
@@ -51,7 +51,7 @@ describe('ConnectionDefaults', () => {
 
   it('offers the role and database of the local service', () => {
     assert.deepEqual(at(true).propose('shop', nothing), { role: BRANCH_ROLE, database: BRANCH_DATABASE });
-    assert.deepEqual(at(true).propose(undefined, nothing), LOCAL_DEFAULTS);
+    assert.deepEqual(at(true).propose(undefined, nothing), LOCAL_ROLE_AND_DATABASE);
   });
 
   it('keeps fifty projects and forgets the least recently used one', async () => {

@@ -9,7 +9,7 @@ import {
   type BranchMapWriter,
   EMPTY_MAP,
   isInMap,
-  nameInMap,
+  gitBranchNameInMap,
   readBranchMap,
 } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
@@ -73,7 +73,7 @@ describe('The map of git branches to database branches', () => {
       repository.git('config', 'core.ignoreCase', ignoresCase);
       const map = await read();
       assert.deepEqual(
-        ['Feature', 'feature', 'new'].map((name) => nameInMap(map, name)),
+        ['Feature', 'feature', 'new'].map((name) => gitBranchNameInMap(map, name)),
         expected,
       );
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Branch, Compute } from '../../../../src/api/records/records.ts';
 import { hasKnownHosts } from '../../../../src/extension/gitBranch/hasKnownHosts.ts';
-import { isExpired, KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
+import { isKnownExpired, KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
@@ -38,11 +38,11 @@ describe('KnownHosts', () => {
     assert.equal(hosts.find({ ...known, branchId: 'br-two' }), undefined);
     const end = Date.parse('2030-01-01T00:00:00Z');
     assert.deepEqual(
-      [end - 1, end, end + 1].map((now) => isExpired(known, now)),
+      [end - 1, end, end + 1].map((now) => isKnownExpired(known, now)),
       [false, true, true],
     );
-    assert.equal(isExpired({ ...known, expiresAt: undefined }, end), false);
-    assert.equal(isExpired(undefined, end), false);
+    assert.equal(isKnownExpired({ ...known, expiresAt: undefined }, end), false);
+    assert.equal(isKnownExpired(undefined, end), false);
   });
 
   it('remembers only hosts of env files, also pooled ones', async () => {

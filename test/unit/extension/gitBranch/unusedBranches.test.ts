@@ -3,8 +3,8 @@ import type { Branch } from '../../../../src/api/records/records.ts';
 import { BranchList } from '../../../../src/extension/inventory/branchLists.ts';
 import { EMPTY_MAP, type CreatedBranch } from '../../../../src/extension/gitBranch/branchMap.ts';
 import {
-  countUnused,
-  findUnused,
+  countUnusedBranches,
+  findUnusedBranches,
   type CleanupFacts,
 } from '../../../../src/extension/gitBranch/unusedBranches.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
@@ -18,7 +18,7 @@ const branch = (id: string, fields: Partial<Branch> = {}): Branch => ({
   ...fields,
 });
 
-describe('findUnused', () => {
+describe('findUnusedBranches', () => {
   let facts: CleanupFacts;
   const listOf = async (...items: readonly Branch[]) => {
     const list = new BranchList({
@@ -30,9 +30,12 @@ describe('findUnused', () => {
     return new Map([['shop-1', list]]);
   };
   const reasonsOf = (change: Partial<CleanupFacts>) =>
-    findUnused({ ...facts, ...change }).kept.map(({ created: { branchId }, reason }) => [branchId, reason]);
+    findUnusedBranches({ ...facts, ...change }).kept.map(({ created: { branchId }, reason }) => [
+      branchId,
+      reason,
+    ]);
   const idsOf = (change: Partial<CleanupFacts>) => {
-    const { unused, gone } = findUnused({ ...facts, ...change });
+    const { unused, gone } = findUnusedBranches({ ...facts, ...change });
     return [unused, gone].map((found) =>
       found.map((each) => ('created' in each ? each.created : each).branchId),
     );
@@ -52,7 +55,7 @@ describe('findUnused', () => {
   });
 
   it('finds a branch whose git branch is gone, with its record', () => {
-    assert.deepEqual(findUnused(facts), {
+    assert.deepEqual(findUnusedBranches(facts), {
       unused: [{ created: created('br-one'), branch: branch('br-one') }],
       kept: [],
       gone: [],
@@ -67,9 +70,9 @@ describe('findUnused', () => {
       created('br-main', 'main'),
     ];
     const map = { ...EMPTY_MAP, created: records };
-    assert.equal(countUnused({ ...facts, map }), 2);
-    assert.equal(countUnused({ ...facts, map, inFiles: [ref('br-two')] }), 1);
-    assert.equal(countUnused({ ...facts, map: { ...map, parent: ref('br-one') } }), 1);
+    assert.equal(countUnusedBranches({ ...facts, map }), 2);
+    assert.equal(countUnusedBranches({ ...facts, map, inFiles: [ref('br-two')] }), 1);
+    assert.equal(countUnusedBranches({ ...facts, map: { ...map, parent: ref('br-one') } }), 1);
   });
 
   it('returns those that no longer exist separately', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Compute, Operation } from '../../../../src/api/records/records.ts';
-import { knownSince, lastDayActivity } from '../../../../src/extension/operations/activitySpans.ts';
+import { operationsKnownSince, lastDayActivity } from '../../../../src/extension/operations/activitySpans.ts';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const HOUR = 60 * 60_000;
@@ -32,8 +32,8 @@ describe('The last day of a compute', () => {
   it('is unknown before the compute existed, or the oldest operation that the service has', () => {
     assert.equal(day(compute({ created_at: at(3) }), []), 'unknown 21, idle 3, 0 starts');
     const operations = [operation('start_compute', 1, { endpoint_id: 'ep-2' })];
-    assert.equal(knownSince({ operations, isComplete: true }), undefined);
-    const since = knownSince({ operations, isComplete: false });
+    assert.equal(operationsKnownSince({ operations, isComplete: true }), undefined);
+    const since = operationsKnownSince({ operations, isComplete: false });
     assert.equal(day(compute({}), operations, since), 'unknown 23, idle 1, 0 starts');
   });
 

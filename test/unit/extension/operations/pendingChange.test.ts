@@ -5,7 +5,7 @@ import {
   PENDING_ENTRY,
   type PendingChange,
   hasFailed,
-  isFinal,
+  hasEnded,
 } from '../../../../src/extension/operations/pendingChange.ts';
 
 const operation = { id: 'op-1', action: 'start_compute', status: 'running', failures: 0 };
@@ -58,7 +58,7 @@ describe('isFinal and hasFailed', () => {
   ] as const;
   for (const [status, isEnd, isFailure] of rows) {
     it(`${status}: ${isEnd ? 'final' : 'not final'}${isFailure ? ', failed' : ''}`, () => {
-      assert.equal(isFinal({ status }), isEnd);
+      assert.equal(hasEnded({ status }), isEnd);
       assert.equal(hasFailed({ status }), isFailure);
     });
   }

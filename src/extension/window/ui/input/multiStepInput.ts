@@ -5,8 +5,8 @@
  */
 
 /** The user wants to return to the previous question. */
-export const BACK = Symbol('back');
-export type Answer<T> = T | typeof BACK | undefined;
+export const GO_BACK = Symbol('back');
+export type Answer<T> = T | typeof GO_BACK | undefined;
 
 /** The place of a question in a sequence of questions. */
 export interface StepPosition {
@@ -20,12 +20,12 @@ export interface StepPosition {
 export type Question<T> = (position: StepPosition) => Promise<Answer<T>>;
 
 /** How many questions are still to be asked. */
-export interface Following {
+export interface StepsLeft {
   /** The number of questions that follow, as far as it is known; by default 0. */
   readonly following?: number;
 }
 
-interface StepOptions<T> extends Following {
+interface StepOptions<T> extends StepsLeft {
   /** An answer that is used instead of asking, until the user goes back to this question. */
   readonly assumed?: T | undefined;
 }
@@ -49,8 +49,8 @@ export async function askInSteps<T>(title: string, steps: (ask: Ask) => Promise<
       const { following = 0, assumed } = options;
       const position = { title, step, totalSteps: step + following, canGoBack: step > 1 };
       const answer = (isBack ? undefined : assumed) ?? (await question(position));
-      isBack = answer === BACK;
-      if (answer === undefined || answer === BACK) throw INTERRUPTED;
+      isBack = answer === GO_BACK;
+      if (answer === undefined || answer === GO_BACK) throw INTERRUPTED;
       answers.push(answer);
       return answer;
     };

@@ -11,7 +11,7 @@ import {
 import { isName, MAX_NAME_LENGTH } from '../../../../api/rules/nameLength.ts';
 import { DisposableStore } from '../../../../base/disposable.ts';
 import { safeItem, safeText } from '../window.ts';
-import { BACK, type Answer, type Question, type StepPosition } from './multiStepInput.ts';
+import { GO_BACK, type Answer, type Question, type StepPosition } from './multiStepInput.ts';
 
 /** An item of a list. */
 export interface Choice<T> extends QuickPickItem {
@@ -254,7 +254,7 @@ function askByInput<T>(
   disposables.add(input.onDidHide(() => resolve(undefined)));
   disposables.add(
     input.onDidTriggerButton((button) => {
-      if (button === QuickInputButtons.Back) resolve(BACK);
+      if (button === QuickInputButtons.Back) resolve(GO_BACK);
     }),
   );
   connect(disposables, resolve, reject);

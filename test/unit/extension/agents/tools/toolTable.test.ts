@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fieldsOf } from '../../../../../src/base/fieldsOf.ts';
-import { listTools, TOOLS } from '../../../../../src/extension/agents/tools/toolTable.ts';
+import { listTools, AGENT_TOOLS } from '../../../../../src/extension/agents/tools/toolTable.ts';
 import { readText } from '../../../../helpers/projectFiles.ts';
 
 /** What 3,380 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
@@ -51,7 +51,7 @@ describe('The table of tools', () => {
 
   it('lets a branch exist for an hour to a month', () => {
     const accepted = [0, 1, 1.5, 720, 721].filter(
-      (hours) => TOOLS.createBranch.input.safeParse({ hours }).success,
+      (hours) => AGENT_TOOLS.createBranch.input.safeParse({ hours }).success,
     );
     assert.deepEqual(accepted, [1, 720]);
   });
@@ -59,7 +59,7 @@ describe('The table of tools', () => {
   it('returns at most a thousand rows of SQL', () => {
     const accepted = [0, 1, 1000, 1001].filter(
       (maxRows) =>
-        TOOLS.runSql.input.safeParse({ projectId: 'shop', branchId: 'br-a', sql: '', maxRows }).success,
+        AGENT_TOOLS.runSql.input.safeParse({ projectId: 'shop', branchId: 'br-a', sql: '', maxRows }).success,
     );
     assert.deepEqual(accepted, [1, 1000]);
   });

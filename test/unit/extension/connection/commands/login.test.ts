@@ -9,7 +9,7 @@ import { CodedError, computeRecord, type Script } from '../../../../helpers/scri
 import { until } from '../../../../workbench/until.ts';
 
 const { hasRemedy } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
-const { askForLogin, knownLogin, proposedLogin, loadCatalog } =
+const { askForLogin, proposedOrChosenLogin, proposedLogin, loadCatalog } =
   await import('../../../../../src/extension/connection/commands/login.ts');
 
 const used = { role: 'owner', database: 'orders' };
@@ -41,7 +41,7 @@ describe('askForLogin and knownLogin', () => {
     scope: undefined,
     allowsPooled: true,
   });
-  const find = (host?: string) => knownLogin(context(), request(host));
+  const find = (host?: string) => proposedOrChosenLogin(context(), request(host));
 
   it('ask nothing for a single database, role and host', async () => {
     const only = { role: 'owner', database: 'app', pooled: false };
@@ -63,7 +63,7 @@ describe('askForLogin and knownLogin', () => {
     });
 
   it('takes the only database and its owner', async () => {
-    assert.deepEqual(await knownLogin(context(), { ...request(), allowsPooled: false }), {
+    assert.deepEqual(await proposedOrChosenLogin(context(), { ...request(), allowsPooled: false }), {
       role: 'owner',
       database: 'app',
       pooled: false,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { assertLinear } from '../../../../helpers/assertLinear.ts';
 import {
   NotOneQueryError,
-  onlyStatement,
+  requireOnlyStatement,
   statementAt,
   parseRowSource,
   tableOfStatement,
@@ -30,8 +30,8 @@ describe('The statements of a SQL file', () => {
   it('are not the commands of psql between them', () => {
     assert.deepEqual(texts('\\set a 1\nselect 1;\n\\d item\nselect 2'), ['select 1', 'select 2']);
     assert.deepEqual(texts('select 1 \\gx\nselect 2 \\echo a\n;'), ['select 1 ', 'select 2 \n']);
-    assert.throws(() => onlyStatement('select 1 \\gx'), /is a command of psql/);
-    assert.throws(() => onlyStatement('select 1\\; select 2'), NotOneQueryError);
+    assert.throws(() => requireOnlyStatement('select 1 \\gx'), /is a command of psql/);
+    assert.throws(() => requireOnlyStatement('select 1\\; select 2'), NotOneQueryError);
   });
 
   const file = 'select 1;\n\nselect 2;  -- two\nselect 3';
@@ -51,9 +51,9 @@ describe('The statements of a SQL file', () => {
   });
 
   it('must be one to be read', () => {
-    assert.equal(onlyStatement('\nselect 1; -- done'), 'select 1');
+    assert.equal(requireOnlyStatement('\nselect 1; -- done'), 'select 1');
     for (const sql of ['', ';', 'select 1; select 2', 'select \0'])
-      assert.throws(() => onlyStatement(sql), NotOneQueryError);
+      assert.throws(() => requireOnlyStatement(sql), NotOneQueryError);
   });
 });
 

@@ -13,12 +13,12 @@ import { computeRecord } from '../../../../helpers/scriptedService.ts';
 const approval = await import('../../../../../src/extension/operations/ui/approval.ts');
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 
-type Change = Parameters<typeof approval.approve>[1];
+type Change = Parameters<typeof approval.approveChange>[1];
 const approve = (
   guards: ConnectedModel['guards'],
   asked: Change,
   initialConnection: AccountConnection | undefined = guards.connection,
-) => approval.approve(guards, asked, initialConnection);
+) => approval.approveChange(guards, asked, initialConnection);
 
 describe('approve', () => {
   let store: ScriptedModel;

@@ -2,7 +2,7 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { PendingChange } from '../../../../../src/extension/operations/pendingChange.ts';
 
-const { endText } = await import('../../../../../src/extension/operations/ui/changeText.ts');
+const { changeEndText } = await import('../../../../../src/extension/operations/ui/changeText.ts');
 
 const change: PendingChange = {
   id: 'op-1',
@@ -16,7 +16,7 @@ const change: PendingChange = {
 
 describe('endText', () => {
   it('says that a project could not be created if the service has removed it', () => {
-    const text = endText({ change, outcome: 'lost', reason: undefined });
+    const text = changeEndText({ change, outcome: 'lost', reason: undefined });
     assert.equal(text, 'Creating Shop failed: the service gave no reason');
   });
 
@@ -24,14 +24,14 @@ describe('endText', () => {
     for (const name of [undefined, null, '', ' ', '\u200b'])
       for (const ids of [{}, { branchId: 'br-dev' }, { branchId: 'br-dev', computeId: 'ep-dev' }])
         assert.equal(
-          endText({ change: { ...change, ...ids, name }, outcome: 'finished' }),
+          changeEndText({ change: { ...change, ...ids, name }, outcome: 'finished' }),
           `Created ${Object.values(ids).at(-1) ?? 'shop'}`,
         );
   });
 
   it('says that the project of another change no longer exists', () => {
     const inProject: PendingChange = { ...change, branchId: 'br-dev', name: 'dev' };
-    const text = endText({ change: inProject, outcome: 'lost', reason: undefined });
+    const text = changeEndText({ change: inProject, outcome: 'lost', reason: undefined });
     assert.equal(text, 'Creating dev: the project no longer exists.');
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
 import type { Loss } from '../../../../../src/rehearsal/losses.ts';
 import { createReport } from '../../../../../src/rehearsal/report.ts';
-import type { Tried } from '../../../../../src/rehearsal/trials.ts';
+import type { TrialReport } from '../../../../../src/rehearsal/trials.ts';
 
 const { rehearsalText, verdictSentences } =
   await import('../../../../../src/extension/rehearsals/ui/rehearsalText.ts');
@@ -20,7 +20,7 @@ const table = { database: 'app', id: 1, name: 'public.orders', kind: 'r', file: 
 const lock = { database: 'app', id: 1, table: 'public.orders', mode: 'AccessExclusiveLock' } as const;
 const place = { name: '1.sql', branch: 'main', time: new Date(0), output: '' };
 
-const NOTHING: Tried = { broken: [], tooSlow: [], outside: [] };
+const NOTHING: TrialReport = { broken: [], tooSlow: [], outside: [] };
 
 const report = (more: Partial<Rehearsal> = {}, losses: Loss[] = [], exitCode = 0, tried = NOTHING) => {
   const rehearsal = { statements: [statement], locks: [], before: [table], after: [table], ...more };

@@ -1,7 +1,7 @@
 import { answers, executed, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { BaseUrl } from '../../../../../src/api/transport/baseUrl.ts';
-import { ApiError, type Fault } from '../../../../../src/api/transport/errors.ts';
+import { ApiError, type ApiFault } from '../../../../../src/api/transport/errors.ts';
 import {
   ConnectionClosedError,
   NotConnectedError,
@@ -10,18 +10,18 @@ import {
 
 const { asSentence, explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 const { showFailure } = await import('../../../../../src/extension/account/ui/notify.ts');
-const { stateOfFailure } = await import('../../../../../src/extension/updateContextKeys.ts');
+const { viewStateOfFailure } = await import('../../../../../src/extension/updateContextKeys.ts');
 
-const rejected = (status: number): Fault => ({
+const rejected = (status: number): ApiFault => ({
   kind: 'rejected',
   status,
   code: undefined,
   requestId: undefined,
   retryAfter: undefined,
 });
-const silent = (status: number): Fault => ({ ...rejected(status), isSilent: true }) as Fault;
-const network = (code: string): Fault => ({ kind: 'network', code });
-const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect'): Fault => ({
+const silent = (status: number): ApiFault => ({ ...rejected(status), isSilent: true }) as ApiFault;
+const network = (code: string): ApiFault => ({ kind: 'network', code });
+const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect'): ApiFault => ({
   kind: 'unexpectedReply',
   status: 200,
   reason,
@@ -31,7 +31,7 @@ const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect')
 describe('explainError', () => {
   const rows: readonly (readonly [
     what: string,
-    fault: Fault,
+    fault: ApiFault,
     message: RegExp,
     action: string,
     state?: string,
@@ -112,12 +112,12 @@ describe('explainError', () => {
       const explanation = explainError(error);
       assert.match(explanation.message, message);
       assert.equal(explanation.action, action);
-      assert.equal(stateOfFailure(error), state);
+      assert.equal(viewStateOfFailure(error), state);
     });
   }
 
   it('says when the service accepts requests again, always by the same clock', () => {
-    const fault: Fault = { ...(rejected(429) as Extract<Fault, { kind: 'rejected' }>), retryAfter: 90 };
+    const fault: ApiFault = { ...(rejected(429) as Extract<ApiFault, { kind: 'rejected' }>), retryAfter: 90 };
     const error = new ApiError('rate limited', fault);
     const { message } = explainError(error);
     assert.match(message, /^rate limited\. Try again after \d+:\d\d:\d\d\s[AP]M\.$/);
@@ -143,7 +143,7 @@ describe('explainError', () => {
   it('offers the setting when the service asks for an organization', () => {
     const error = new ApiError('org_id is required', rejected(400));
     assert.equal(explainError(error).action, 'organization');
-    assert.equal(stateOfFailure(error), 'failedOrganization');
+    assert.equal(viewStateOfFailure(error), 'failedOrganization');
   });
 
   for (const [account, state, ...buttons] of [
@@ -159,7 +159,7 @@ describe('explainError', () => {
     it(`leads from a rejected key of ${account?.baseUrl} to another one`, async () => {
       const error = new ApiError('no', rejected(401));
       const known = account && { ...account, name: '', baseUrl: account.baseUrl as BaseUrl };
-      assert.equal(stateOfFailure(error, known), state);
+      assert.equal(viewStateOfFailure(error, known), state);
       for (const button of buttons) {
         executed.length = questions.length = 0;
         answers.push(button);

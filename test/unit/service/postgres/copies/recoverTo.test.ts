@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import type { ServerDependencies } from '../../../../../src/service/postgres/branchData/branchData.ts';
-import { setPasswords } from '../../../../../src/service/postgres/copies/recoverTo.ts';
+import { setRolePasswords } from '../../../../../src/service/postgres/copies/recoverTo.ts';
 import { Conversation } from '../../../../helpers/postgresConversation.ts';
 
 describe('setPasswords', () => {
@@ -24,7 +24,7 @@ describe('setPasswords', () => {
     const deps = { binaries: { major: 18 }, logins: { superuser: 'x' } } as unknown as ServerDependencies;
     const address = { host: '127.0.0.1', port };
     try {
-      await assert.rejects(setPasswords(deps, { address }, new Map([['app', 'x']])), /permission denied/);
+      await assert.rejects(setRolePasswords(deps, { address }, new Map([['app', 'x']])), /permission denied/);
       const [socket] = sockets;
       assert.equal(sockets.length, 1);
       // The other side may get to know it later.

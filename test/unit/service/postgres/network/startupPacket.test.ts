@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from '../../../../helpers/fastCheck.ts';
-import { Refusal } from '../../../../../src/service/postgres/network/refusal.ts';
+import { ClientRefusal } from '../../../../../src/service/postgres/network/refusal.ts';
 import {
   filterStartupPacket,
   readReplicationRequest,
@@ -79,7 +79,7 @@ describe('filterStartupPacket', () => {
       try {
         return void options(value);
       } catch (error) {
-        return error instanceof Refusal ? error.hint : undefined;
+        return error instanceof ClientRefusal ? error.hint : undefined;
       }
     };
     assert.match(
@@ -102,7 +102,7 @@ describe('filterStartupPacket', () => {
     ])
       assert.throws(
         () => filterStartupPacket(packetOf(body)),
-        (error: unknown) => error instanceof Refusal && error.code === '08P01',
+        (error: unknown) => error instanceof ClientRefusal && error.code === '08P01',
         JSON.stringify(body),
       );
   });

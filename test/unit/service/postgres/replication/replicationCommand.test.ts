@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../../../../../src/service/postgres/network/refusal.ts';
+import { ClientRefusal } from '../../../../../src/service/postgres/network/refusal.ts';
 import { readReplicationCommand } from '../../../../../src/service/postgres/replication/replicationCommand.ts';
 import fc from '../../../../helpers/fastCheck.ts';
 
@@ -9,7 +9,7 @@ const isRefused = (sql: string) => {
     readReplicationCommand(sql);
     return false;
   } catch (error) {
-    return error instanceof Refusal;
+    return error instanceof ClientRefusal;
   }
 };
 

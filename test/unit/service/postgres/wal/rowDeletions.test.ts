@@ -11,8 +11,8 @@ function deletions(transactions: readonly (readonly [minute: number, Readonly<Re
     const transaction = newTransaction();
     for (const [file, rows] of Object.entries(files))
       getOrCreateCounts(transaction.rows, file).deleted = rows;
-    found.add(at, transaction);
-    found.end({ at, time: minute * MINUTE, previousEnd: undefined });
+    found.addTransaction(at, transaction);
+    found.endTransaction({ at, time: minute * MINUTE, previousEnd: undefined });
   });
   return found.list((file) => file !== 'catalog').map(({ time, rows }) => [time / MINUTE, rows]);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   askInSteps,
-  BACK,
+  GO_BACK,
   type Answer,
   type StepPosition,
 } from '../../../../../../src/extension/window/ui/input/multiStepInput.ts';
@@ -41,13 +41,17 @@ describe('askInSteps', () => {
   });
 
   it('goes back to the previous question and discards its answer', async () => {
-    const { state, asked } = await run(['grape', BACK, 'apple', 'small', 'green']);
+    const { state, asked } = await run(['grape', GO_BACK, 'apple', 'small', 'green']);
     assert.deepEqual(state, ['apple', 'small', 'green']);
     assert.deepEqual(asked.slice(0, 4), ['fruit 1/3', 'color 2/2 back', 'fruit 1/3', 'size 2/3 back']);
   });
 
   it('assumes an answer, until the user goes back to its question', async () => {
-    const { state, asked } = await run(['small', BACK, BACK, 'pear', 'big', 'red'], {}, { fruit: 'apple' });
+    const { state, asked } = await run(
+      ['small', GO_BACK, GO_BACK, 'pear', 'big', 'red'],
+      {},
+      { fruit: 'apple' },
+    );
     assert.deepEqual(state, ['pear', 'big', 'red']);
     const expected = ['size 2/3 back', 'color 3/3 back', 'size 2/3 back', 'fruit 1/3', 'size 2/3 back'];
     assert.deepEqual(asked.slice(0, 5), expected);

@@ -5,7 +5,7 @@ import type { Compute } from '../../../../../src/api/records/records.ts';
 import { connectScripted } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
-const { findReadable } = await import('../../../../../src/extension/database/commands/readable.ts');
+const { prepareDatabase } = await import('../../../../../src/extension/database/commands/prepareDatabase.ts');
 
 const QUESTION =
   'Peek Rows: wake the compute of main (shop)? The compute is idle. Reading starts it, and the time until it is idle again counts as usage.';
@@ -13,7 +13,7 @@ const OWNER =
   'Peek Rows: read app on main (shop) as owner? Nothing is committed. But code in the views, policies and functions of the database runs with the rights of owner, as in psql. If others can create such code, connect as a role that only reads.';
 const PROJECT = '/projects/shop';
 
-describe('findReadable', () => {
+describe('prepareDatabase', () => {
   let endpoints: readonly Compute[];
   const primary = (change: Partial<Compute> = {}) =>
     computeRecord('ep-a', { branch_id: 'br-main', project_id: 'shop', current_state: 'active', ...change });
@@ -50,7 +50,7 @@ describe('findReadable', () => {
     const context = { ...model, connectionDefaults: undefined, config: undefined };
     const account = connection.accountId;
     const find = async (mayWake = false, purpose?: 'write') =>
-      await findReadable(context as unknown as Parameters<typeof findReadable>[0], {
+      await prepareDatabase(context as unknown as Parameters<typeof prepareDatabase>[0], {
         title: 'Peek Rows',
         branch: { account, projectId: 'shop', branchId: 'br-main' },
         database: 'app',

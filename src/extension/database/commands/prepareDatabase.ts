@@ -19,19 +19,22 @@ import { requirePrimary } from '../../commandSupport/pickers.ts';
 import type { TableName } from '../../inventory/databaseNodes.ts';
 import type { RowSource } from '../rows/rowDocuments.ts';
 import { quoteName, tableRowSource } from '../rows/statements.ts';
-import { explainReading } from '../ui/rowsText.ts';
+import { explainReadError } from '../ui/rowsText.ts';
 
-/** A database of a branch that can be read now. */
-export interface Readable {
+/** A database of a branch, with a login that can be used now. */
+export interface PreparedDatabase {
   readonly branch: BranchRef;
   readonly project: string;
   readonly branchName: string;
   readonly login: BranchLogin;
 }
 
-export type ReadingContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
+export type PreparingContext = Pick<
+  CommandContext,
+  'session' | 'inventory' | 'connectionDefaults' | 'config'
+>;
 
-interface ReadingRequest {
+interface PreparingRequest {
   readonly title: string;
   readonly branch: BranchRef;
   /** Asked for if it isn't known. */
@@ -43,13 +46,14 @@ interface ReadingRequest {
 }
 
 /**
- * @returns undefined if the user canceled, for example because the compute would have to be woken
+ * Asks what is missing to log in to a database of a branch, and before a compute is woken.
+ * @returns undefined if the user canceled
  * @throws {Error} with a message for the user
  */
-export async function findReadable(
-  context: ReadingContext,
-  { title, branch, database, mayWake = false, purpose }: ReadingRequest,
-): Promise<Readable | undefined> {
+export async function prepareDatabase(
+  context: PreparingContext,
+  { title, branch, database, mayWake = false, purpose }: PreparingRequest,
+): Promise<PreparedDatabase | undefined> {
   const { session, inventory } = context;
   const connection = session.requireConnection();
   if (connection.accountId !== branch.account) throw new AccountSwitchedError();
@@ -77,11 +81,11 @@ export async function findReadable(
 }
 
 /** For each window, what the user has confirmed, as JSON: account, project, role and database. */
-const confirmed = new WeakMap<ReadingContext['session'], Set<string>>();
+const confirmed = new WeakMap<PreparingContext['session'], Set<string>>();
 
 /** Asks once whether to read as the owner: without a login that only reads, code of views and policies gets the owner's rights. */
 async function confirmOwner(
-  { session, inventory }: ReadingContext,
+  { session, inventory }: PreparingContext,
   title: string,
   branch: BranchRef,
   { role, database }: Login,
@@ -122,13 +126,13 @@ export async function readWithProgress<T>(
       return await task(signal);
     } catch (error) {
       if (signal.aborted) return undefined;
-      throw explainReading(error, seconds);
+      throw explainReadError(error, seconds);
     }
   });
 }
 
 /** Asks for a table or view. @returns undefined if the user canceled */
-export async function pickTable(title: string, { login }: Readable): Promise<RowSource | undefined> {
+export async function pickTable(title: string, { login }: PreparedDatabase): Promise<RowSource | undefined> {
   const tables = await loadTables(login);
   if (tables === undefined) return undefined;
   const items = tables.map((table) => {
