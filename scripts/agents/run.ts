@@ -7,7 +7,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
-import { CLIENTS, TERMINAL, type ClientFormat } from '../../src/extension/agents/clientFormats.ts';
+import { MCP_CLIENTS, TERMINAL_TARGET, type ClientFormat } from '../../src/extension/agents/clientFormats.ts';
 import { branchCalls, emptyAccount } from '../../test/helpers/branchCalls.ts';
 import { builtMcp } from '../../test/helpers/builtMcp.ts';
 import { readText } from '../../test/helpers/projectFiles.ts';
@@ -83,7 +83,7 @@ async function run(client: AgentClient, ids: Ids, isUnattended: boolean) {
     ...client.env?.(model.url),
   };
   if (client.file) write(path.join(home, client.file.name), client.file.text(model.url));
-  const format = CLIENTS.find(({ label }) => label === client.label);
+  const format = MCP_CLIENTS.find(({ label }) => label === client.label);
   assert.ok(format !== undefined);
   configure((isUnattended && format.unattended) || format, launcher, env, work);
   const more = isUnattended ? (client.unattended ?? []) : [];
@@ -101,7 +101,7 @@ function configure(
   work: string,
 ): void {
   const copied = text({ command: launcher, args: [] });
-  if (target !== TERMINAL) {
+  if (target !== TERMINAL_TARGET) {
     write(target.replace('~', path.dirname(work)), copied);
     return;
   }

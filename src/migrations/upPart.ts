@@ -1,4 +1,4 @@
-/** The part of a file that migrates, if its tool has the part that undoes it in the same file. */
+/** Finds the part of a file that migrates. Some tools have the part that undoes the migration in the same file. */
 import { readStatements } from '../base/sql/readStatements.ts';
 import { SqlLexer } from '../base/sql/sqlLexer.ts';
 

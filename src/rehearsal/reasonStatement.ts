@@ -64,7 +64,7 @@ const IN_FAILED_TRANSACTION = '25P02';
  * Only the command knows why it has failed. A statement of a file is no question to which it expects an error, and one that succeeds
  * later was tried again.
  */
-export function lastError(statements: readonly RehearsedStatement[]) {
+export function lastStatementError(statements: readonly RehearsedStatement[]) {
   const isRepeated = ({ text, from }: RehearsedStatement) =>
     statements.some((later) => later.from > from && later.error === undefined && later.text === text);
   const failed = statements.filter(

@@ -38,18 +38,18 @@ export async function rehearse<Copy extends BranchCopy>(
 ): Promise<Report> {
   return await withCopy(rehearser, signal, async (branch) => {
     if (await rehearser.startRehearsal(branch))
-      return await rehearseOn(branch, rehearser, steps, rules, signal);
+      return await runStepsAndReport(branch, rehearser, steps, rules, signal);
     const sampler = await LockSampler.start(branch);
     try {
       const sampled = { ...rehearser, rehearsal: async () => sampler.read() };
-      return await rehearseOn(branch, sampled, steps, rules, signal);
+      return await runStepsAndReport(branch, sampled, steps, rules, signal);
     } finally {
       await sampler.end();
     }
   });
 }
 
-async function rehearseOn<Copy extends BranchCopy>(
+async function runStepsAndReport<Copy extends BranchCopy>(
   branch: Copy,
   rehearser: Rehearser<Copy>,
   { run, down, files = [] }: RehearsedSteps<Copy>,

@@ -7,7 +7,7 @@ import {
 } from '../api/records/rehearsal.ts';
 import { BLOCKED_USES, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { actualLosses, type Loss } from './losses.ts';
-import { fileVerdicts, lastError, type FileVerdict } from './reasonStatement.ts';
+import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStatement.ts';
 import { saferStatements, type SaferStatement } from './saferForms.ts';
 import { EMPTY_TRIAL_REPORT, type TrialReport } from './trials.ts';
 import { INCONCLUSIVE_REASONS, uncommittedReasons, type Reason, type Verdict } from './verdict.ts';
@@ -126,7 +126,7 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
   const long = blockedTables(rehearsal).filter(
     ({ blocks, milliseconds }) => blocks !== BLOCKED_USES[2] && milliseconds >= longestLock,
   );
-  const last = lastError(statements);
+  const last = lastStatementError(statements);
   // Without ON_ERROR_STOP, psql continues after an error and ends with 0.
   const isFailed = exitCode !== 0 || last.statement?.place !== undefined;
   return [
@@ -140,7 +140,7 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
   ];
 }
 
-/** Finds the tables that Postgres has written again: they have another file. A truncated one is empty, and not in the list. */
+/** Finds the tables that Postgres has rewritten: they have another file. A truncated one is empty, and not in the list. */
 function rewrittenTables({ before, after }: Rehearsal): Report['rewritten'] {
   const now = new Map(after.map((each) => [relationKey(each), each]));
   return before.flatMap((relation) => {

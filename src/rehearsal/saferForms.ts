@@ -91,7 +91,7 @@ function saferForms(
   return [...new Set(forms)];
 }
 
-/** Returns safer forms for what has written all rows of a table again. */
+/** Returns safer forms for what has rewritten a table. */
 function saferThanRewriting(old: Relation, after: readonly Relation[]): SaferForm[] {
   const now = after.find((each) => relationKey(each) === relationKey(old));
   if (now === undefined || now.file === old.file) return [];

@@ -94,7 +94,7 @@ type FailedTrial = Trial & Pick<BrokenRelation, 'error'>;
 export const EMPTY_TRIAL_REPORT: TrialReport = { broken: [], tooSlow: [], outside: [] };
 export const NO_TRIALS: TrialsAfterMigration = { failures: [], tooSlow: [], outside: [] };
 
-/** Tries the views and triggers that call functions of users, in the databases that existed before the migration. */
+/** Tries the tables and views whose use calls functions of users, in the databases that existed before the migration. */
 export async function tryCallersAfterMigration(
   { before, after }: Rehearsal,
   branch: BranchCopy,

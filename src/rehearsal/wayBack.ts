@@ -75,10 +75,10 @@ const countRows = async (
   });
 
 /**
- * Drops the tables that weren't there before, so that a comparison finds only what else is different. What depends on them wasn't there
- * before either, or is different from it.
- * @param after what is there after the way back
- * @returns those that it has left
+ * Drops the tables that didn't exist before the migration, so that a comparison finds only what else is different. An object that
+ * depends on such a table also didn't exist before, or has changed since.
+ * @param after the relations after the way back
+ * @returns a line for each dropped table
  */
 export async function dropNewTables<Copy extends BranchCopy>(
   branch: Copy,

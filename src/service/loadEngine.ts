@@ -29,7 +29,22 @@ interface LoadedEngine {
   readonly extensions: () => AvailableExtensions;
 }
 
-/** Loads the engine. After this, a service that root started can't load more code. @throws {StartError} */
+/** Removes temporary data directories whose services have crashed, in the background, after the end of the servers left there. */
+function removeAbandoned(
+  directories: readonly string[],
+  stopOrphans: (storage: { readonly root: string }) => Promise<unknown>,
+): void {
+  for (const folder of directories)
+    stopOrphans({ root: path.join(folder, 'postgres') }).then(
+      () => removeTemporaryDirectory(folder),
+      () => undefined,
+    );
+}
+
+/**
+ * Loads the engine and removes what crashed services have left. After this, a service that root started can't load more code.
+ * @throws {StartError}
+ */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, account, log } = choice;
   const { postgres, postgresPath, allowedOrigins } = choice.options;
@@ -45,11 +60,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   // This comes before root's rights are given up, because the locks in these directories are root's.
   const abandoned = findAbandonedDirectories(account?.uid ?? process.getuid?.());
   const storage = openStorage(directory, account);
-  for (const folder of abandoned)
-    stopOrphans({ root: path.join(folder, 'postgres') }).then(
-      () => removeTemporaryDirectory(folder),
-      () => undefined,
-    );
+  removeAbandoned(abandoned, stopOrphans);
   const { isTemporary } = directory;
   const { extensionsDir, installedExtensions, trustedExtensions } = choice.options;
   const extensions = { extensionsDir, installedExtensions, trustedExtensions };

@@ -37,18 +37,18 @@ export const isLocalHost = (host: string): boolean => isLoopback(host.replace(/:
 /** The host of the compute behind a pooled host, by the public service's rule; others as they are. */
 export const directHost = (host: string): string => host.replace(/^([^.:]+)-pooler(?=[.:]|$)/, '$1');
 
-/** The fields of a compute's record. */
-interface Hosted {
+/** The fields of a compute's record with its hosts. */
+interface ComputeHosts {
   readonly host: string;
   readonly pooler_host?: string | null | undefined;
   readonly pooler_enabled?: boolean | null | undefined;
 }
 
 /** Whether the compute runs on this machine. Hosted ones always have a pooler, even if `pooler_enabled` is false. */
-export const isLocalCompute = ({ host }: Pick<Hosted, 'host'>): boolean => isLocalHost(host);
+export const isLocalCompute = ({ host }: Pick<ComputeHosts, 'host'>): boolean => isLocalHost(host);
 
 /** The host for pooled connections; undefined if the compute has no pooler. */
-export function pooledHost(compute: Hosted): string | undefined {
+export function pooledHost(compute: ComputeHosts): string | undefined {
   const isLocal = isLocalCompute(compute);
   if (isLocal && compute.pooler_enabled !== true) return undefined;
   if (typeof compute.pooler_host === 'string') return compute.pooler_host;

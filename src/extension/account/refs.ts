@@ -48,7 +48,7 @@ export interface RestoreSource {
 }
 
 /** Returns the fields of a request that creates a branch with the data of the source. */
-export function parentFields({ branchId: parent_id, at }: RestoreSource) {
+export function parentRequestFields({ branchId: parent_id, at }: RestoreSource) {
   if (at === undefined) return { parent_id };
   return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
 }

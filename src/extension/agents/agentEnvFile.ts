@@ -8,7 +8,7 @@ import path from 'node:path';
 import { changeFile } from '../../base/changeFile.ts';
 import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../../base/files.ts';
 import type { RunGit } from '../../base/git/runGit.ts';
-import { changeText, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
+import { applyReplacement, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { readIgnoreState } from '../envFile/gitIgnored.ts';
 
@@ -47,7 +47,7 @@ async function writeUrl(request: AgentEnvRequest, url: string): Promise<void> {
   const change = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
     const text = decodeFile(request, bytes);
     const replacement = setVariable(text, variable, url);
-    const after = changeText(text, () => replacement);
+    const after = applyReplacement(text, () => replacement);
     isChanged = after !== text && valueInText(text, variable) !== value;
     if (isChanged) return undefined;
     if (replacement.isRequoted)

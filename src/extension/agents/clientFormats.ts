@@ -21,7 +21,7 @@ export interface ClientFormat {
 }
 
 /** Stands for the terminal as a target. */
-export const TERMINAL = 'terminal';
+export const TERMINAL_TARGET = 'terminal';
 
 const formatJson = (value: object): string => JSON.stringify(value, undefined, 2);
 
@@ -61,22 +61,26 @@ const geminiClient = (label: string, target: string): ClientFormat => ({
   unattended: { target, text: jsonFormat('mcpServers', { trust: true }) },
 });
 
-export const CLIENTS: readonly ClientFormat[] = [
+export const MCP_CLIENTS: readonly ClientFormat[] = [
   {
     label: 'Claude Code',
-    target: TERMINAL,
+    target: TERMINAL_TARGET,
     text: addCommandFormat(['claude', 'mcp', 'add', '--scope', 'user'], '-e'),
   },
   {
     label: 'Codex',
-    target: TERMINAL,
+    target: TERMINAL_TARGET,
     text: addCommandFormat(['codex', 'mcp', 'add'], '--env'),
     unattended: { target: '~/.codex/config.toml', text: tomlFormat },
   },
   { label: 'Cursor', target: '~/.cursor/mcp.json', text: jsonFormat('mcpServers') },
   { label: 'Windsurf', target: '~/.codeium/windsurf/mcp_config.json', text: jsonFormat('mcpServers') },
   geminiClient('Gemini CLI', '~/.gemini/settings.json'),
-  { label: 'Copilot CLI', target: TERMINAL, text: addCommandFormat(['copilot', 'mcp', 'add'], '--env') },
+  {
+    label: 'Copilot CLI',
+    target: TERMINAL_TARGET,
+    text: addCommandFormat(['copilot', 'mcp', 'add'], '--env'),
+  },
   { label: 'opencode', target: '~/.config/opencode/opencode.json', text: opencodeFormat },
   geminiClient('Qwen Code', '~/.qwen/settings.json'),
   {
@@ -105,7 +109,7 @@ const withShell = (command: string) => ({
   ...(process.platform === 'win32' && { shell: 'powershell' }),
 });
 
-export const HOOKS: readonly ClientFormat[] = [
+export const AGENT_HOOKS: readonly ClientFormat[] = [
   {
     label: 'Claude Code',
     target: '~/.claude/settings.json',

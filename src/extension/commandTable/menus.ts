@@ -57,21 +57,21 @@ const menuEntry =
   (menu: MenuEntry['menu'], ...common: readonly string[]): MenuOf =>
   (group, ...when) => ({ menu, group, when: allOf(...common, ...when) });
 
-export const computesTitle = menuEntry('view/title', IN_COMPUTES);
-export const apiKeysTitle = menuEntry('view/title', IN_API_KEYS, SIGNED_IN);
-export const computesRow = menuEntry('view/item/context', IN_COMPUTES);
+export const computesToolbar = menuEntry('view/title', IN_COMPUTES);
+export const apiKeysToolbar = menuEntry('view/title', IN_API_KEYS, SIGNED_IN);
+export const rowMenu = menuEntry('view/item/context', IN_COMPUTES);
 /** The submenus keep the menu of a row short. */
 export const branchDataMenu = menuEntry('hostedPostgres.branchData', IN_COMPUTES);
-export const branchMore = menuEntry('hostedPostgres.branchMore', IN_COMPUTES);
-export const computeMore = menuEntry('hostedPostgres.computeMore', IN_COMPUTES);
-export const apiKeysRow = menuEntry('view/item/context', IN_API_KEYS);
-export const editorTitle = menuEntry('editor/title');
-export const operationsEditorTitle = menuEntry('editor/title', OPERATIONS_DOCUMENT);
+export const branchMoreMenu = menuEntry('hostedPostgres.branchMore', IN_COMPUTES);
+export const computeMoreMenu = menuEntry('hostedPostgres.computeMore', IN_COMPUTES);
+export const apiKeyMenu = menuEntry('view/item/context', IN_API_KEYS);
+export const editorToolbar = menuEntry('editor/title');
+export const operationsToolbar = menuEntry('editor/title', OPERATIONS_DOCUMENT);
 export const sqlEditorMenu = menuEntry('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
 /** The conditions for a SQL file that can be run. */
 const RUNS_FILES = [SQL_FILE, SIGNED_IN, TRUSTED, HAS_BRANCHES];
 export const gitMenu = menuEntry('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
-export const sqlFileTitle = menuEntry('editor/title', ...RUNS_FILES);
+export const sqlFileToolbar = menuEntry('editor/title', ...RUNS_FILES);
 export const sqlFileMenu = menuEntry('editor/context', ...RUNS_FILES);
 export const explorerFileMenu = menuEntry('explorer/context', ...RUNS_FILES);
 export const explorerFolderMenu = menuEntry(
@@ -87,7 +87,7 @@ type SubmenuId = 'hostedPostgres.branchData' | 'hostedPostgres.branchMore' | 'ho
 
 /** Where the submenus are. Their titles are in package.nls.json as `submenu.ID`. */
 export const SUBMENUS: Readonly<Record<SubmenuId, MenuEntry>> = {
-  'hostedPostgres.branchData': computesRow('7_more@1', LISTED_BRANCH),
-  'hostedPostgres.branchMore': computesRow('7_more@2', BRANCH),
-  'hostedPostgres.computeMore': computesRow('7_more@2', COMPUTE),
+  'hostedPostgres.branchData': rowMenu('7_more@1', LISTED_BRANCH),
+  'hostedPostgres.branchMore': rowMenu('7_more@2', BRANCH),
+  'hostedPostgres.computeMore': rowMenu('7_more@2', COMPUTE),
 };

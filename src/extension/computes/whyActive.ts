@@ -14,7 +14,7 @@ import {
   type KnownOperations,
   type ComputeStart,
 } from '../operations/activitySpans.ts';
-import { hasEnded } from '../operations/pendingChange.ts';
+import { isEndedOperation } from '../operations/pendingChange.ts';
 
 export interface ActivityFacts extends KnownOperations {
   readonly compute: Compute;
@@ -203,7 +203,8 @@ function holdingCause(
     (isLocal ? find('psql', 'state_for', ({ application }) => application === 'psql') : undefined) ??
     (isLocal ? find('idleSession', 'state_for', () => true) : undefined);
   if (idle !== undefined) return idle;
-  const isCopied = ({ action, status }: Operation) => action === 'create_branch' && !hasEnded({ status });
+  const isCopied = ({ action, status }: Operation) =>
+    action === 'create_branch' && !isEndedOperation({ status });
   return isLocal && operations.some(isCopied) ? { cause: 'branchCopy' } : undefined;
 }
 

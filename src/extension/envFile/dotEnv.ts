@@ -20,7 +20,7 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-export function changeText(file: string, change: (text: string) => Replacement): string {
+export function applyReplacement(file: string, change: (text: string) => Replacement): string {
   const { start, end, text } = change(file);
   return `${file.slice(0, start)}${text}${file.slice(end)}`;
 }
@@ -65,7 +65,7 @@ export function setVariables(
   for (const { name, after } of changes) {
     const change = setVariable(text, name, after);
     isRequoted ||= change.isRequoted;
-    text = changeText(text, () => change);
+    text = applyReplacement(text, () => change);
   }
   return { text, isRequoted };
 }

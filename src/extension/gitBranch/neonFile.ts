@@ -16,13 +16,13 @@ interface NeonFile {
   readonly path: string;
   readonly text: string;
   readonly projectId: unknown;
-  /** Whether a git hook of the command line switches the branch. */
+  /** Whether a git hook of the public service's command line switches the branch. */
   readonly isFollowed: boolean;
   /** The name of the database branch for a git branch. */
   readonly branchOf: (gitBranch: string) => unknown;
 }
 
-/** Like the command line, searches the folder and those above it, but not the home folder. */
+/** Like the public service's command line, searches the folder and those above it, but not the home folder. */
 export async function findNeonFile(folder: string, home = homedir()): Promise<NeonFile | undefined> {
   const parent = path.dirname(folder);
   if (folder === home || folder === parent) return undefined;
@@ -41,7 +41,7 @@ export async function findNeonFile(folder: string, home = homedir()): Promise<Ne
   }
 }
 
-/** Whether a git hook of the command line switches the branch. The hook looks only in the root of the worktree. */
+/** Whether a git hook of the public service's command line switches the branch. The hook looks only in the root of the worktree. */
 export async function isFollowedByNeon(worktree: string): Promise<boolean> {
   const found = await findNeonFile(worktree);
   return found?.isFollowed === true && path.dirname(found.path) === worktree;

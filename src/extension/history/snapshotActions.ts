@@ -95,7 +95,7 @@ export async function createBranchOfSnapshot(
  * @returns the branch with its data from before, if the service keeps it
  * @throws {ApiError} @throws {Error} if an operation failed
  */
-export async function restoreInPlace(
+export async function restoreSnapshotInPlace(
   deps: SnapshotDependencies,
   ref: BranchRef,
   snapshotId: string,

@@ -39,7 +39,6 @@ export type InventoryEvent =
   | BranchNode
   | ComputeNode;
 
-/** The projects that the changes are in. */
 export const changedProjects = (changes: readonly InventoryEvent[]): ReadonlySet<string> =>
   new Set(changes.flatMap((change) => ('projectId' in change ? change.projectId : [])));
 

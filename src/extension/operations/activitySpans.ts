@@ -1,6 +1,6 @@
 /** When a compute was active during the last day, from its operations. */
 import type { Compute, Operation } from '../../api/records/records.ts';
-import { hasFailed, hasEnded } from './pendingChange.ts';
+import { isFailedOperation, isEndedOperation } from './pendingChange.ts';
 
 /** `unknown`: before the oldest operation that the service still has, or before the compute existed. */
 export type ActivityPhase = 'active' | 'idle' | 'starting' | 'unknown';
@@ -90,9 +90,9 @@ function activitySpans(
     else {
       addSpanUntil(
         'starting',
-        hasEnded(change) ? startTimeOf(change) + (change.total_duration_ms ?? 0) : now,
+        isEndedOperation(change) ? startTimeOf(change) + (change.total_duration_ms ?? 0) : now,
       );
-      phase = hasFailed(change) ? 'idle' : 'active';
+      phase = isFailedOperation(change) ? 'idle' : 'active';
     }
   }
   // A service that ends suspends its computes without an operation.
@@ -125,7 +125,7 @@ function startsOnLastDay(operations: readonly Operation[], now: number): readonl
   const ordered = oldestFirst(operations);
   return ordered.flatMap((operation, index) => {
     const at = startTimeOf(operation);
-    if (operation.action !== 'start_compute' || hasFailed(operation) || at < now - DAY_MILLISECONDS)
+    if (operation.action !== 'start_compute' || isFailedOperation(operation) || at < now - DAY_MILLISECONDS)
       return [];
     const before = ordered[index - 1];
     const gap = before === undefined ? Infinity : at - startTimeOf(before) - (before.total_duration_ms ?? 0);

@@ -6,8 +6,8 @@
 import { faultOf, isRejected, retryAfterOf } from '../../api/transport/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
 import {
-  hasFailed,
-  hasEnded,
+  isFailedOperation,
+  isEndedOperation,
   PENDING_ENTRY,
   parsePending,
   type EndReport,
@@ -108,7 +108,7 @@ export class OperationTracker implements Disposable {
   /** Follows the operations in the reply to a change. @returns false if all have ended */
   follow(verb: ChangeVerb, target: ResourceRef, operations: readonly Operation[]): boolean {
     const { connection } = this.#deps.session;
-    const open = operations.filter((operation) => !hasEnded(operation));
+    const open = operations.filter((operation) => !isEndedOperation(operation));
     const [first] = open;
     if (connection === undefined || first === undefined) return false;
     const change: PendingChange = {
@@ -203,22 +203,23 @@ export class OperationTracker implements Disposable {
     const operations = [];
     const client = await connection.client();
     for (const operation of change.operations) {
-      const isRequested = !hasEnded(operation) && isOperationId(operation.id);
+      const isRequested = !isEndedOperation(operation) && isOperationId(operation.id);
       const options = { signal: connection.signal };
       if (isRequested) this.#budget.spend(1);
       const answer = isRequested
         ? await client.findOperation(change.projectId, operation.id, options)
         : undefined;
       // If the service doesn't offer the call, or the id isn't valid, a settled compute means that the operation has finished.
-      const status = answer?.status ?? (settled && !hasEnded(operation) ? 'finished' : operation.status);
+      const status =
+        answer?.status ?? (settled && !isEndedOperation(operation) ? 'finished' : operation.status);
       const failures = answer?.failures_count ?? operation.failures;
       operations.push({ ...operation, status, failures, error: answer?.error ?? operation.error });
     }
     if (connection.isClosed || !this.#all.some((other) => other.id === change.id)) return;
     const updated: PendingChange = { ...change, operations };
-    if (!operations.every(hasEnded))
+    if (!operations.every(isEndedOperation))
       return this.#replace(this.#all.map((other) => (other.id === change.id ? updated : other)));
-    const failed = operations.find(hasFailed);
+    const failed = operations.find(isFailedOperation);
     this.#end(updated, failed === undefined ? 'finished' : 'failed', failed?.error);
   }
 

@@ -42,9 +42,10 @@ const FINAL_STATUSES: ReadonlySet<string> = new Set(['finished', 'failed', 'erro
 const FAILED_STATUSES: ReadonlySet<string> = new Set(['failed', 'error', 'cancelled']);
 
 /** Whether the operation has ended. */
-export const hasEnded = ({ status }: Pick<TrackedOperation, 'status'>): boolean => FINAL_STATUSES.has(status);
+export const isEndedOperation = ({ status }: Pick<TrackedOperation, 'status'>): boolean =>
+  FINAL_STATUSES.has(status);
 
-export const hasFailed = ({ status }: Pick<TrackedOperation, 'status'>): boolean =>
+export const isFailedOperation = ({ status }: Pick<TrackedOperation, 'status'>): boolean =>
   FAILED_STATUSES.has(status);
 
 /** The entry of the pending changes in the workspace state, for the next window. */

@@ -15,7 +15,7 @@ interface CommandRun {
  * @param signal kills the command. What it has left half-done is on the copy, which is deleted
  * @returns its exit code; undefined if a signal has ended it @throws {Error} if there is no such folder
  */
-export async function runCommand(
+export async function runMigrationCommand(
   { command, folder, url }: CommandRun,
   write: (text: string) => void,
   signal: AbortSignal,

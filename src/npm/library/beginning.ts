@@ -7,9 +7,9 @@ import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import {
   readCatalogs,
-  readLayout,
+  readResettableLayout,
   readRows,
-  readState,
+  readDatabaseState,
   type Catalogs,
   type DatabaseState,
   type ResettableLayout,
@@ -38,9 +38,9 @@ interface Unknown {
 /** @throws {Error} of Postgres, if it can't be saved */
 export async function saveBeginning(admin: Client, url: string, template: string): Promise<void> {
   const read = withTemplate(url, template, async (client) => {
-    const layout = await readLayout(client);
+    const layout = await readResettableLayout(client);
     const catalogs = await readCatalogs(client);
-    const state = await readState(client, layout);
+    const state = await readDatabaseState(client, layout);
     const small = layout.tables.filter(
       ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= MAX_ROWS_OF_SMALL_TABLE,
     );

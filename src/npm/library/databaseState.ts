@@ -68,7 +68,7 @@ const USERS = `c.relnamespace not in (select oid from pg_namespace where nspname
 const MAX_SIZE = 32 * 1024 * 1024;
 
 /** @throws {Error} of Postgres */
-export async function readLayout(client: Client): Promise<ResettableLayout> {
+export async function readResettableLayout(client: Client): Promise<ResettableLayout> {
   const { rows } = await client.query<{ layout: ResettableLayout }>(`select json_build_object(
     'tables', (select coalesce(json_agg(json_build_object(
         'name', c.oid::regclass::text,
@@ -221,7 +221,7 @@ export async function readCatalogs(client: Client): Promise<Catalogs> {
 }
 
 /** @throws {Error} of Postgres, for example if the catalogs have changed */
-export async function readState(client: Client, layout: ResettableLayout): Promise<DatabaseState> {
+export async function readDatabaseState(client: Client, layout: ResettableLayout): Promise<DatabaseState> {
   const query = contentsQuery(layout);
   const rows = query === '' ? [] : await queryAll<Row>(client, layout.tables, query);
   const tables: TableContents[] = [];

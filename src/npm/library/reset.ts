@@ -11,7 +11,7 @@ import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import {
   readCatalogs,
   readRows,
-  readState,
+  readDatabaseState,
   type Catalogs,
   type TableContents,
   type ResettableTable,
@@ -106,7 +106,10 @@ export class DatabaseReset {
       return { reason: `what it began with can't be read: ${beginning.problem}`, isOfTest: false };
     const { layout, state, rows } = beginning;
     // The contents may be unreadable because the catalogs have changed.
-    const [catalogs, contents] = await Promise.allSettled([readCatalogs(client), readState(client, layout)]);
+    const [catalogs, contents] = await Promise.allSettled([
+      readCatalogs(client),
+      readDatabaseState(client, layout),
+    ]);
     const changes = changedCatalogs(beginning.catalogs, valueOrThrow(catalogs));
     if (changes.length > 0)
       return {

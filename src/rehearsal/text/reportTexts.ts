@@ -4,7 +4,7 @@ import { shortLine } from '../../base/shortLine.ts';
 import type { Translator } from '../../base/translator.ts';
 import type { BlockedTable } from '../blockedTables.ts';
 import type { Loss } from '../losses.ts';
-import { lastError, reasonStatement, type FileVerdict } from '../reasonStatement.ts';
+import { lastStatementError, reasonStatement, type FileVerdict } from '../reasonStatement.ts';
 import type { Report } from '../report.ts';
 import type { SaferStatement } from '../saferForms.ts';
 import type { BrokenRelation } from '../trials.ts';
@@ -134,7 +134,7 @@ export class ReportTexts {
 
   /** A tool may ask something to which it expects an error, so this is no failure. */
   #refusedSentences({ statements }: Report): string[] {
-    const { statement: { text = '', error } = {} } = lastError(statements);
+    const { statement: { text = '', error } = {} } = lastStatementError(statements);
     if (error === undefined) return [];
     return [
       this.#l10n.t(

@@ -15,7 +15,7 @@ interface Use {
   readonly from: string;
 }
 
-export const hashOfKey = (value: string): string => hash('sha256', value, 'hex');
+export const apiKeyHash = (value: string): string => hash('sha256', value, 'hex');
 
 /** Returns a new secret of 64 characters. */
 export const newKeyValue = (): string => randomBytes(32).toString('hex');
@@ -23,7 +23,7 @@ export const newKeyValue = (): string => randomBytes(32).toString('hex');
 export const newStoredKey = (id: number, name: string, value: string, now: number): StoredKey => ({
   id,
   name,
-  hash: hashOfKey(value),
+  hash: apiKeyHash(value),
   created_at: toTimestamp(now),
   last_used_at: null,
   last_used_from_addr: '',
@@ -48,13 +48,13 @@ export class ApiKeys {
 
   /** The time that `===` takes may reveal the beginning of a hash, but this doesn't help to guess a key: a SHA-256 can't be inverted. */
   #findByValue(value: string): StoredKey | undefined {
-    const hash = hashOfKey(value);
+    const hash = apiKeyHash(value);
     for (const key of this.#store.account.keys.values()) if (key.hash === hash) return key;
     return undefined;
   }
 
   isRevoked(value: string): boolean {
-    return this.#findByValue(value) === undefined && this.#store.account.revokedKeys.has(hashOfKey(value));
+    return this.#findByValue(value) === undefined && this.#store.account.revokedKeys.has(apiKeyHash(value));
   }
 
   /** Makes the value a valid key unless it already is one. */

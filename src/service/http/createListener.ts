@@ -14,7 +14,7 @@ import {
   authenticate,
   parseTarget,
   rejectWebPages,
-  type Handler,
+  type RouteHandler,
   type RequestTarget,
   type Routes,
 } from './readRequest.ts';
@@ -81,7 +81,7 @@ interface Route {
   readonly method: string;
   /** The parts of the path; `:name` matches any part except an empty one. */
   readonly pattern: readonly string[];
-  readonly handle: Handler;
+  readonly handle: RouteHandler;
 }
 
 /** The first route that matches is used. */

@@ -13,7 +13,7 @@ import {
   formatPostgresLine,
 } from '../../localService/leaseProof.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { hashOfKey } from '../controlPlane/apiKeys.ts';
+import { apiKeyHash } from '../controlPlane/apiKeys.ts';
 import type { Clock } from '../../base/clock.ts';
 import { delay } from '../core/serviceClock.ts';
 import { authenticate } from './readRequest.ts';
@@ -58,7 +58,9 @@ export class Leases {
 
   /** Whether this is the key of a lease that is held. Hashes are compared, because the time that `===` takes depends on the texts. */
   hasKey(key: string): boolean {
-    return [...this.#held.values()].some((held) => held !== undefined && hashOfKey(held) === hashOfKey(key));
+    return [...this.#held.values()].some(
+      (held) => held !== undefined && apiKeyHash(held) === apiKeyHash(key),
+    );
   }
 
   close(): void {

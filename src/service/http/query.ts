@@ -1,7 +1,7 @@
 /** Query parameters, and searching and paging through lists. */
 import { badRequest } from '../core/serviceErrors.ts';
 import * as z from 'zod/mini';
-import { validate, type ApiCall } from './readRequest.ts';
+import { validateBody, type ApiCall } from './readRequest.ts';
 
 /** Returns undefined if the parameter is missing or empty. @throws {HttpError} 400 if it is given twice */
 export function queryParameter({ query }: Pick<ApiCall, 'query'>, name: string): string | undefined {
@@ -36,7 +36,7 @@ export function choiceParameter<T extends string>(
 /** Returns all parameters. @throws {HttpError} if one is unknown, wrong or given twice */
 export function readQuery<T>(call: ApiCall, schema: z.ZodMiniType<T>): T {
   const names = [...new Set(call.query.keys())];
-  return validate(Object.fromEntries(names.map((name) => [name, queryParameter(call, name)])), schema);
+  return validateBody(Object.fromEntries(names.map((name) => [name, queryParameter(call, name)])), schema);
 }
 
 /** Returns the records whose name or id contains the parameter `search`. */

@@ -12,9 +12,9 @@ import type { ProjectState } from '../state/accountState.ts';
 import type { JsonReply } from './response.ts';
 
 /** Handlers by method and path, such as `GET /projects/:project_id`. The path is relative to that of the API. */
-export type Routes = Readonly<Record<string, Handler>>;
+export type Routes = Readonly<Record<string, RouteHandler>>;
 
-export type Handler = (call: ApiCall) => JsonReply | Promise<JsonReply>;
+export type RouteHandler = (call: ApiCall) => JsonReply | Promise<JsonReply>;
 
 export interface ApiCall {
   readonly request: IncomingMessage;
@@ -80,7 +80,7 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodMin
   const [type = ''] = request.headers['content-type']?.split(';') ?? [];
   if (type.trim().toLowerCase() !== 'application/json')
     throw new HttpError(415, 'NOT_JSON', 'Send the body with Content-Type: application/json.');
-  return validate(parseJsonBytes(await readBytes(request)).value, schema);
+  return validateBody(parseJsonBytes(await readBytes(request)).value, schema);
 }
 
 /** Like {@link readJsonBody}; a missing body is an empty object. */
@@ -89,7 +89,7 @@ export async function readOptionalJsonBody<T>(
   schema: z.ZodMiniType<T>,
 ): Promise<T> {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
-  return coding === undefined && length === '0' ? validate({}, schema) : readJsonBody(request, schema);
+  return coding === undefined && length === '0' ? validateBody({}, schema) : readJsonBody(request, schema);
 }
 
 /** Discards what exceeds the limit, so that the client still gets the reply. */
@@ -108,7 +108,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** @throws {HttpError} if the value does not match the schema */
-export function validate<T>(value: unknown, schema: z.ZodMiniType<T>): T {
+export function validateBody<T>(value: unknown, schema: z.ZodMiniType<T>): T {
   const result = schema.safeParse(value);
   if (result.success && isWellFormed(result.data)) return result.data;
   if (result.success) throw badRequest('The body has half of a surrogate pair, which is no character.');

@@ -1,6 +1,6 @@
 /** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import { removeAll } from './storage/privateFiles.ts';
+import { removeFileOrFolder } from './storage/privateFiles.ts';
 import { removeUnrecorded, type Storage } from './storage/storage.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
 import { chooseFreeAddress } from './server/serverAddress.ts';
@@ -86,7 +86,7 @@ export function createEngineWithoutPostgres(problem: string, storage: Storage): 
     remove: async (id) => storage.removeCompute(id),
     createBranch: fail,
     restoreBranch: fail,
-    deleteBranch: async (id) => removeAll(storage.branch(id)),
+    deleteBranch: async (id) => removeFileOrFolder(storage.branch(id)),
     // Postgres may be set up later.
     setSampleData: (data) => writeSampleBranches(storage.root, data),
     prepareBranch: fail,

@@ -20,7 +20,7 @@ import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
   ownerWithoutService,
   recordedFolders,
-  recordOwner,
+  recordFolderOwner,
   removeWithRecord,
   SYSTEM_STORAGE_FOLDER,
 } from './storageFolder.ts';
@@ -63,7 +63,7 @@ function ensureCopy(folder: string): string {
   // The cluster may be missing in the copy: not each program that uses these binaries has it, and the first one made the copy.
   const cluster = packedClusterFile(folder);
   if (cluster !== undefined) linkFileOnce(cluster, path.join(copy, path.basename(cluster)));
-  recordOwner(copy, folder);
+  recordFolderOwner(copy, folder);
   return path.join(copy, path.basename(folder));
 }
 

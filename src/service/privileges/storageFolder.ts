@@ -57,7 +57,7 @@ export function findOrCreateStorageFolder(dataDir: string, account: UnixAccount)
     account,
   );
   writeFileSync(note, folder, { mode: 0o600 });
-  recordOwner(folder, real);
+  recordFolderOwner(folder, real);
   return folder;
 }
 
@@ -78,7 +78,7 @@ function folderInNote(folder: string, dataDir: string, account: UnixAccount): st
       `To start with empty databases, delete ${path.join(dataDir, NOTE)}`;
     throw unusableStartError(message);
   }
-  if (path.dirname(folder) === SYSTEM_STORAGE_FOLDER) recordOwner(folder, dataDir);
+  if (path.dirname(folder) === SYSTEM_STORAGE_FOLDER) recordFolderOwner(folder, dataDir);
   return folder;
 }
 
@@ -122,7 +122,7 @@ interface Owner {
 
 const ownerRecordPath = (folder: string): string => `${folder}.json`;
 
-export function recordOwner(folder: string, dataDirectory: string): void {
+export function recordFolderOwner(folder: string, dataDirectory: string): void {
   const owner: Owner = { dataDirectory, service: ownIdentity() };
   writeFileSync(ownerRecordPath(folder), JSON.stringify(owner), { mode: 0o600 });
 }
@@ -133,7 +133,7 @@ function belongsToOtherDataDirectory(folder: string, dataDirectory: string): boo
   return owner !== undefined && owner !== dataDirectory && !isGone(owner);
 }
 
-/** The folders in the system's folder that {@link recordOwner} knows. */
+/** The folders in the system's folder that {@link recordFolderOwner} knows. */
 export function recordedFolders(): string[] {
   const names = existsSync(SYSTEM_STORAGE_FOLDER) ? readdirSync(SYSTEM_STORAGE_FOLDER) : [];
   return names

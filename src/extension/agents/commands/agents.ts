@@ -23,7 +23,7 @@ import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { isProjectGone } from '../../gitBranch/findBranchUrl.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { pickMany, pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
+import { pickMany, pickOne, listSeparator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 
@@ -62,9 +62,9 @@ function itemsOf(context: CommandContext): readonly Item[] {
   const calls = context.agentBranches.calls.toReversed();
   return [
     ...branches.map((branch) => branchItem(context, branch, calls)),
-    ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
+    ...(calls.length === 0 ? [] : [listSeparator(l10n.t('Last calls'))]),
     ...calls.slice(0, MAX_CALLS).map((call) => callItem(call, branches)),
-    separator(),
+    listSeparator(),
     ...(branches.length === 0
       ? []
       : [commandItem(l10n.t('Delete Agent Branches…'), 'trash', 'hostedPostgres.agents.deleteBranches')]),

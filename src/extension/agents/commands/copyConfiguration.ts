@@ -1,6 +1,13 @@
 /** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server, or to mark a moment before each turn. */
 import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
-import { CLIENTS, HOOKS, MCP_SERVER_NAME, TERMINAL, withHome, type ClientFormat } from '../clientFormats.ts';
+import {
+  MCP_CLIENTS,
+  AGENT_HOOKS,
+  MCP_SERVER_NAME,
+  TERMINAL_TARGET,
+  withHome,
+  type ClientFormat,
+} from '../clientFormats.ts';
 import { MCP_FILE, writeMcpFile } from './writeMcpFile.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
@@ -10,7 +17,7 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 type Copied = Pick<ClientFormat, 'target' | 'text'>;
 
 const targetText = (target: string): string =>
-  target === TERMINAL ? l10n.t('command for a terminal') : target;
+  target === TERMINAL_TARGET ? l10n.t('command for a terminal') : target;
 
 export const copyConfiguration: Command = async ({ agentBridge }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the configuration");
@@ -30,7 +37,9 @@ export const copyConfiguration: Command = async ({ agentBridge }, _argument, run
   }
   const { text, target } = copied;
   const done =
-    target === TERMINAL ? l10n.t('Copied. Run it in a terminal.') : l10n.t('Copied. Add it to {0}.', target);
+    target === TERMINAL_TARGET
+      ? l10n.t('Copied. Run it in a terminal.')
+      : l10n.t('Copied. Add it to {0}.', target);
   await copyText(text(launch), done);
 };
 
@@ -43,12 +52,12 @@ function choices(): Choice<ClientFormat | WorkspaceFolder>[] {
       description: l10n.t('for Claude Code; shows the difference first'),
       value: folder,
     })),
-    ...CLIENTS.map((client) => ({
+    ...MCP_CLIENTS.map((client) => ({
       label: client.label,
       description: targetText(client.target),
       value: client,
     })),
-    ...HOOKS.map((hook) => ({
+    ...AGENT_HOOKS.map((hook) => ({
       label: l10n.t('{0}: a moment for Undo before each turn', hook.label),
       description: hook.target,
       value: hook,

@@ -17,10 +17,10 @@ import {
   branchIdSchema,
   defineTool,
   optionalField,
-  INTERRUPTS,
+  INTERRUPTING_HINTS,
   joinNotes,
   projectIdSchema,
-  READS,
+  READING_HINTS,
   truncationFields,
   skipNote,
   skipSchema,
@@ -43,7 +43,7 @@ export const branchTools = {
   listBranches: defineTool({
     title: 'List branches',
     description: 'Lists the branches of a project. Change only yours.',
-    hints: READS,
+    hints: READING_HINTS,
     input: z.strictObject({
       projectId: optionalField(projectIdSchema, "Default: the folder's or the only project."),
       skip: skipSchema,
@@ -92,7 +92,7 @@ export const branchTools = {
   resetBranch: defineTool({
     title: 'Reset branch',
     description: "Replaces a branch's data with its parent's. Asks the user unless the branch is yours.",
-    hints: INTERRUPTS,
+    hints: INTERRUPTING_HINTS,
     input: z.strictObject(ids),
     output: change,
     async run(call) {
@@ -113,7 +113,7 @@ export const branchTools = {
   deleteBranch: defineTool({
     title: 'Delete branch',
     description: 'Deletes a branch with its data. Asks the user unless the branch is yours.',
-    hints: INTERRUPTS,
+    hints: INTERRUPTING_HINTS,
     input: z.strictObject(ids),
     output: change,
     async run(call) {

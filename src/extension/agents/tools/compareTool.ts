@@ -15,7 +15,7 @@ import {
   optionalField,
   maxBytesSchema,
   projectIdSchema,
-  READS,
+  READING_HINTS,
   truncationFields,
 } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
@@ -30,7 +30,7 @@ export const compareTools = {
   compareSchema: defineTool({
     title: 'Compare schema',
     description: 'Returns how the schema of a branch differs from another, as a diff of SQL.',
-    hints: READS,
+    hints: READING_HINTS,
     input: z.strictObject({
       projectId: projectIdSchema,
       branchId: branchIdSchema,

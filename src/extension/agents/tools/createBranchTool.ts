@@ -15,7 +15,14 @@ import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './agentPermissions.ts';
 import { ensureOwnPasswords } from './ownPasswords.ts';
-import { ADDS, branchIdSchema, defineTool, optionalField, projectIdSchema, wholeNumber } from './tool.ts';
+import {
+  ADDING_HINTS,
+  branchIdSchema,
+  defineTool,
+  optionalField,
+  projectIdSchema,
+  wholeNumber,
+} from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
 const DEFAULT_HOURS = 24;
@@ -40,7 +47,7 @@ export const createBranchTool = defineTool({
   title: 'Create branch',
   description:
     'Creates your own branch: a copy of a database with its data. It expires. Can write its URL to a git-ignored env file in your folder. With the name of a branch that is yours, returns that branch.',
-  hints: ADDS,
+  hints: ADDING_HINTS,
   input,
   output: z.object({
     projectId: z.string(),

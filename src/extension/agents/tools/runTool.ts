@@ -5,7 +5,7 @@ import { SqlError } from '../../window/sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { findWorktree } from '../../gitBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { withoutValues } from './sql/sqlTool.ts';
+import { withoutLiteralValues } from './sql/sqlTool.ts';
 import type { ToolCaller, ToolDependencies } from './toolCall.ts';
 import { findTool } from './toolTable.ts';
 
@@ -84,7 +84,7 @@ export function describeCall(
       : undefined;
   const [subject] = [sql, name, computeId, branchId].filter((value) => typeof value === 'string');
   return {
-    text: sanitize(subject === sql ? withoutValues(subject ?? '') : (subject ?? ''), 120),
+    text: sanitize(subject === sql ? withoutLiteralValues(subject ?? '') : (subject ?? ''), 120),
     branchId: typeof branchId === 'string' ? branchId : compute?.branch_id,
   };
 }

@@ -20,21 +20,21 @@ interface ToolHints {
 const CLOSED = { openWorldHint: false } as const;
 
 /** The hints of a tool that only reads. */
-export const READS: ToolHints = {
+export const READING_HINTS: ToolHints = {
   ...CLOSED,
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
 };
 /** The hints of a tool that adds something, at each call again. */
-export const ADDS: ToolHints = {
+export const ADDING_HINTS: ToolHints = {
   ...CLOSED,
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: false,
 };
 /** The hints of a tool that ends connections or replaces data. */
-export const INTERRUPTS: ToolHints = {
+export const INTERRUPTING_HINTS: ToolHints = {
   ...CLOSED,
   readOnlyHint: false,
   destructiveHint: true,

@@ -31,12 +31,12 @@ import { findGatedBranch, type GatedBranch } from './agentPermissions.ts';
 import { OPERATIONS_WAIT } from './branchChange.ts';
 import { fittingItems, MAX_OUTPUT } from '../outputText.ts';
 import {
-  ADDS,
+  ADDING_HINTS,
   branchIdSchema,
   defineTool,
   joinNotes,
   optionalField,
-  INTERRUPTS,
+  INTERRUPTING_HINTS,
   projectIdSchema,
   truncationFields,
 } from './tool.ts';
@@ -50,7 +50,7 @@ export const undoTools = {
     title: 'Undo',
     description:
       'Restores a branch to an earlier time; another branch keeps its data. Without to, lists moments. Asks the user unless the branch is yours.',
-    hints: { ...INTERRUPTS, idempotentHint: false },
+    hints: { ...INTERRUPTING_HINTS, idempotentHint: false },
     onlyReads: ({ to }) => to === undefined,
     input: z.strictObject({
       projectId: projectIdSchema,
@@ -100,7 +100,7 @@ export const undoTools = {
 export const markTurn = defineTool({
   title: 'Mark Turn',
   description: 'Marks a moment that undo offers.',
-  hints: ADDS,
+  hints: ADDING_HINTS,
   input: z.strictObject({
     turn: optionalField(z.string(), 'The same in all calls of a turn, which marks one moment.'),
   }),

@@ -11,7 +11,7 @@ import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { compareComputes } from '../../inventory/computeStatus.ts';
 import { operationsKnownSince, lastDayActivity } from '../../operations/activitySpans.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
-import { hasFailed, hasEnded } from '../../operations/pendingChange.ts';
+import { isFailedOperation, isEndedOperation } from '../../operations/pendingChange.ts';
 import { activityPicture, activitySummary } from '../../operations/ui/activityPicture.ts';
 import { parseDetailsUri, requireOwner, type DetailsDependencies } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
@@ -144,7 +144,7 @@ function actionText(action: string): string {
 }
 
 const operationDuration = ({ status, total_duration_ms: ms }: Operation): string => {
-  if (!hasEnded({ status }) || typeof ms !== 'number') return '';
+  if (!isEndedOperation({ status }) || typeof ms !== 'number') return '';
   return ms < 10_000
     ? new Intl.NumberFormat(env.language, { ...SECONDS, maximumFractionDigits: 1 }).format(ms / 1000)
     : durationText(ms / 1000);
@@ -160,7 +160,7 @@ function originText(origin: string | null | undefined): string {
 
 /** The service's status, and its message about a failure. */
 function resultText({ status, error, failures_count: failures }: Operation): string {
-  const state = hasFailed({ status }) ? l10n.t('failed') : status;
+  const state = isFailedOperation({ status }) ? l10n.t('failed') : status;
   const shown = status === 'finished' ? l10n.t('finished') : state;
   if (error) return `${shown}: ${error}`;
   return failures ? l10n.t('{0} ({1} failed attempts)', shown, failures) : shown;

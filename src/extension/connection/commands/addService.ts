@@ -8,7 +8,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { readUserFile, ignoreMissing } from '../../../base/files.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../connectionDefaults.ts';
-import { changeText } from '../../envFile/dotEnv.ts';
+import { applyReplacement } from '../../envFile/dotEnv.ts';
 import { findServiceLines, isServiceName, serviceLines, serviceName, setService } from '../serviceFile.ts';
 import { computeLabel } from '../../inventory/computeStatus.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';
@@ -77,7 +77,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
     if (!(await askAboutLoss(question, detail, l10n.t('Replace')))) return false;
   }
   // The file may have changed during the question.
-  const changed = changeText(await readText(file), (text) => setService(text, name, lines));
+  const changed = applyReplacement(await readText(file), (text) => setService(text, name, lines));
   await mkdir(path.dirname(file), { recursive: true });
   await replaceFile(file, Buffer.from(changed, 'latin1'), { mode: 0o600 });
   return true;

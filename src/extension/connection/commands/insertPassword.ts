@@ -7,7 +7,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireCompute } from '../../commandSupport/pickers.ts';
 import { readIgnoreState } from '../../envFile/gitIgnored.ts';
 import { runGit } from '../../envFile/ui/git.ts';
-import { realFile } from '../../envFile/ui/realFile.ts';
+import { resolveWorkspaceFile } from '../../envFile/ui/realFile.ts';
 import { asComputeNode } from '../../inventory/nodes.ts';
 import { loadIfOffered } from '../../window/ui/input/dialogs.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -40,7 +40,7 @@ export const insertPassword: Command = async (context, argument, run) => {
 
 /** Whether git can't commit the file. Otherwise, says why the password isn't inserted. */
 async function canTakePassword({ fsPath }: Uri): Promise<boolean> {
-  const { path } = await realFile(fsPath);
+  const { path } = await resolveWorkspaceFile(fsPath);
   const ignored = await readIgnoreState(runGit, path);
   if (ignored === 'ignored' || ignored === 'outside') return true;
   await window.showInformationMessage(

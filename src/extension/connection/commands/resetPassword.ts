@@ -1,7 +1,7 @@
 /** Reset Password…: gives a role of a branch a new password, which is shown once. */
 import { l10n } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
-import { hasEnded } from '../../operations/pendingChange.ts';
+import { isEndedOperation } from '../../operations/pendingChange.ts';
 import { canLogIn } from '../../../api/passwords.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -55,7 +55,7 @@ async function askForRole(
 }
 
 async function showPassword(role: string, { password, operations }: ResetPassword): Promise<void> {
-  const isApplied = operations.every((operation) => hasEnded(operation));
+  const isApplied = operations.every((operation) => isEndedOperation(operation));
   const detail = isApplied
     ? password
     : l10n.t(

@@ -14,7 +14,7 @@ import { window } from '../../window/ui/window.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import type { StopSignals } from '../sql/runFile.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { FileTerminal } from '../ui/fileTerminal.ts';
+import { SqlFileTerminal } from '../ui/fileTerminal.ts';
 
 export const runSqlFile: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't run the file");
@@ -37,7 +37,7 @@ export const runSqlFile: Command = async (context, argument, run) => {
   if (!(await approveChange(context.guards, change, run.initialConnection))) return;
   context.markers.add(branch, { kind: 'program', text: file.name });
   const name = `${file.name} · ${target.project} / ${branchName}`;
-  const pty = new FileTerminal(async (write, stop) => runIn(context, { target, file }, write, stop));
+  const pty = new SqlFileTerminal(async (write, stop) => runIn(context, { target, file }, write, stop));
   window.createPseudoterminal({ name, iconPath: new ThemeIcon('database'), pty }).show();
 };
 

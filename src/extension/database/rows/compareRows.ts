@@ -10,7 +10,12 @@ import type { BranchLogin } from '../sql/sqlSession.ts';
 import { adviseOnLock, toSqlError, useUsersSearchPath, withSession } from '../sql/sqlSession.ts';
 import { rangeHashesQuery, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
-import { mergeRows, NO_DIFFERENCE, type BeforeAndAfter, type RowDifference } from './mergeRows.ts';
+import {
+  findDifferingRows,
+  NO_DIFFERENCE,
+  type BeforeAndAfter,
+  type RowDifference,
+} from './findDifferingRows.ts';
 import { describeColumns, NUMBER_TYPES, USE_SERVER_ENCODING } from './readRows.ts';
 import type { RowSource } from './rowDocuments.ts';
 import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
@@ -165,7 +170,7 @@ async function compare(
       fields.flatMap((field, at) => (NUMBER_TYPES.has(field?.dataTypeID ?? 0) ? at : [])),
     ),
     key: right.key.map((at) => right.shared.indexOf(at)),
-    ...(ranges === 'none' ? NO_DIFFERENCE : await mergeRows(clients, both, ranges)),
+    ...(ranges === 'none' ? NO_DIFFERENCE : await findDifferingRows(clients, both, ranges)),
     onlyBefore: onlyBefore.map(({ name }) => name),
     onlyAfter: onlyAfter.map(({ name }) => name),
   };

@@ -4,7 +4,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { countsText } from '../../window/ui/countsText.ts';
 import type { NoTableError, RowComparison } from '../rows/compareRows.ts';
 import { tableLines, tableWidths } from '../rows/formatRows.ts';
-import type { DifferingRow } from '../rows/mergeRows.ts';
+import type { DifferingRow } from '../rows/findDifferingRows.ts';
 
 /** Such as `3 added, 1 changed, 2 deleted`. */
 export const differenceCountsText = ({ added, changed, deleted }: RowComparison): string =>

@@ -7,7 +7,7 @@ const MAX_OUTPUT = 5_000_000;
 
 type Write = (text: string) => void;
 
-export class FileTerminal implements Pseudoterminal {
+export class SqlFileTerminal implements Pseudoterminal {
   readonly #written = new EventEmitter<string>();
   readonly #closed = new EventEmitter<void>();
   readonly #run: (write: Write, stop: StopSignals) => Promise<string>;

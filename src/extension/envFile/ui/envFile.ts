@@ -3,7 +3,7 @@ import path from 'node:path';
 import { l10n, Uri } from 'vscode';
 import {
   appendLine,
-  changeText,
+  applyReplacement,
   getVariable,
   keepFormerValue,
   setVariables,
@@ -25,7 +25,7 @@ import {
 } from './fileChange.ts';
 import type { FolderEnv } from './folderEnv.ts';
 import { runGit } from './git.ts';
-import { realFile } from './realFile.ts';
+import { resolveWorkspaceFile } from './realFile.ts';
 
 /** The mode of a file that only the user may read. */
 const PRIVATE_MODE = 0o600;
@@ -68,7 +68,7 @@ export async function prepareEnv(
     const rule = path.posix.basename(uri.path);
     const ignored =
       ignoreFile &&
-      (await changeTextFile(ignoreFile, (text) => changeText(text, () => appendLine(text, rule))));
+      (await changeTextFile(ignoreFile, (text) => applyReplacement(text, () => appendLine(text, rule))));
     const change = (text: string) => {
       const changed = setVariables(text, changes);
       if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedFileError(file);
@@ -115,9 +115,9 @@ async function readEnvFile(file: Uri): Promise<EnvFile> {
   const ignoreFile = Uri.joinPath(file, '..', '.gitignore');
   if (file.scheme !== 'file')
     return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };
-  const { path, isLink } = await realFile(file.fsPath);
+  const { path, isLink } = await resolveWorkspaceFile(file.fsPath);
   // Git doesn't read rules from a link.
-  const hasRules = await realFile(ignoreFile.fsPath).then(
+  const hasRules = await resolveWorkspaceFile(ignoreFile.fsPath).then(
     (rules) => !rules.isLink,
     () => false,
   );

@@ -8,7 +8,7 @@ export const workspacePaths = (): readonly string[] =>
   (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
 
 /** @throws {Error} for a broken link, a link out of the workspace, and anything but a file */
-export async function realFile(file: string, folders = workspacePaths()): Promise<ResolvedFile> {
+export async function resolveWorkspaceFile(file: string, folders = workspacePaths()): Promise<ResolvedFile> {
   const resolved = await resolveFile(file, folders);
   const name = path.basename(file);
   if (resolved.problem === 'outside')

@@ -48,7 +48,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   const env = new FolderEnv(context.config, git.folder);
   const write = await prepareEnv(env, target, context.knownHosts.isOwn);
   if (write === undefined) return;
-  const branch = choice.existing ?? (await createAndAnnounce(context, run, place, choice.name));
+  const branch = choice.existing ?? (await createFromParent(context, run, place, choice.name));
   if (branch === undefined) return;
   const ref = refOf(branch);
   if (choice.existing === undefined) await git.writer.addCreated({ ...ref, gitBranch: git.gitBranch });
@@ -130,7 +130,7 @@ async function askForExisting(
 }
 
 /** @returns undefined if the user canceled. @throws {ApiError} */
-async function createAndAnnounce(
+async function createFromParent(
   context: CommandContext,
   run: Run,
   { git, projectId, list, refOf }: Place,

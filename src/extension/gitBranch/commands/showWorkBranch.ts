@@ -15,7 +15,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { projectName } from '../../inventory/names.ts';
 import { pickFolder } from './writeEnv.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
+import { pickOne, listSeparator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { pickGitFolder } from './gitFolder.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
@@ -48,7 +48,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
     await pickGitFolder(context, title, { rootUri: folder.uri });
   const agents = menuAction(l10n.t('Agents…'), 'hubot', showAgents);
   const groups = [first, second, [...last, agents]].filter((group) => group.length > 0);
-  const items = groups.flatMap((group, index) => (index === 0 ? group : [separator(), ...group]));
+  const items = groups.flatMap((group, index) => (index === 0 ? group : [listSeparator(), ...group]));
   const act = await singleStep(title, pickOne({ placeholder: placeholderText(work?.state, file), items }));
   await act?.();
 };

@@ -10,7 +10,7 @@ import { asBranchNode, asBranchOfSnapshots } from '../../inventory/nodes.ts';
 import { isInMap, gitBranchNameInMap } from '../../gitBranch/branchMap.ts';
 import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
 import type { Ask, StepsLeft } from '../../window/ui/input/multiStepInput.ts';
-import { enterText, pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
+import { enterText, pickOne, listSeparator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../knownHistory.ts';
 import { hasNoChanges, type FoundChanges, type MomentChanges } from '../momentChanges.ts';
 import { changesText } from '../ui/changesText.ts';
@@ -168,7 +168,7 @@ export async function askForMoment(
     const itemsOf = (group: readonly Moment[]) =>
       group.map((moment) => ({ ...itemOf(moment, found), isCurrent: moment === first }));
     const same =
-      unchanged.length > 0 ? [separator(l10n.t('no changes since then')), ...itemsOf(unchanged)] : [];
+      unchanged.length > 0 ? [listSeparator(l10n.t('no changes since then')), ...itemsOf(unchanged)] : [];
     return [...itemsOf(useful), ...same, ...(onlyUndo ? [] : [enter])];
   };
   // Nothing is shown before the changes are known: the useful moment must be the active one from the beginning.

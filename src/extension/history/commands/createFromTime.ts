@@ -10,7 +10,7 @@ import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { schemaChangesLoader } from '../momentChanges.ts';
 import { listMoments } from '../moments.ts';
-import { parentFields } from '../../account/refs.ts';
+import { parentRequestFields } from '../../account/refs.ts';
 import { removeExpiryForCopy } from '../undoBranch.ts';
 import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './askForMoment.ts';
 import { createFromSnapshot } from './changeSnapshot.ts';
@@ -42,7 +42,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
     return await createFromSnapshot(context, run, picked, { snapshotId, name, lifetime });
   const expiry = lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) };
   const creation = {
-    branch: { name, ...parentFields(source), ...expiry },
+    branch: { name, ...parentRequestFields(source), ...expiry },
     endpoints: [{ type: 'read_write' as const }],
   };
   // The parent may be a branch that an undo has kept, which expires.

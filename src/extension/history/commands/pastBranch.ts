@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
-import { parentFields, type RestoreSource } from '../../account/refs.ts';
+import { parentRequestFields, type RestoreSource } from '../../account/refs.ts';
 import { pastBranchText } from '../../window/ui/timeText.ts';
 import { nameWithTime, removeExpiryForCopy } from '../undoBranch.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
@@ -38,7 +38,11 @@ export async function createPastBranch(
   const { initialConnection } = run;
   const list = inventory.branches.forProject(projectId);
   const creation = {
-    branch: { name: nameWithTime('look', list), ...parentFields(source), expires_at: expiryAfter(lifetime) },
+    branch: {
+      name: nameWithTime('look', list),
+      ...parentRequestFields(source),
+      expires_at: expiryAfter(lifetime),
+    },
     endpoints: [{ type: 'read_write' as const }],
   };
   let expireAgain = async () => undefined as void;

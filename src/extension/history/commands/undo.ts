@@ -20,7 +20,7 @@ import { findEndingSlots } from '../../branches/endingSlots.ts';
 import { timeProblem } from '../knownHistory.ts';
 import { momentChanges, schemaChangesLoader, startIdlePrimary } from '../momentChanges.ts';
 import { listMoments, type Moment } from '../moments.ts';
-import { restoreInPlace } from '../snapshotActions.ts';
+import { restoreSnapshotInPlace } from '../snapshotActions.ts';
 import { findOutdatedEditors, refreshTabs } from '../../database/commands/outdatedEditors.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
 import {
@@ -151,7 +151,7 @@ export async function restoreSnapshot(
       const location = ProgressLocation.Notification;
       return Promise.resolve(
         window.withProgress({ location, title: l10n.t('Undoing {0}', fullName) }, () =>
-          restoreInPlace(context, ref, snapshotId, options),
+          restoreSnapshotInPlace(context, ref, snapshotId, options),
         ),
       );
     },

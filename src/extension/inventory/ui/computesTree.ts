@@ -7,7 +7,7 @@ import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParent } from '../databaseNodes.ts';
 import { DatabaseRows, type DatabaseReader } from '../databaseRows.ts';
 import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
-import type { Tree } from '../../window/ui/lazyTreeView.ts';
+import type { LazyTree } from '../../window/ui/lazyTreeView.ts';
 import { showsMark, markDecorations, markItem, nodeTooltip, treeItem, projectFields } from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
@@ -40,7 +40,7 @@ interface ComputesTreeDependencies extends MessageDependencies {
   readonly expandedProjects: ExpandedProjects;
 }
 
-export class ComputesTree implements Tree<TreeNode>, Disposable {
+export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   readonly #deps: ComputesTreeDependencies;
   readonly #inventory: Inventory;
   readonly #nodes = new NodeCache();

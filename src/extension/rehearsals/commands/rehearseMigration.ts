@@ -22,7 +22,7 @@ import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { durationText } from '../../window/ui/timeText.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { RehearsedCopy } from '../rehearseOnCopy.ts';
-import { runCommand } from '../runCommand.ts';
+import { runMigrationCommand } from '../runCommand.ts';
 import { rehearsalText, verdictSentences } from '../ui/rehearsalText.ts';
 import { chooseMigration, type Migration } from './migrationQuestion.ts';
 
@@ -56,7 +56,7 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   const report = await withCancel(
     l10n.t('Rehearsing {0} on a copy of {1}', migration.name, fullName),
     ({ signal }) =>
-      rehearseOn(context, connection, { migration, parent, database: login.database, seen }, signal),
+      rehearseOnNewCopy(context, connection, { migration, parent, database: login.database, seen }, signal),
   );
   if (report !== undefined) await showReport(context, report, { migration, branch: name, output: seen.text });
 };
@@ -115,7 +115,7 @@ interface RehearsedMigration {
 }
 
 /** @returns undefined if the user canceled */
-async function rehearseOn(
+async function rehearseOnNewCopy(
   context: CommandContext,
   connection: AccountConnection,
   { migration, parent, database, seen }: RehearsedMigration,
@@ -159,7 +159,7 @@ async function createSteps(
   const { migrationSteps } = await import('../../../rehearsal/migrationSteps.ts');
   const folder = (workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath;
   const run = async (command: string, { url }: RehearsedCopy) =>
-    exitCodeOf(runCommand({ command, folder, url }, write, signal), command, output);
+    exitCodeOf(runMigrationCommand({ command, folder, url }, write, signal), command, output);
   const migration = kind === 'folder' ? { folder: uri.fsPath } : { command: name };
   return await migrationSteps(migration, { run, write }, signal);
 }

@@ -12,7 +12,7 @@ import type { ApiKey } from '../../../api/records/records.ts';
 import { DisposableStore, toDisposable, type Disposable } from '../../../base/disposable.ts';
 import type { ApiKeyList } from '../apiKeys/apiKeyList.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
-import type { Tree } from '../../window/ui/lazyTreeView.ts';
+import type { LazyTree } from '../../window/ui/lazyTreeView.ts';
 import { setViewMessage } from '../../window/ui/window.ts';
 import { isRejected } from '../../../api/transport/errors.ts';
 import type { ApiKeyNode } from '../../inventory/nodes.ts';
@@ -23,7 +23,7 @@ import { unreadableRecordItem } from '../../inventory/ui/treeItems.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 
 /** Redrawn completely if any row looks different, because it has few rows and no children. */
-export class ApiKeysTree implements Tree<KeysNode>, Disposable {
+export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
   readonly #keys: ApiKeyList;
   readonly #changed = new EventEmitter<undefined>();
   readonly #disposables = new DisposableStore();

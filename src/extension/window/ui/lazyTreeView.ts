@@ -14,7 +14,7 @@ import { keepUnlessRejected } from '../keepUnlessRejected.ts';
 import { safeRow } from './window.ts';
 
 /** A tree for VS Code, whose code is loaded when the view is shown. */
-export interface Tree<Node> {
+export interface LazyTree<Node> {
   readonly onDidChangeTreeData: Event<Node[] | undefined>;
   getChildren(node?: Node): Promise<Node[]>;
   getTreeItem(node: Node): TreeItem;
@@ -27,12 +27,12 @@ export interface Tree<Node> {
 /** @param isFlat whether rows have no children and can't be dragged */
 export function createLazyTreeView<Node>(
   id: string,
-  loadTree: () => Promise<Tree<Node>>,
+  loadTree: () => Promise<LazyTree<Node>>,
   disposables: DisposableStore,
   { isFlat = false } = {},
 ): TreeView<Node> {
   const changed = disposables.add(new EventEmitter<Node[] | undefined>());
-  let tree: Tree<Node> | undefined;
+  let tree: LazyTree<Node> | undefined;
   const load = keepUnlessRejected(async () => {
     tree = await loadTree();
     disposables.add(tree.onDidChangeTreeData((nodes) => changed.fire(nodes)));

@@ -10,7 +10,7 @@ import {
   checkUserSettings,
 } from '../server/settings.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
-import { startServer } from '../server/launchServer.ts';
+import { startInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { runProgram } from '../server/runProgram.ts';
 import type { ServerDependencies } from './branchData.ts';
@@ -38,7 +38,7 @@ async function startPrivateServer(deps: ServerDependencies, branchId: string): P
   // Recovery and prepared transactions may need as much as the last primary had.
   const settings = deps.branches.standbySettings(branchId);
   const onSocketOnly = process.platform !== 'win32' && { listen_addresses: '' };
-  return startServer(deps, {
+  return startInternalServer(deps, {
     compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
     dataDir,
     name: branchId,

@@ -1,6 +1,11 @@
 /** Counted changes by the names of the tables. */
 import type { TableChange } from '../../core/branchHistory.ts';
-import { databaseOfKey, fileOfKey, type CatalogChange, type NamedObject } from '../wal/catalogChanges.ts';
+import {
+  databaseOfFileKey,
+  fileOfFileKey,
+  type CatalogChange,
+  type NamedObject,
+} from '../wal/catalogChanges.ts';
 import type { CountedChanges } from '../wal/changeCounter.ts';
 import type { PlacedChange, RowCounts } from '../wal/transaction.ts';
 import type { TableNames } from './tableNames.ts';
@@ -13,7 +18,7 @@ type Kinds = ReadonlySet<CatalogChange['kind']>;
 export function changedDatabases(counted: readonly (CountedChanges | undefined)[]): ReadonlySet<number> {
   const all = counted.flatMap((changes) => changes ?? []);
   return new Set([
-    ...all.flatMap(({ rows }) => [...rows.keys()].map(databaseOfKey)),
+    ...all.flatMap(({ rows }) => [...rows.keys()].map(databaseOfFileKey)),
     ...all.flatMap(({ tables }) => tables.map(({ database }) => database)),
   ]);
 }
@@ -111,8 +116,8 @@ function tableChangesOfDatabase(
     drafts.addChange(name, change === 'dropped' && present.has(tableKey(name)) ? 'replaced' : change);
   }
   for (const [file, counts] of rows) {
-    if (databaseOfKey(file) !== id) continue;
-    const table = names.files.get(fileOfKey(file)) ?? oldFiles.get(file) ?? 0;
+    if (databaseOfFileKey(file) !== id) continue;
+    const table = names.files.get(fileOfFileKey(file)) ?? oldFiles.get(file) ?? 0;
     const found = names.tables.get(table);
     // Undo removes the rows of a new table with the table, but not those of a new partition of an old one.
     if (found === undefined || (!found.isPartition && tables.has(table, 'created'))) continue;

@@ -10,8 +10,8 @@ import type { ServerDependencies } from '../branchData/branchData.ts';
 import {
   createAtomically,
   makePrivateFolder,
-  removeAll,
-  removeData,
+  removeFileOrFolder,
+  removeLargeFolder,
   writePrivateFile,
 } from '../storage/privateFiles.ts';
 import {
@@ -54,7 +54,7 @@ export async function createBranchData(
     await branches.lock(id).exclusive(async () => branches.ensureDataDir(id, keepsHistory));
   } catch (error) {
     // The password of a new branch may be known already, so the next service must find it.
-    if (!shutdownSignal.aborted) removeAll(storage.branch(id));
+    if (!shutdownSignal.aborted) removeFileOrFolder(storage.branch(id));
     throw error;
   }
 }
@@ -87,7 +87,7 @@ async function finishSchema(deps: ServerDependencies, id: string): Promise<void>
       .exclusive(async () => withBranchServer(deps, id, async ({ address }) => removeRows(deps, address)));
     rmSync(mark);
   } catch (error) {
-    if (!deps.shutdownSignal.aborted) removeAll(folder);
+    if (!deps.shutdownSignal.aborted) removeFileOrFolder(folder);
     throw error;
   }
 }
@@ -125,7 +125,7 @@ async function replaceBranch(
   await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
   // Roles keep their passwords, as on the public service, so that connection strings stay valid.
   if (sourceId !== id) new RolePasswords(replacement).plan(passwords);
-  removeAll(old);
+  removeFileOrFolder(old);
   // If the service is killed between the two renames, the next one does the second (`storage.ts`).
   renameOverSync(folder, old);
   try {
@@ -135,14 +135,14 @@ async function replaceBranch(
     throw error;
   }
   // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next start does.
-  if (preservedId === undefined) await removeData(old).catch(() => undefined);
+  if (preservedId === undefined) await removeLargeFolder(old).catch(() => undefined);
 }
 
 export async function deleteBranchData(deps: ServerDependencies, id: string): Promise<void> {
   const { binaries, branches, storage } = deps;
   await branches.lock(id).exclusive(async () => {
     await stopOrphan(branches.folder(id), binaries.postgres);
-    await removeData(storage.branch(id));
+    await removeLargeFolder(storage.branch(id));
   });
   branches.forget(id);
   storage.removeAddress(id);

@@ -7,8 +7,8 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { BranchHistory, Moment } from '../../core/branchHistory.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
-import { makePrivateFolder, removeData, writePrivateFile } from '../storage/privateFiles.ts';
-import { startServer } from '../server/launchServer.ts';
+import { makePrivateFolder, removeLargeFolder, writePrivateFile } from '../storage/privateFiles.ts';
+import { startInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
 import { INTERNAL_SERVER_CU } from '../server/settings.ts';
@@ -41,7 +41,7 @@ export async function readAtMoment<T>(
   try {
     return await copyDataAt(deps, branchId, folder, moment, read);
   } finally {
-    await removeData(folder);
+    await removeLargeFolder(folder);
   }
 }
 
@@ -186,7 +186,7 @@ async function withRecoveredServer<T>(
   const { max_prepared_transactions = 0, ...standby } = deps.branches.standbySettings(branchId) ?? {};
   const name = path.basename(path.dirname(dataDir));
   try {
-    const server = await startServer(deps, {
+    const server = await startInternalServer(deps, {
       compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
       dataDir,
       name,

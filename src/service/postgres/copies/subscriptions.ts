@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { keptWalSettings } from '../history/history.ts';
-import { startServer } from '../server/launchServer.ts';
+import { startInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { INTERNAL_SERVER_CU } from '../server/settings.ts';
 import { withSuperuser } from '../server/superuser.ts';
@@ -28,7 +28,7 @@ export async function leaveSubscriptions(
   if (!mayHaveSubscriptions(deps.branches.folder(branchId))) return;
   const name = path.basename(folder);
   try {
-    const server = await startServer(deps, {
+    const server = await startInternalServer(deps, {
       compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
       dataDir: path.join(folder, 'data'),
       name,

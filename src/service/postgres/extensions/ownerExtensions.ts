@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { makePrivateFolder, removeAll } from '../storage/privateFiles.ts';
+import { makePrivateFolder, removeFileOrFolder } from '../storage/privateFiles.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { rewriteIfOnlyDefinitions } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
@@ -107,7 +107,7 @@ function ownerExtensionsFolder(
   const all = path.join(root, 'extensions');
   const made = path.join(all, key);
   if (existsSync(made)) return made;
-  removeAll(all);
+  removeFileOrFolder(all);
   const unfinished = `${made}.new`;
   makePrivateFolder(path.join(unfinished, 'extension'));
   for (const [name, rules] of Object.entries(PACKAGED_OWNER_EXTENSIONS))

@@ -8,7 +8,12 @@ import { copyFileSync, existsSync, linkSync, readFileSync, rmSync, statSync } fr
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { KEPT_WAL_FILE } from '../server/settings.ts';
-import { databasesSize, namesInFolder, removeData, writePrivateFile } from '../storage/privateFiles.ts';
+import {
+  databasesSize,
+  namesInFolder,
+  removeLargeFolder,
+  writePrivateFile,
+} from '../storage/privateFiles.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { BranchSize } from '../../core/branchHistory.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
@@ -209,7 +214,7 @@ export async function removeUnusedBases({ root }: Storage): Promise<void> {
   );
   const bases = path.join(root, 'bases');
   for (const name of namesInFolder(bases))
-    if (!used.has(name) && !name.endsWith('.new')) await removeData(path.join(bases, name));
+    if (!used.has(name) && !name.endsWith('.new')) await removeLargeFolder(path.join(bases, name));
 }
 
 export const writeKeptWalFile = (branchFolder: string): void =>

@@ -18,8 +18,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../../base/systemReason.ts';
 import type { Certificate } from '../server/certificate.ts';
-import { cancelRequest, errorResponse, readBackendKey, readFirstPacket } from './protocol.ts';
-import { sendAndAwaitAnswer, connectTo, pipeBothWays } from './sockets.ts';
+import { cancelPacket, errorResponse, readBackendKey, readFirstPacket } from './protocol.ts';
+import { sendAndAwaitAnswer, connectToServer, pipeBothWays } from './sockets.ts';
 import { ClientRefusal } from './refusal.ts';
 import { filterStartupPacket, readReplicationRequest, type ReplicationRequest } from './startupPacket.ts';
 import { GatewayTls } from './gatewayTls.ts';
@@ -183,7 +183,7 @@ export class Gateway {
     const address = this.#target.running();
     if (address === undefined) client.destroy();
     else {
-      const server = connectTo(plainSocketOptions(address));
+      const server = connectToServer(plainSocketOptions(address));
       server.write(packet);
       pipeBothWays(client, server);
     }
@@ -213,7 +213,7 @@ export class Gateway {
   #followSession(client: net.Socket, server: net.Socket): void {
     onBackendKey(server, (key) => {
       this.#rememberPort(client, key.readInt32BE(0));
-      this.#endWithClient(client, server, cancelRequest(key));
+      this.#endWithClient(client, server, cancelPacket(key));
     });
   }
 
@@ -235,7 +235,7 @@ export class Gateway {
       const address = this.#target.running();
       // The statement is canceled again afterwards, because the client may have sent several.
       if (address !== undefined)
-        connectTo(plainSocketOptions(address)).once('close', cancelLater).resume().end(request);
+        connectToServer(plainSocketOptions(address)).once('close', cancelLater).resume().end(request);
     };
     const cancelLater = () => {
       if (!server.destroyed) timer = setTimeout(cancel, LOST_CLIENT_LIMIT);
@@ -250,7 +250,7 @@ export class Gateway {
   async #forward(client: net.Socket, packet: Buffer, isSecure: boolean): Promise<net.Socket> {
     for (let attempt = 1; ; attempt += 1) {
       const address = await this.#target.ensureRunning();
-      const server = connectTo(isSecure ? tlsSocketOptions(address) : plainSocketOptions(address));
+      const server = connectToServer(isSecure ? tlsSocketOptions(address) : plainSocketOptions(address));
       try {
         return await sendAndAwaitAnswer(isSecure ? await this.#tls.connect(server) : server, packet);
       } catch (error) {

@@ -63,7 +63,7 @@ export function readBackendKey(received: Buffer): Buffer | 'none' | undefined {
 }
 
 /** The packet that ends the statement of the session with this key. */
-export function cancelRequest(key: Buffer): Buffer {
+export function cancelPacket(key: Buffer): Buffer {
   const head = Buffer.alloc(8);
   head.writeInt32BE(head.length + key.length, 0);
   head.writeInt32BE(CANCEL_REQUEST, 4);

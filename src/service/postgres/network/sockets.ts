@@ -1,7 +1,7 @@
 /** Connections of the gateway to servers, and between servers and clients. */
 import net from 'node:net';
 
-export function connectTo(address: net.NetConnectOpts): net.Socket {
+export function connectToServer(address: net.NetConnectOpts): net.Socket {
   const server = net.connect({ ...address, noDelay: true, allowHalfOpen: true });
   // If the caller adds TLS, nothing else listens for its errors.
   return server.on('error', () => server.destroy());

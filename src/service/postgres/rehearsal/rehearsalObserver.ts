@@ -91,7 +91,7 @@ export class RehearsalObserver {
 
   /** Connects a client to the server, both of which are past their first messages. */
   connect(client: net.Socket, server: net.Socket): void {
-    const session = this.#session();
+    const session = this.#trackSession();
     const tap = new StatementTap(session);
     const [toServer, toClient] = [tap.fromClient(), tap.fromServer()];
     server.on('error', () => server.destroy());
@@ -127,7 +127,7 @@ export class RehearsalObserver {
     return performance.now() - this.#began;
   }
 
-  #session(): StatementEvents {
+  #trackSession(): StatementEvents {
     const session: Session = {
       number: (this.#sessionCount += 1),
       statement: -1,

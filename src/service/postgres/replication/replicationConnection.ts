@@ -21,7 +21,7 @@ export interface ReplicationSender {
 
 /** Only COPY FROM has longer ones, which a replication connection doesn't need. Bytes. */
 const MAX_MESSAGE = 1_048_576;
-/** A session that has nothing to do sends hardly anything, unless it listens for notifications. */
+/** The chunks of the session that are kept while the sender answers. Only a session that listens for notifications sends as many. */
 const MAX_HELD = 1000;
 const HEAD = 5;
 const [QUERY, READY] = ['Q'.charCodeAt(0), 'Z'.charCodeAt(0)];

@@ -75,8 +75,10 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
  * are those of a rehearsed branch, and its subscriptions receive nothing.
  * @throws {EngineError} with Postgres's reason
  */
-export const startServer = async (deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> =>
-  startPostmaster(deps, { ...start, settings: { ...start.settings, ...OWN_WORK } });
+export const startInternalServer = async (
+  deps: LaunchDependencies,
+  start: StartOptions,
+): Promise<Postmaster> => startPostmaster(deps, { ...start, settings: { ...start.settings, ...OWN_WORK } });
 
 const OWN_WORK: Settings = { synchronous_standby_names: '', max_logical_replication_workers: 0 };
 

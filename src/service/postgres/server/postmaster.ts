@@ -6,7 +6,13 @@ import { EngineError } from '../../core/computeEngine.ts';
 import type { PostgresBinaries } from './programs.ts';
 import type { ServerAddress } from './serverAddress.ts';
 import { isAdministratorRefused, findReason } from './serverLog.ts';
-import { TIMED_OUT, pgCtl, ServerProcess, withTimeLimit, type ServerOptions } from './serverProcess.ts';
+import {
+  TIMED_OUT,
+  pgCtlProgram,
+  ServerProcess,
+  withTimeLimit,
+  type ServerOptions,
+} from './serverProcess.ts';
 
 interface PostmasterOptions {
   readonly binaries: PostgresBinaries;
@@ -40,7 +46,7 @@ export class Postmaster extends ServerProcess {
         inherited,
       });
     } catch (error) {
-      const program = pgCtl(binaries.postgres);
+      const program = pgCtlProgram(binaries.postgres);
       if (!isAdministratorRefused(error) || !existsSync(program)) throw error;
       return startAndWait(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
     }

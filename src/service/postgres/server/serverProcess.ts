@@ -124,7 +124,7 @@ export function signalServer(program: string, pid: number, signal: NodeJS.Signal
   if (process.platform !== 'win32' || signal === 'SIGKILL') sendSignal(pid, signal);
   else
     execFile(
-      pgCtl(program),
+      pgCtlProgram(program),
       ['kill', signal.slice('SIG'.length), String(pid)],
       { windowsHide: true },
       () => {},
@@ -132,7 +132,7 @@ export function signalServer(program: string, pid: number, signal: NodeJS.Signal
 }
 
 /** The program that is next to this one. */
-export const pgCtl = (postgres: string): string =>
+export const pgCtlProgram = (postgres: string): string =>
   path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
 
 /** Sends a signal to a process that may have just ended. */

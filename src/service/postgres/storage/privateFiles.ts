@@ -17,10 +17,10 @@ export function makePrivateFolder(folder: string): void {
 }
 
 /** Removes a file or folder if it exists. On Windows, files of a server that has just ended stay open for a moment. */
-export const removeAll = (file: string): void => rmSync(file, REMOVAL);
+export const removeFileOrFolder = (file: string): void => rmSync(file, REMOVAL);
 
 /** Removes a folder with much data, without blocking this thread. */
-export const removeData = async (folder: string): Promise<void> => rm(folder, REMOVAL);
+export const removeLargeFolder = async (folder: string): Promise<void> => rm(folder, REMOVAL);
 
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 };
 
@@ -63,13 +63,13 @@ export async function createAtomically(
   unfinished = `${folder}.new`,
 ): Promise<void> {
   // Left by a service that was killed.
-  removeAll(unfinished);
+  removeFileOrFolder(unfinished);
   try {
     await fill(unfinished);
-    removeAll(folder);
+    removeFileOrFolder(folder);
     renameOverSync(unfinished, folder);
   } catch (error) {
-    removeAll(unfinished);
+    removeFileOrFolder(unfinished);
     if (!hasRemedy(error)) throw error;
     throw new EngineError(`Cannot write ${folder}: ${systemReason(error)}`, { cause: error });
   }

@@ -21,7 +21,13 @@ import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
 import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { makePrivateFolder, namesInFolder, removeAll, removeData, writePrivateFile } from './privateFiles.ts';
+import {
+  makePrivateFolder,
+  namesInFolder,
+  removeFileOrFolder,
+  removeLargeFolder,
+  writePrivateFile,
+} from './privateFiles.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const MAX_SOCKET_PATH_LENGTH = 103;
@@ -75,15 +81,16 @@ export function openStorage(root: string): Storage {
     },
     removeAddress(name) {
       loopbackPorts.delete(name);
-      if (sockets !== undefined) removeAll(path.join(sockets, shortHash(name)));
+      if (sockets !== undefined) removeFileOrFolder(path.join(sockets, shortHash(name)));
     },
     removeSockets() {
-      removeAll(sockets ?? socketsRoot(root));
+      removeFileOrFolder(sockets ?? socketsRoot(root));
       sockets = undefined;
     },
     removeCompute(computeId) {
       storage.removeAddress(computeId);
-      for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
+      for (const folder of [storage.replica(computeId), storage.pooler(computeId)])
+        removeFileOrFolder(folder);
     },
   };
   return storage;
@@ -113,7 +120,7 @@ export async function removeUnrecorded(storage: Storage, { branches, computes }:
 }
 
 async function removeEntries(folder: string, isLeft: (name: string) => boolean): Promise<void> {
-  for (const name of namesInFolder(folder).filter(isLeft)) await removeData(path.join(folder, name));
+  for (const name of namesInFolder(folder).filter(isLeft)) await removeLargeFolder(path.join(folder, name));
 }
 
 const shortHash = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);

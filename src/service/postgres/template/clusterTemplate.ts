@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { copyTree } from '../storage/copyTree.ts';
-import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
+import { writePrivateFile, createAtomically, removeFileOrFolder } from '../storage/privateFiles.ts';
 import { isUnreadableForInitdb } from '../server/asciiPath.ts';
 import { packedClusterFile, PACKED_MAJOR, type PostgresBinaries } from '../server/programs.ts';
 import { settingArguments, sharedMemorySettings, type Settings } from '../server/settings.ts';
@@ -97,7 +97,7 @@ async function initializeFromPacked(
     return true;
   } catch (error) {
     shutdownSignal.throwIfAborted();
-    removeAll(folder);
+    removeFileOrFolder(folder);
     if (hasRemedy(error)) throw error;
     return false;
   }

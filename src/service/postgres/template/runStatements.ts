@@ -1,7 +1,7 @@
 /** Runs statements on a data directory that is being created and has no server. */
 import { asEngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
-import { startServer } from '../server/launchServer.ts';
+import { startInternalServer } from '../server/launchServer.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { isAdministratorRefused } from '../server/serverLog.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
 import { hasAccount } from './systemAccount.ts';
 
-type Dependencies = Parameters<typeof startServer>[0] &
+type Dependencies = Parameters<typeof startInternalServer>[0] &
   SuperuserLogin & { readonly shutdownSignal: AbortSignal };
 
 interface Target {
@@ -78,7 +78,7 @@ export async function runOnServer(
   { database, settings }: Target,
 ): Promise<void> {
   const compute = { id: 'template', minCu: INTERNAL_SERVER_CU };
-  const server = await startServer(deps, {
+  const server = await startInternalServer(deps, {
     compute,
     dataDir,
     name: dataDir,

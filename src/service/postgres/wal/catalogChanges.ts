@@ -227,8 +227,8 @@ export const isRewrittenCatalog = (catalog: number, file: number): boolean =>
   CATALOGS.has(catalog) && file !== catalog;
 
 export const fileKey = (database: number, file: number): string => `${database}/${file}`;
-export const databaseOfKey = (key: string): number => Number(key.split('/')[0]);
-export const fileOfKey = (key: string): number => Number(key.split('/')[1]);
+export const databaseOfFileKey = (key: string): number => Number(key.split('/')[0]);
+export const fileOfFileKey = (key: string): number => Number(key.split('/')[1]);
 
 const isCatalog = ({ file, fork, database }: WalBlock) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { isAlive } from '../../../../src/base/processIdentity.ts';
-import { runCommand } from '../../../../src/extension/rehearsals/runCommand.ts';
+import { runMigrationCommand } from '../../../../src/extension/rehearsals/runCommand.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { withVariables } from '../../../helpers/withVariables.ts';
 import { until } from '../../../workbench/until.ts';
@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 describe('The command of a rehearsal', () => {
   const run = async (command: string, signal = never, folder = temporaryFolder()) => {
     let text = '';
-    const code = await runCommand({ command, folder, url: URL }, (more) => (text += more), signal);
+    const code = await runMigrationCommand({ command, folder, url: URL }, (more) => (text += more), signal);
     return { code, text };
   };
 

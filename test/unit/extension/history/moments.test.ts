@@ -9,7 +9,7 @@ import {
   type BranchHistory,
   type Moment,
 } from '../../../../src/extension/history/moments.ts';
-import { parentFields } from '../../../../src/extension/account/refs.ts';
+import { parentRequestFields } from '../../../../src/extension/account/refs.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.UTC(2026, 10, 26, 14, 32);
@@ -238,7 +238,7 @@ describe('The moments of Undo', () => {
       at: { lsn: change?.lsn, timestamp: change?.before },
     }));
     assert.deepEqual(found, own);
-    assert.deepEqual(found.map(parentFields), [
+    assert.deepEqual(found.map(parentRequestFields), [
       { parent_id: 'br-main', parent_lsn: '0/3' },
       { parent_id: 'br-main', parent_lsn: '0/2' },
       { parent_id: 'br-main', parent_lsn: '0/4' },

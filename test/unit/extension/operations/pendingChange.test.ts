@@ -4,8 +4,8 @@ import {
   parsePending,
   PENDING_ENTRY,
   type PendingChange,
-  hasFailed,
-  hasEnded,
+  isFailedOperation,
+  isEndedOperation,
 } from '../../../../src/extension/operations/pendingChange.ts';
 
 const operation = { id: 'op-1', action: 'start_compute', status: 'running', failures: 0 };
@@ -58,8 +58,8 @@ describe('isFinal and hasFailed', () => {
   ] as const;
   for (const [status, isEnd, isFailure] of rows) {
     it(`${status}: ${isEnd ? 'final' : 'not final'}${isFailure ? ', failed' : ''}`, () => {
-      assert.equal(hasEnded({ status }), isEnd);
-      assert.equal(hasFailed({ status }), isFailure);
+      assert.equal(isEndedOperation({ status }), isEnd);
+      assert.equal(isFailedOperation({ status }), isFailure);
     });
   }
 });

@@ -9,7 +9,7 @@ import { requireLoginRole } from '../../agentLogin.ts';
 import { findGatedBranch } from '../agentPermissions.ts';
 import { fittingItems, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';
 import {
-  ADDS,
+  ADDING_HINTS,
   branchIdSchema,
   defineTool,
   optionalField,
@@ -55,7 +55,7 @@ export const rehearseTools = {
     title: 'Rehearse migration',
     description:
       'Runs the SQL of a migration on a copy of a branch and deletes it. Returns which tables it blocks for how long, what it loses and where it fails. dblink and foreign tables reach out. Local service only.',
-    hints: { ...ADDS, idempotentHint: true },
+    hints: { ...ADDING_HINTS, idempotentHint: true },
     // The tool changes only a copy of the branch.
     onlyReads: () => true,
     input,

@@ -24,7 +24,7 @@ export interface Choice<T> extends QuickPickItem {
 }
 
 /** A line between items, with a title or without. */
-export const separator = (label = ''): Choice<never> => ({
+export const listSeparator = (label = ''): Choice<never> => ({
   label,
   kind: QuickPickItemKind.Separator,
   value: undefined,

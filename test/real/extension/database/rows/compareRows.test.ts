@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { compareRows, NoTableError } from '../../../../../src/extension/database/rows/compareRows.ts';
-import type { DifferingRow } from '../../../../../src/extension/database/rows/mergeRows.ts';
+import type { DifferingRow } from '../../../../../src/extension/database/rows/findDifferingRows.ts';
 import { parseRowSource } from '../../../../../src/extension/database/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../../helpers/hostileSql.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { encodedHookLine, hookLine } from '../../../../../src/extension/agents/commandLine.ts';
-import { CLIENTS, HOOKS } from '../../../../../src/extension/agents/clientFormats.ts';
+import { MCP_CLIENTS, AGENT_HOOKS } from '../../../../../src/extension/agents/clientFormats.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { copyConfiguration } =
@@ -109,7 +109,7 @@ describe('Copy MCP Configuration for…', () => {
 
   it('writes no personal path to a file that a team shares', () => {
     const own = { command: path.join(os.homedir(), 'x y', 'run'), args: [path.join(os.homedir(), 'z.mjs')] };
-    for (const { target, text } of [...CLIENTS, ...HOOKS])
+    for (const { target, text } of [...MCP_CLIENTS, ...AGENT_HOOKS])
       if (target.startsWith('.'))
         assert.ok(!text(own).includes(JSON.stringify(os.homedir()).slice(1, -1)), target);
   });

@@ -2,13 +2,13 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { StopSignals } from '../../../../../src/extension/database/sql/runFile.ts';
 
-const { FileTerminal } = await import('../../../../../src/extension/database/ui/fileTerminal.ts');
+const { SqlFileTerminal } = await import('../../../../../src/extension/database/ui/fileTerminal.ts');
 
 /** A terminal whose file prints and ends when the test says so. */
 function openTerminal() {
   const ended = Promise.withResolvers<string>();
   const run = Promise.withResolvers<{ write: (text: string) => void; stop: StopSignals }>();
-  const terminal = new FileTerminal(async (write, stop) => (run.resolve({ write, stop }), ended.promise));
+  const terminal = new SqlFileTerminal(async (write, stop) => (run.resolve({ write, stop }), ended.promise));
   const state = { shown: '', closed: 0 };
   terminal.onDidWrite((text) => (state.shown += text));
   terminal.onDidClose(() => (state.closed += 1));

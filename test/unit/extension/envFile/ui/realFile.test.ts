@@ -4,13 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import '../../../../helpers/vscodeValues.ts';
 
-const { realFile } = await import('../../../../../src/extension/envFile/ui/realFile.ts');
+const { resolveWorkspaceFile } = await import('../../../../../src/extension/envFile/ui/realFile.ts');
 
 describe('realFile', () => {
   let home: string;
   let workspace: string;
   const file = (name: string) => path.join(workspace, name);
-  const find = (name: string, folder = workspace) => realFile(path.join(folder, name), [folder]);
+  const find = (name: string, folder = workspace) => resolveWorkspaceFile(path.join(folder, name), [folder]);
 
   before(function () {
     if (process.platform === 'win32') this.skip(); // Ordinary users can't create links.
@@ -61,7 +61,7 @@ describe('realFile', () => {
 
   it('accepts a link into another folder of the workspace', async () => {
     symlinkSync('../outside', file('.env'));
-    const found = await realFile(file('.env'), [path.join(home, 'gone'), workspace, home]);
+    const found = await resolveWorkspaceFile(file('.env'), [path.join(home, 'gone'), workspace, home]);
     assert.equal(found.path, path.join(home, 'outside'));
   });
 

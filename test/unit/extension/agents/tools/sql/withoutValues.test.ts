@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutValues } from '../../../../../../src/extension/agents/tools/sql/sqlTool.ts';
+import { withoutLiteralValues } from '../../../../../../src/extension/agents/tools/sql/sqlTool.ts';
 
 describe('withoutValues', () => {
   for (const [sql, text] of [
@@ -9,5 +9,5 @@ describe('withoutValues', () => {
     ['alter role a password $é$word$é$', 'alter role a password …'],
     ["alter role a password U&'word'", 'alter role a password U&…'],
   ] as const)
-    it(`shows ${sql} as ${text}`, () => assert.equal(withoutValues(sql), text));
+    it(`shows ${sql} as ${text}`, () => assert.equal(withoutLiteralValues(sql), text));
 });

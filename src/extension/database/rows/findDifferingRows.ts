@@ -35,7 +35,7 @@ const MAX_SHOWN = 20_000;
 const MAX_TEXT = 8_000_000;
 
 /** @param ranges those whose rows are read @throws {Error} of Postgres */
-export async function mergeRows(
+export async function findDifferingRows(
   clients: BeforeAndAfter<Client>,
   sources: BeforeAndAfter<ComparedSource>,
   ranges: RangeMask,
