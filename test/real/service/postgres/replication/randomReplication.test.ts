@@ -115,16 +115,13 @@ describe(`Programs that follow random changes (seed ${RANDOM_SEED})`, () => {
         return transact(client, 'column', `update items set ${name} = '${n}' where id % 4 = 0`);
       }
       case 6:
-        // Rows are decoded by the table as it was for their statement. A rewrite itself isn't sent.
+        // Rows are decoded by the table as it was for their statement. A rewrite itself isn't sent. Nothing of it is in a savepoint that is
+        // rolled back, because Postgres 18.4 then can refuse to decode it: docs/local-service.md.
         if (below(2) === 0)
           return transact(
             client,
             'rewrite',
             `update items set changed = changed + 1 where id % 3 = ${n % 3}`,
-            'savepoint s',
-            `alter table items add column undone int default ${n}`,
-            `update items set undone = id, word = 'undone'`,
-            'rollback to s',
             `alter table items alter column changed type ${below(2) === 0 ? 'int' : 'bigint'}`,
             `update items set word = 'rewritten ${n}' where id % 3 = 1`,
           );
