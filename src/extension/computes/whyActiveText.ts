@@ -50,8 +50,11 @@ function stateText({ cause, lastUsed }: WhyActive, l10n: Translator): string | u
       return l10n.t('Disabled.');
     case 'suspended':
       return lastUsed === undefined
-        ? l10n.t('Idle.')
-        : l10n.t('Idle, and last active {0} ago.', approximateDuration(lastUsed, l10n));
+        ? l10n.t('Idle. It starts when somebody connects.')
+        : l10n.t(
+            'Idle, and last active {0} ago. It starts when somebody connects.',
+            approximateDuration(lastUsed, l10n),
+          );
     case 'starting':
       return l10n.t('Starting.');
     case 'suspending':

@@ -46,7 +46,7 @@ export const createApiKey: Command = async (context, _argument, run) => {
   const { key } = created;
   context.log.addSecret(key);
   const detail = l10n.t(
-    '{0}\n\nThis is the only time the key is shown. Store it in a safe place, such as a password manager.',
+    'This is the only time the key is shown. Store it in a safe place, such as a password manager.\n\n{0}',
     key,
   );
   const done = l10n.t('Copied API key “{0}”', sanitize(name));

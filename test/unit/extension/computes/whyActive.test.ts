@@ -234,7 +234,7 @@ const STAGED: readonly (readonly [
     'suspended',
     { compute: { ...compute, current_state: 'idle', last_active: at(7300) }, operations: polled },
     'suspended',
-    /^Idle, and last active 2 hr ago\. Started 14 times in the last day, every 10 min or so: something polls\./,
+    /^Idle, and last active 2 hr ago\. It starts when somebody connects\. Started 14 times in the last day, every 10 min or so: something polls\./,
   ],
   ['disabled', { compute: { ...compute, current_state: 'idle', disabled: true } }, 'disabled', /^Disabled\./],
   [

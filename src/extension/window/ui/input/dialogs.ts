@@ -26,7 +26,10 @@ export const lossText = (detail: string): string => l10n.t("This can't be undone
  * @returns whether the user chose the action
  */
 export async function askAboutLoss(question: string, detail: string, action: string): Promise<boolean> {
-  return (await window.ask(question, lossText(detail), l10n.t('Keep As It Is'), action)) === action;
+  const isChosen = (await window.ask(question, lossText(detail), l10n.t('Keep As It Is'), action)) === action;
+  // Two buttons change nothing, and Enter presses one of them.
+  if (!isChosen) announce(l10n.t('Nothing was changed'), 'info');
+  return isChosen;
 }
 
 /** Shows a secret that the service doesn't return again. Modal, so that the user can't miss it. */
