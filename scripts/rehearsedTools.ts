@@ -6,7 +6,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Report } from '../src/rehearsal/report.ts';
+import type { RehearsalReport } from '../src/rehearsal/report.ts';
 import { temporaryFolder } from '../test/helpers/localService.ts';
 import { installProgram } from '../test/helpers/npxProgram.ts';
 import type { MigrationCase } from '../test/real/rehearsal/cases/case.ts';
@@ -102,7 +102,7 @@ async function rehearse({
   folder: cwd,
   branchId,
   command,
-}: Pick<Pending, 'folder' | 'branchId' | 'command'>): Promise<Report> {
+}: Pick<Pending, 'folder' | 'branchId' | 'command'>): Promise<RehearsalReport> {
   const args = [
     'rehearse',
     '--json',
@@ -122,5 +122,5 @@ async function rehearse({
       resolve(text);
     });
   });
-  return JSON.parse(output) as Report;
+  return JSON.parse(output) as RehearsalReport;
 }

@@ -49,6 +49,10 @@ interface ReadFile {
 /** The limit for programs that replace the file again and again. */
 const MAX_ATTEMPTS = 100;
 
+/**
+ * Replaces the file until no other program has written to it in between. Such a late write, found in the replaced file, is given to
+ * `change` in the next attempt, so that it isn't lost.
+ */
 async function changeUntilWritten(
   file: string,
   change: Change,

@@ -97,7 +97,7 @@ function createApp(context: ExtensionContext, active: ActiveViews, disposables: 
   };
   listenForAgents();
   disposables.add(active.accountChanged.event(listenForAgents));
-  // Another window may have enabled them.
+  // Another window may have enabled agents.
   disposables.add(window.onDidChangeWindowState(listenForAgents));
   if (active.interruptedRotations.length > 0) void reportRotations(app, active.interruptedRotations);
   return app;

@@ -62,7 +62,7 @@ import { openConnectionIn } from './connection/commands/openIn.ts';
 import { insertPassword } from './connection/commands/insertPassword.ts';
 import { openPsql } from './connection/commands/psql.ts';
 import { writeEnv } from './gitBranch/commands/writeEnv.ts';
-import type { Command, CommandContext, Run } from './commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from './commandSupport/context.ts';
 import { createProject, deleteProject, renameProject, turnOnReplication } from './browse/commands/project.ts';
 import { recoverProject } from './browse/commands/recoverProject.ts';
 import { resetPassword } from './connection/commands/resetPassword.ts';
@@ -202,7 +202,7 @@ export async function handleCommand(
   const selected = selectionFor(context, argument);
   if (selected === undefined && argument !== undefined) return undefined;
   const { connection: initialConnection } = context.session;
-  const run: Run = { failureMessage: l10n.t('The command failed'), initialConnection };
+  const run: CommandRun = { failureMessage: l10n.t('The command failed'), initialConnection };
   try {
     return (await COMMANDS[id](context, selected, run)) ?? undefined;
   } catch (error) {

@@ -4,7 +4,7 @@ import type { DisposableStore } from '../base/disposable.ts';
 import type { OpenClient } from './account/accountConnection.ts';
 import { Accounts } from './account/accounts.ts';
 import { ApiKeyList } from './signIn/apiKeys/apiKeyList.ts';
-import { Guards } from './operations/guards.ts';
+import { ChangeGuards } from './operations/guards.ts';
 import { Session } from './account/session.ts';
 import { AgentBranches } from './inventory/agentBranches.ts';
 import { sharedMemory } from './agents/sharedMemory.ts';
@@ -76,7 +76,7 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     connectionDefaults: new ConnectionDefaults(session, memory),
     lastCompute: new LastCompute(session, memory),
     expandedProjects: new ExpandedProjects(session, memory),
-    guards: new Guards(session, inventory, config),
+    guards: new ChangeGuards(session, inventory, config),
     computeActions: new ComputeActions(session, inventory, sender),
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationRecords: rotationRecords(context.globalStorageUri),

@@ -51,7 +51,7 @@ export async function takeLease({
   }
   const ending = new AbortController();
   const end = () => ending.abort(connectionLost());
-  // Fires before the response's `close`, so that nothing is sent in between.
+  // The socket's `end` comes before the response's `close`, so that nothing is sent in between.
   response.socket.once('end', end);
   response.once('close', end);
   // Reading the response, which is one short line, is needed to notice its end.

@@ -47,7 +47,7 @@ export async function startAttachedService(
   };
   const stop = () => {
     takeSignals();
-    // A signal would end it at once there, and leave its files and the processes of Postgres.
+    // On Windows, a signal would end the service at once, and leave its files and the processes of Postgres.
     if (process.platform === 'win32') child.stdin.end(`${END_SERVICE_LINE}\n`);
     else child.kill('SIGTERM');
     return ended;

@@ -3,7 +3,7 @@
  * accept unknown arguments, and so misspelled ones.
  */
 const ADDED: ReadonlyMap<string, readonly string[]> = new Map([
-  // Gemini CLI 0.61 adds it to the schema of each tool. It waits by itself, and passes the argument on.
+  // Gemini CLI 0.61 adds this argument to the schema of each tool, waits by itself, and passes the argument on.
   ['gemini-cli-mcp-client', ['wait_for_previous']],
 ]);
 

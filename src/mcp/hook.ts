@@ -33,7 +33,7 @@ export async function markTurn(agent: string): Promise<void> {
     input = fieldsOf(JSON.parse(await text(addAbortSignal(signal, process.stdin))));
     if (typeof input['cwd'] === 'string') process.chdir(input['cwd']);
   } catch {
-    // If the input has no folder, it is the one that the agent runs this in.
+    // If the input names no folder, the hook stays in the folder in which the agent has started it.
   }
   // Qwen Code runs the hook again, without a prompt, after each round of tools.
   if (typeof input['prompt'] === 'string' && input['prompt'].trim() === '') return;

@@ -11,7 +11,7 @@ import { redact } from '../base/redact.ts';
 import { createGitRunner } from '../base/git/runGit.ts';
 import { sanitize } from '../base/sanitize.ts';
 import type { Account } from '../extension/account/accounts.ts';
-import { Guards } from '../extension/operations/guards.ts';
+import { ChangeGuards } from '../extension/operations/guards.ts';
 import { Session } from '../extension/account/session.ts';
 import { AgentBranches } from '../extension/inventory/agentBranches.ts';
 import type { BridgeCall } from '../extension/agents/bridgeMessages.ts';
@@ -37,10 +37,10 @@ export async function callWithoutWindow(
   { tool, input, agent, folder }: BridgeCall,
   signal: AbortSignal,
 ): Promise<object | undefined> {
-  // If the last attempt failed, for example because the service had just ended, this is a new one.
+  // If the last attempt failed, for example because the service had just ended, this call makes a new one.
   const attempt = connecting;
   const last = await attempt?.catch(() => undefined);
-  // Another call may have begun one in the meantime.
+  // Another call may have begun an attempt in the meantime.
   const isLatest = connecting === attempt;
   if (isLatest && (last === undefined || last.ended.aborted)) connecting = connectTo(folder);
   const connected = await connecting;
@@ -80,7 +80,7 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
     update: async (entry, value) => memory.change((values) => ({ ...values, [entry]: value })),
   };
   // The user's marks are settings of VS Code. The service knows which branches are protected.
-  const guards = new Guards(session, inventory, { marks: {} });
+  const guards = new ChangeGuards(session, inventory, { marks: {} });
   await session.start();
   return {
     session,

@@ -56,7 +56,7 @@ const HOSTED_POLL = 500;
 /** Milliseconds for a request, and for its repetitions. Longer than an overloaded machine takes to start Postgres. */
 const LIMIT = 120_000;
 
-export class Api {
+export class ServiceApi {
   readonly #http: Http;
 
   readonly #poll: number;

@@ -1,9 +1,9 @@
 /** The database that the command of `--run` gets. */
 import { createPgClient } from '../base/sql/pgClient.ts';
-import type { Api } from './api.ts';
+import type { ServiceApi } from './api.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
-export type Database = Awaited<ReturnType<typeof findDatabase>>;
+export type FirstDatabase = Awaited<ReturnType<typeof findOrCreateDatabase>>;
 
 /**
  * Returns the first database of the first project's default branch; undefined if there is no project. The project of
@@ -11,7 +11,7 @@ export type Database = Awaited<ReturnType<typeof findDatabase>>;
  * if the branch has no database.
  * @param hasPostgres whether computes aren't simulated
  */
-export async function findDatabase(api: Api, hasPostgres: boolean) {
+export async function findOrCreateDatabase(api: ServiceApi, hasPostgres: boolean) {
   const projects = await api.listProjects();
   if (projects.length === 0) return undefined;
   const projectId =

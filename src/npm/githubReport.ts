@@ -1,13 +1,13 @@
 /** The report of a rehearsal for GitHub Actions: an annotation for each sentence, and all of it in the summary of the job. */
 import { appendFileSync } from 'node:fs';
-import type { Report } from '../rehearsal/report.ts';
+import type { RehearsalReport } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
 import type { Verdict } from '../rehearsal/verdict.ts';
 
 const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: 'warning', failed: 'error' };
 
 /** @param file the summary of the job, if there is one @returns the annotations, as lines of a step's output */
-export function reportToGitHub(report: Report, summary: string, file: string | undefined): string {
+export function reportToGitHub(report: RehearsalReport, summary: string, file: string | undefined): string {
   if (file !== undefined && file !== '') appendFileSync(file, summary);
   return ENGLISH_TEXTS.verdictSentences(report)
     .map((sentence) => `::${LEVELS[report.verdict]} title=Migration rehearsal::${escapeCommand(sentence)}\n`)
@@ -19,7 +19,7 @@ export const warningAnnotation = (text: string): string =>
   `::warning title=Migration rehearsal::${escapeCommand(text)}\n`;
 
 /** Markdown. A block of indented text needs no escapes. */
-export const jobSummary = (heading: string, report: Report): string =>
+export const jobSummary = (heading: string, report: RehearsalReport): string =>
   `### ${heading}\n\n${terminalText(report).replaceAll(/^/gm, '    ')}\n\n`;
 
 /** Escapes text as GitHub's own toolkit does. */

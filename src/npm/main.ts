@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { StartError } from '../service/core/serviceErrors.ts';
-import { Api } from './api.ts';
-import { findDatabase, waitUntilDatabaseAnswers, type Database } from './database.ts';
+import { ServiceApi } from './api.ts';
+import { findOrCreateDatabase, waitUntilDatabaseAnswers, type FirstDatabase } from './database.ts';
 import { baseUrlOrUndefined, completeBaseUrl } from '../api/transport/baseUrl.ts';
 import { databaseVariables } from '../api/addresses/databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
     options.temporary || dump !== undefined ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
   if (dataDir !== undefined) createProjectDataFolder(dataDir, options.dataDir === undefined);
   const ownKey = () => (dataDir === undefined ? newApiKey() : readOrCreateKey(dataDir));
-  // An empty one comes from a variable that isn't set.
+  // An empty key comes from a variable that isn't set.
   const key = options.apiKey || process.env[KEY_VARIABLE] || ownKey();
   endWithNpm();
   const service = await startAttachedService(SERVICE ?? '', serviceArguments(options, dataDir), key);
@@ -90,7 +90,7 @@ async function rehearseInAccount(rehearsal: Rehearsal): Promise<number> {
       { ...process.env, ...serviceVariables(baseUrl, key, { projectId, branchId, url }) },
       2,
     );
-  return await rehearseCommand(new Api(baseUrl, key, true), { ...rehearsal, projectId, run });
+  return await rehearseCommand(new ServiceApi(baseUrl, key, true), { ...rehearsal, projectId, run });
 }
 
 async function rehearseOnService(
@@ -100,7 +100,7 @@ async function rehearseOnService(
 ): Promise<number> {
   try {
     const { rehearseCommand } = await import('./rehearse.ts');
-    const api = new Api(service.baseUrl, key);
+    const api = new ServiceApi(service.baseUrl, key);
     if (dump !== undefined) await restoreIntoService(api, dump);
     service.leaveSignals();
     const run = async (each: string, { project_id: projectId, id: branchId, url }: RehearsedBranch) =>
@@ -116,9 +116,9 @@ async function rehearseOnService(
   }
 }
 
-async function restoreIntoService(api: Api, dump: string): Promise<void> {
+async function restoreIntoService(api: ServiceApi, dump: string): Promise<void> {
   const { restoreDump } = await import('./restoreDump.ts');
-  const database = await findDatabase(api, true);
+  const database = await findOrCreateDatabase(api, true);
   if (database?.url === undefined) throw new Error('There is no database for the dump');
   await waitUntilDatabaseAnswers(database.url);
   await restoreDump(dump, database.url);
@@ -131,7 +131,7 @@ async function runCommandOnService(
   hasPostgres: boolean,
 ): Promise<number> {
   try {
-    const database = await findDatabase(new Api(service.baseUrl, key), hasPostgres);
+    const database = await findOrCreateDatabase(new ServiceApi(service.baseUrl, key), hasPostgres);
     if (database?.url !== undefined) await waitUntilDatabaseAnswers(database.url);
     service.leaveSignals();
     return await runShellCommand(command, {
@@ -144,7 +144,7 @@ async function runCommandOnService(
 }
 
 /** What the public command line, SDKs and clients of Postgres read. */
-const serviceVariables = (baseUrl: string, key: string, database: Database) => ({
+const serviceVariables = (baseUrl: string, key: string, database: FirstDatabase) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),

@@ -5,9 +5,9 @@ import { COPY_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
 import { rehearse } from '../rehearsal/rehearse.ts';
 import { DEFAULT_LONGEST_LOCK } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
-import { migrationSteps, type Migration } from '../rehearsal/migrationSteps.ts';
+import { migrationSteps, type MigrationToRehearse } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
-import type { Api, Branch } from './api.ts';
+import type { ServiceApi, Branch } from './api.ts';
 import { writeComment } from './githubComment.ts';
 import { reportToGitHub, jobSummary, warningAnnotation } from './githubReport.ts';
 
@@ -15,7 +15,7 @@ const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 
 export type RehearsedBranch = Branch & BranchCopy;
 
-export interface RehearsalOptions extends Migration {
+export interface RehearsalOptions extends MigrationToRehearse {
   /** The project of an account; undefined: all projects of the local service. */
   readonly projectId?: string | undefined;
   /** The name or id of the branch; undefined: the default one of the first project. */
@@ -32,7 +32,7 @@ export interface RehearsalOptions extends Migration {
 
 /** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
 export async function rehearseCommand(
-  api: Api,
+  api: ServiceApi,
   {
     projectId,
     from,
@@ -75,7 +75,7 @@ export async function rehearseCommand(
 }
 
 async function findBranch(
-  api: Api,
+  api: ServiceApi,
   projectId: string | undefined,
   named: string | undefined,
 ): Promise<Branch> {
@@ -96,7 +96,7 @@ async function findBranch(
 }
 
 /** Deletes the branches of rehearsals that were killed. Another rehearsal may be doing so, and they expire in any case. */
-async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Promise<void> {
+async function deleteAbandoned(api: ServiceApi, { project_id: projectId }: Branch): Promise<void> {
   for (const branch of await api.listBranches(projectId)) {
     const { name, maker } = branch;
     if (!name.startsWith(COPY_PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker))))
@@ -105,7 +105,7 @@ async function deleteAbandoned(api: Api, { project_id: projectId }: Branch): Pro
   }
 }
 
-async function copyBranch(api: Api, parent: Branch, isBilled: boolean): Promise<RehearsedBranch> {
+async function copyBranch(api: ServiceApi, parent: Branch, isBilled: boolean): Promise<RehearsedBranch> {
   const { name, lifetime } = copySettings(isBilled);
   const branch = await api.createBranch(parent.project_id, {
     name,

@@ -173,7 +173,7 @@ export class LockSampler {
       const number = session?.number ?? this.#sessions.size + 1;
       session = { number, began, statement: this.#statements.length };
       this.#sessions.set(pid, session);
-      // Without a transaction, because that has ended as well, each statement counts as a separate one.
+      // If the transaction has ended as well, each statement counts as a separate one.
       const key = `${pid} ${transaction ?? `at ${began}`}`;
       const known = this.#transactions.get(key) ?? this.#transactions.size + 1;
       this.#transactions.set(key, known);

@@ -30,7 +30,7 @@ export interface PossibleLoss {
   readonly after: readonly string[];
 }
 
-export interface Loss extends Counted {
+export interface DataLoss extends Counted {
   /** For a type 1: the values aren't the same, or Postgres can't compare them. Negative for rows that weren't there before. */
   readonly count: number;
 }
@@ -73,7 +73,7 @@ export function lossesFromCounts(
   { counted }: PossibleLoss,
   old: readonly string[],
   now: readonly string[],
-): Loss[] {
+): DataLoss[] {
   const fewer = counted.map((_, index) => Number(old[index]) - Number(now[index] ?? 0));
   const [rows = 0] = counted[0]?.kind === 'rows' ? fewer : [];
   return counted.map((each, index) => {
@@ -86,7 +86,7 @@ export function lossesFromCounts(
 }
 
 /** @returns what is lost. A column with fewer values needs no second reason. */
-export function actualLosses(losses: readonly Loss[]): Loss[] {
+export function actualLosses(losses: readonly DataLoss[]): DataLoss[] {
   const found = losses.filter(({ count }) => count > 0);
   return found.filter(
     ({ kind, database, name }) =>

@@ -6,7 +6,7 @@ import { loadSqlFiles, type SqlFiles } from '../migrations/sqlFiles.ts';
 import type { BranchCopy } from './branchCopy.ts';
 import type { RehearsedSteps } from './rehearse.ts';
 
-export interface Migration {
+export interface MigrationToRehearse {
   /** Undefined: what applies the folder. */
   readonly command?: string | undefined;
   /** The folder with the files of the migration, which the report names. */
@@ -24,7 +24,7 @@ interface Runner<Copy> {
 
 /** @throws {Error} if the order of the files, or which to run, would be a guess */
 export async function migrationSteps<Copy extends BranchCopy>(
-  { command: given, folder, down }: Migration,
+  { command: given, folder, down }: MigrationToRehearse,
   { run, write }: Runner<Copy>,
   signal?: AbortSignal,
 ): Promise<RehearsedSteps<Copy>> {

@@ -1,6 +1,6 @@
 /** At which statement something is dangerous. A verdict doesn't depend on it: it says only where to look. */
 import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
-import { INCONCLUSIVE_REASONS, type Reason, type Verdict } from './verdict.ts';
+import { INCONCLUSIVE_REASONS, type VerdictReason, type Verdict } from './verdict.ts';
 
 type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 
@@ -8,7 +8,7 @@ type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 const REMOVES = /^(?:DELETE|DROP|MERGE|TRUNCATE)/;
 
 /** @returns undefined if it isn't known */
-export function reasonStatement(report: Seen, reason: Reason): RehearsedStatement | undefined {
+export function reasonStatement(report: Seen, reason: VerdictReason): RehearsedStatement | undefined {
   switch (reason.kind) {
     case 'failed':
     case 'uncommitted':
@@ -86,7 +86,7 @@ export interface FileVerdict {
 /** What becomes of each file, in the order in which they run. */
 export function fileVerdicts(
   seen: Seen,
-  reasons: readonly Reason[],
+  reasons: readonly VerdictReason[],
   files: readonly string[],
 ): FileVerdict[] {
   const reasonsIn = Map.groupBy(reasons, (reason) => reasonStatement(seen, reason)?.place?.file);

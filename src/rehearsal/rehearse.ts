@@ -2,8 +2,8 @@
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { databaseOfCopy, withCopySession, type BranchCopy } from './branchCopy.ts';
 import { LockSampler } from './lockSampler.ts';
-import { lossesFromCounts, possibleLosses, type Loss, type PossibleLoss } from './losses.ts';
-import { createReport, type Report, type VerdictRules, type WayBackRun } from './report.ts';
+import { lossesFromCounts, possibleLosses, type DataLoss, type PossibleLoss } from './losses.ts';
+import { createReport, type RehearsalReport, type VerdictRules, type WayBackRun } from './report.ts';
 import { withPlaces, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryCallersAfterMigration, reportBrokenRelations } from './trials.ts';
 import { dropNewTables, rehearsalOfWayBack, schemaLines, runDownSteps, type DownStep } from './wayBack.ts';
@@ -35,7 +35,7 @@ export async function rehearse<Copy extends BranchCopy>(
   steps: RehearsedSteps<Copy>,
   rules: VerdictRules,
   signal?: AbortSignal,
-): Promise<Report> {
+): Promise<RehearsalReport> {
   return await withCopy(rehearser, signal, async (branch) => {
     if (await rehearser.startRehearsal(branch))
       return await runStepsAndReport(branch, rehearser, steps, rules, signal);
@@ -55,7 +55,7 @@ async function runStepsAndReport<Copy extends BranchCopy>(
   { run, down, files = [] }: RehearsedSteps<Copy>,
   rules: VerdictRules,
   signal: AbortSignal | undefined,
-): Promise<Report> {
+): Promise<RehearsalReport> {
   const exitCode = await run(branch);
   const seen = await rehearser.rehearsal(branch);
   const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
@@ -132,8 +132,8 @@ async function countLosses(
   possible: readonly PossibleLoss[],
   branches: Branches,
   signal: AbortSignal | undefined,
-): Promise<Loss[]> {
-  const counted: Loss[] = [];
+): Promise<DataLoss[]> {
+  const counted: DataLoss[] = [];
   for (const loss of possible) counted.push(...(await countLoss(loss, branches, signal)));
   return counted;
 }
@@ -142,7 +142,7 @@ async function countLoss(
   loss: PossibleLoss,
   { original, branch }: Branches,
   signal: AbortSignal | undefined,
-): Promise<Loss[]> {
+): Promise<DataLoss[]> {
   const { database, before, after } = loss;
   const countOn = async (copy: BranchCopy, sql: string) => readCounts(copy, { database, sql }, signal);
   const old = await countOn(original, before);

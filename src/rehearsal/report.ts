@@ -6,11 +6,11 @@ import {
   type RehearsedStatement,
 } from '../api/records/rehearsal.ts';
 import { BLOCKED_USES, blockedTables, type BlockedTable } from './blockedTables.ts';
-import { actualLosses, type Loss } from './losses.ts';
+import { actualLosses, type DataLoss } from './losses.ts';
 import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStatement.ts';
 import { saferStatements, type SaferStatement } from './saferForms.ts';
 import { EMPTY_TRIAL_REPORT, type TrialReport } from './trials.ts';
-import { INCONCLUSIVE_REASONS, uncommittedReasons, type Reason, type Verdict } from './verdict.ts';
+import { INCONCLUSIVE_REASONS, uncommittedReasons, type VerdictReason, type Verdict } from './verdict.ts';
 import type { SchemaLines } from './wayBack.ts';
 
 /** How long others may wait for a table, by default. Milliseconds. */
@@ -23,12 +23,12 @@ export interface VerdictRules {
   readonly historySeconds?: number | undefined;
 }
 
-export interface Report {
+export interface RehearsalReport {
   readonly verdict: Verdict;
   /** Why it isn't safe; empty if it is. */
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly VerdictReason[];
   readonly blocked: readonly BlockedTable[];
-  readonly losses: readonly Loss[];
+  readonly losses: readonly DataLoss[];
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
   readonly statements: readonly RehearsedStatement[];
   readonly locks: readonly HeldLock[];
@@ -42,7 +42,7 @@ export interface Report {
   /** Empty if the files aren't known. */
   readonly files: readonly FileVerdict[];
   /** Missing if no down step is known. */
-  readonly wayBack?: Pick<Report, 'blocked' | 'statements' | 'safer'> & {
+  readonly wayBack?: Pick<RehearsalReport, 'blocked' | 'statements' | 'safer'> & {
     readonly left: readonly string[];
     /** Rows that weren't there before. */
     readonly added: readonly { readonly table: string; readonly count: number }[];
@@ -54,14 +54,14 @@ export interface Report {
 export interface WayBackRun {
   readonly rehearsal: Rehearsal;
   /** Compared with the data as they were before the migration. */
-  readonly losses: readonly Loss[];
+  readonly losses: readonly DataLoss[];
   readonly schema: SchemaLines;
   readonly exitCode: number;
 }
 
 export interface RehearsedRun {
   readonly rehearsal: Rehearsal;
-  readonly losses: readonly Loss[];
+  readonly losses: readonly DataLoss[];
   readonly tried: TrialReport;
   /** The exit code of the command. */
   readonly exitCode: number;
@@ -71,7 +71,10 @@ export interface RehearsedRun {
   readonly wayBack?: WayBackRun | undefined;
 }
 
-export function createReport(run: RehearsedRun, { longestLock, historySeconds }: VerdictRules): Report {
+export function createReport(
+  run: RehearsedRun,
+  { longestLock, historySeconds }: VerdictRules,
+): RehearsalReport {
   const { rehearsal, losses, tried, exitCode, wayBack, files = [], sharedRoles = [] } = run;
   const { statements } = rehearsal;
   const lost = actualLosses(losses);
@@ -80,7 +83,7 @@ export function createReport(run: RehearsedRun, { longestLock, historySeconds }:
   const found = [...(isUnused ? [{ kind: 'unused' } as const] : []), ...findReasons(run, longestLock)];
   const back = wayBack && findReasons({ ...wayBack, tried: EMPTY_TRIAL_REPORT }, longestLock);
   const forgotten = wayBack?.schema.forgotten ?? [];
-  const reasons: Reason[] = [
+  const reasons: VerdictReason[] = [
     ...found,
     ...(back ?? []).map((reason) => ({ kind: 'wayBack', reason }) as const),
     ...(forgotten.length === 0
@@ -118,7 +121,10 @@ export function createReport(run: RehearsedRun, { longestLock, historySeconds }:
 }
 
 /** Finds why a migration, or its way back, isn't safe. */
-function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longestLock: number): Reason[] {
+function findReasons(
+  { rehearsal, losses, tried, exitCode }: RehearsedRun,
+  longestLock: number,
+): VerdictReason[] {
   const { statements, sampled = 0 } = rehearsal;
   const tooSeldom =
     sampled > longestLock ? `Locks were read only every ${Math.round(sampled)} ms.` : undefined;
@@ -141,7 +147,7 @@ function findReasons({ rehearsal, losses, tried, exitCode }: RehearsedRun, longe
 }
 
 /** Finds the tables that Postgres has rewritten: they have another file. A truncated one is empty, and not in the list. */
-function rewrittenTables({ before, after }: Rehearsal): Report['rewritten'] {
+function rewrittenTables({ before, after }: Rehearsal): RehearsalReport['rewritten'] {
   const now = new Map(after.map((each) => [relationKey(each), each]));
   return before.flatMap((relation) => {
     const same = now.get(relationKey(relation));

@@ -10,7 +10,7 @@ import {
   type Relation,
 } from '../api/records/rehearsal.ts';
 import type { BlockedTable } from './blockedTables.ts';
-import type { Reason } from './verdict.ts';
+import type { VerdictReason } from './verdict.ts';
 
 /** A form of a statement that keeps others waiting for a shorter time, or breaks nothing: `saferText` says what it is. */
 export type SaferForm =
@@ -36,7 +36,7 @@ export interface SaferStatement {
 }
 
 /** @param reasons why the migration isn't safe */
-export function saferStatements(reasons: readonly Reason[], rehearsal: Rehearsal): SaferStatement[] {
+export function saferStatements(reasons: readonly VerdictReason[], rehearsal: Rehearsal): SaferStatement[] {
   return [
     ...reasons.flatMap((reason) =>
       reason.kind === 'blocked' ? saferThanBlocking(reason.blocked, rehearsal) : [],
@@ -116,7 +116,7 @@ function saferThanChecking(old: Relation, after: readonly Relation[]): SaferForm
   return kinds.flatMap((kind): SaferForm[] => {
     if (kind === 'f' || kind === 'c') return ['notValid'];
     if (kind === 'u' || kind === 'p') return ['uniqueIndex'];
-    // A primary key has them, too.
+    // The columns of a primary key are not null, too.
     return kind === 'n' && !kinds.includes('p') ? ['checkedNotNull'] : [];
   });
 }

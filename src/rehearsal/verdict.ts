@@ -1,7 +1,7 @@
 /** Whether a migration is safe, and why it isn't. */
 import type { RehearsedStatement } from '../api/records/rehearsal.ts';
 import type { BlockedTable } from './blockedTables.ts';
-import type { Loss } from './losses.ts';
+import type { DataLoss } from './losses.ts';
 import type { BrokenRelation } from './trials.ts';
 
 /** How a rehearsal ends, which decides the exit code of the program. */
@@ -17,22 +17,22 @@ interface Failed {
 }
 
 /** Why a migration isn't safe. */
-export type Reason =
+export type VerdictReason =
   | Failed
   | { readonly kind: 'incomplete'; readonly problem: string }
   /** Nothing reached the copy: the command may have used another database. */
   | { readonly kind: 'unused' }
   /** Postgres has rolled back the transaction of this statement, the last before its connection ended. */
   | { readonly kind: 'uncommitted'; readonly statement: RehearsedStatement }
-  | { readonly kind: 'loss'; readonly loss: Loss }
+  | { readonly kind: 'loss'; readonly loss: DataLoss }
   | { readonly kind: 'broken'; readonly broken: BrokenRelation }
   | { readonly kind: 'blocked'; readonly blocked: BlockedTable }
   /** What the way back doesn't restore of the schema. */
   | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
-  | { readonly kind: 'wayBack'; readonly reason: Reason };
+  | { readonly kind: 'wayBack'; readonly reason: VerdictReason };
 
 /** What wasn't seen to the end, or isn't there in the end, can't be called safe or dangerous. */
-export const INCONCLUSIVE_REASONS: ReadonlySet<Reason['kind']> = new Set([
+export const INCONCLUSIVE_REASONS: ReadonlySet<VerdictReason['kind']> = new Set([
   'failed',
   'incomplete',
   'unused',
@@ -40,7 +40,7 @@ export const INCONCLUSIVE_REASONS: ReadonlySet<Reason['kind']> = new Set([
 ]);
 
 /** The last statement of each transaction that wasn't committed. */
-export function uncommittedReasons(statements: readonly RehearsedStatement[]): Reason[] {
+export function uncommittedReasons(statements: readonly RehearsedStatement[]): VerdictReason[] {
   const last = new Map<number, RehearsedStatement>();
   for (const statement of statements) if (statement.isUncommitted) last.set(statement.transaction, statement);
   return [...last.values()].map((statement) => ({ kind: 'uncommitted', statement }));

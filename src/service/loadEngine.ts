@@ -82,7 +82,7 @@ function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccoun
     return storage;
   } catch (error) {
     const { code } = fieldsOf(error);
-    // A user namespace with a single user, and a container without these capabilities.
+    // These are the errors in a user namespace with a single user, and in a container that lacks the capability to change users.
     if (code !== 'EINVAL' && code !== 'EPERM') throw error;
     throw unusableStartError(
       `Root can't become another user here (${code}), and Postgres doesn't run as root. Start it as an ordinary user, such as with docker run --user 1000. In a sandbox whose only user is root: unshare --user --map-user=1000 --map-group=1000 COMMAND`,

@@ -96,7 +96,7 @@ async function runService(
     });
     if (failure !== undefined) throw unusableStartError(failure);
   } finally {
-    // A failed start may have left it open.
+    // A failed start may have left the engine open.
     await engine.then((loaded) => loaded.close()).catch(() => undefined);
   }
 }

@@ -71,7 +71,7 @@ export function readOptions(
   const values = parseOptions(args, OPTIONS);
   if (values.help === true) return undefined;
   for (const name of ['data-dir', 'projects', 'postgres-path', 'extensions-dir'] as const)
-    // Most likely an unset variable of a script; `""` would mean the current directory.
+    // An empty value is most likely an unset variable of a script. As a path, it would mean the current directory.
     if (values[name] === '') throw usageError(`--${name} must not be empty`);
   const plan = parsePlan(values.plan ?? 'paid');
   const apiKey = values['api-key'] ?? (environment['HOSTED_POSTGRES_SERVICE_API_KEY'] || undefined);

@@ -35,7 +35,7 @@ interface ServiceDependencies {
 }
 
 /** A service that has started. */
-export interface Service {
+export interface ServiceHandle {
   readonly baseUrl: string;
   /** Clients that know it may hold a lease without a key. */
   readonly leaseSecret: string;
@@ -46,7 +46,7 @@ export interface Service {
 const ATTACHING_TIME = 100;
 
 /** @throws {StartError | EngineError} */
-export async function startService(deps: ServiceDependencies): Promise<Service> {
+export async function startService(deps: ServiceDependencies): Promise<ServiceHandle> {
   const { options, clock, log, engine } = deps;
   const { plan, operationDelay, postgres: runsPostgres } = options;
   const store = await openStore(deps);

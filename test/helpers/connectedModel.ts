@@ -5,7 +5,7 @@
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts, type Account } from '../../src/extension/account/accounts.ts';
-import { Guards } from '../../src/extension/operations/guards.ts';
+import { ChangeGuards } from '../../src/extension/operations/guards.ts';
 import { type Mark } from '../../src/extension/window/marks.ts';
 import { AgentBranches } from '../../src/extension/inventory/agentBranches.ts';
 import { BranchActions } from '../../src/extension/branches/branchActions.ts';
@@ -76,7 +76,7 @@ export interface ConnectedModel {
   readonly tracker: OperationTracker;
   /** The marks of projects and accounts. Tests write here. */
   readonly marks: Record<string, Mark>;
-  readonly guards: Guards;
+  readonly guards: ChangeGuards;
   readonly computeActions: ComputeActions;
   readonly branchActions: BranchActions;
   readonly agentBranches: AgentBranches;
@@ -123,7 +123,7 @@ export async function connectModel(
     new OperationTracker({ session, inventory, memory, clock, onError, budget, random: () => 1 }),
   );
   const marks: Record<string, Mark> = {};
-  const guards = new Guards(session, inventory, { marks }, clock);
+  const guards = new ChangeGuards(session, inventory, { marks }, clock);
   const sender = new ChangeSender(session, inventory, tracker);
   const computeActions = new ComputeActions(session, inventory, sender);
   await session.start();

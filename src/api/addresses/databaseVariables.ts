@@ -31,7 +31,7 @@ export function databaseVariables(
   environment: NodeJS.ProcessEnv = process.env,
 ): Record<string, string | undefined> {
   const parts: Parts = new Map(url === undefined ? [] : connectionPartValues(requireDatabaseUrl(url)));
-  // Always set, because programs read what is missing from `.env`.
+  // These are always set, because programs read missing variables from `.env`.
   const always = ['PG', 'POSTGRES_'].flatMap((prefix) =>
     ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE'].map((part) => [`${prefix}${part}`, parts.get(part)]),
   );

@@ -165,7 +165,7 @@ async function runStatement(running: RunningScript, statement: ScriptStatement):
     onError?.(error);
     throw errorAtLine(running, statement, error);
   }
-  // psql skips their lines as well.
+  // psql skips the lines of copied data as well.
   for (; copiesLeft > 0; copiesLeft -= 1) script.skipCopyData();
 }
 

@@ -41,7 +41,7 @@ const TOKEN = new RegExp(
     String.raw`/\*`,
     `[eEbBxX]'`,
     `[uU]&['"]`,
-    // Both are read as one character that is no word.
+    // The N of N'…' and the U of U&… are one character each, and no word.
     `[nN](?=')|[uU](?=&)`,
     String.raw`\$(?:[${LETTER}][${LETTER}0-9]*)?\$`,
     String.raw`\$[0-9]+(?:${WORD})?`,

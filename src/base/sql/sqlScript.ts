@@ -133,7 +133,7 @@ export class SqlScript {
   /** Counts how deep the body of a routine is nested. */
   #addWord(start: number, end: number): void {
     if (this.#parentheses > 0) return;
-    // A longer one means nothing here.
+    // A longer word can't be one that is looked for.
     const word = end - start > 'procedure'.length ? '' : this.#text.slice(start, end).toLowerCase();
     if (this.#words.length < MAX_WORDS) this.#words.push(word);
     if (!hasBody(this.#words)) return;
@@ -251,6 +251,6 @@ const MAX_WORDS = 8;
 
 function isCopyFromStdin(words: readonly string[]): boolean {
   const from = words.indexOf('from', 1);
-  // Postgres takes STDOUT for the same.
+  // In COPY FROM, Postgres takes STDOUT for STDIN.
   return words[0] === 'copy' && from !== -1 && /^std(?:in|out)$/.test(words[from + 1] ?? '');
 }

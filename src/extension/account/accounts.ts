@@ -150,7 +150,7 @@ function parseList(text: string | undefined): AccountList {
     const valid = Array.isArray(accounts) ? accounts.flatMap(parseAccount) : [];
     return { accounts: valid, current: valid.find((account) => accountId(account) === current) };
   } catch {
-    // Damaged. Connecting again replaces it.
+    // The list is damaged. Connecting again replaces it.
     return NO_ACCOUNTS;
   }
 }

@@ -59,7 +59,7 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
   const record = windowRecordFile(folder, process.pid);
   let isDisposed = false;
   let published = Promise.resolve();
-  // One after the other, because the folders of the last call count.
+  // Writes one after the other, because the folders of the last call count.
   const publish = (open: readonly string[]) => {
     const text = JSON.stringify({ socket, token, folders: open });
     const write = async () => {
@@ -92,7 +92,7 @@ async function listenAt(server: Server, socket: string): Promise<void> {
   // Later errors change nothing, because the promise is settled.
   server.on('error', reject).listen(socket, resolve);
   await promise;
-  // A window doesn't stay open for agents.
+  // The server doesn't keep a closing window's process alive.
   server.unref();
   if (process.platform !== 'win32') chmodSync(socket, 0o600);
 }

@@ -4,7 +4,7 @@
  */
 import os from 'node:os';
 import { encodedHookLine, hookLine, terminalLine } from './commandLine.ts';
-import type { Launch } from './launcher.ts';
+import type { LaunchCommand } from './launcher.ts';
 
 export const MCP_SERVER_NAME = 'hosted-postgres';
 
@@ -12,7 +12,7 @@ export interface ClientFormat {
   readonly label: string;
   /** Where the text goes: a file, or the terminal. */
   readonly target: string;
-  readonly text: (launch: Launch) => string;
+  readonly text: (launch: LaunchCommand) => string;
   /**
    * The same for a client that asks about no tool, if the configuration says so. Without that, it refuses most of them
    * unattended.
@@ -27,10 +27,10 @@ const formatJson = (value: object): string => JSON.stringify(value, undefined, 2
 
 const jsonFormat =
   (key: string, more: object = {}) =>
-  (launch: Launch) =>
+  (launch: LaunchCommand) =>
     formatJson({ [key]: { [MCP_SERVER_NAME]: { ...launch, ...more } } });
 
-const tomlFormat = ({ command, args, env = {} }: Launch) =>
+const tomlFormat = ({ command, args, env = {} }: LaunchCommand) =>
   [
     `[mcp_servers.${MCP_SERVER_NAME}]`,
     `command = ${JSON.stringify(command)}`,
@@ -43,12 +43,12 @@ const tomlFormat = ({ command, args, env = {} }: Launch) =>
   ].join('\n');
 
 /** @param flag before each variable */
-const addCommandFormat = (words: readonly string[], flag: string) => (launch: Launch) => {
+const addCommandFormat = (words: readonly string[], flag: string) => (launch: LaunchCommand) => {
   const variables = Object.entries(launch.env ?? {}).flatMap(([name, value]) => [flag, `${name}=${value}`]);
   return terminalLine([...words, MCP_SERVER_NAME, ...variables], launch);
 };
 
-const opencodeFormat = ({ command, args, env }: Launch) => {
+const opencodeFormat = ({ command, args, env }: LaunchCommand) => {
   const server = { type: 'local', command: [command, ...args], ...(env && { environment: env }) };
   return formatJson({ mcp: { [MCP_SERVER_NAME]: server } });
 };
@@ -91,7 +91,7 @@ export const MCP_CLIENTS: readonly ClientFormat[] = [
 ];
 
 /** Replaces the home folder by a variable, for files that a team shares. @param variable as the client of the file writes it */
-export function withHome(launch: Launch, variable: string): Launch {
+export function withHome(launch: LaunchCommand, variable: string): LaunchCommand {
   const home = os.homedir();
   const shared = (word: string) => (word.startsWith(home) ? variable + word.slice(home.length) : word);
   return { ...launch, command: shared(launch.command), args: launch.args.map(shared) };

@@ -1,20 +1,20 @@
 /** Command lines for the terminal of the user, and for the shell that a client runs a hook in. */
 import os from 'node:os';
-import type { Launch } from './launcher.ts';
+import type { LaunchCommand } from './launcher.ts';
 import { shellQuote } from './shellQuote.ts';
 
 /**
  * The line for a terminal. On Windows it is one for PowerShell.
  * @param before the words of the client, such as `codex mcp add`
  */
-export const terminalLine = (before: readonly string[], { command, args }: Launch): string =>
+export const terminalLine = (before: readonly string[], { command, args }: LaunchCommand): string =>
   [...before, '--', command, ...args].map(quoteWord).join(' ');
 
 /**
  * What a hook runs. On Windows it is a line for PowerShell, which all have, in all its versions. It waits for VS Code, which isn't a
  * program of the console, only if its output goes somewhere.
  */
-export function hookLine(launch: Launch, agent: string): string {
+export function hookLine(launch: LaunchCommand, agent: string): string {
   const words = [launch.command, ...launch.args, 'hook', agent].map(quoteWord).join(' ');
   if (process.platform !== 'win32') return words;
   const variables = Object.entries(launch.env ?? {}).map(
@@ -24,7 +24,7 @@ export function hookLine(launch: Launch, agent: string): string {
 }
 
 /** Returns what a hook runs, encoded for a client that uses `cmd /c` and escapes quotes in a way that `cmd` doesn't understand. */
-export function encodedHookLine(launch: Launch, agent: string): string {
+export function encodedHookLine(launch: LaunchCommand, agent: string): string {
   const line = hookLine(launch, agent);
   if (process.platform !== 'win32') return line;
   const encoded = Buffer.from(line, 'utf16le').toString('base64');

@@ -20,14 +20,14 @@ interface LauncherOptions {
 }
 
 /** A program, its arguments and variables, for the configuration of an MCP client. */
-export interface Launch {
+export interface LaunchCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Writes what isn't up to date. @returns what a configuration names @throws {Error} if it can't be written */
-export async function writeLauncher(options: LauncherOptions): Promise<Launch> {
+export async function writeLauncher(options: LauncherOptions): Promise<LaunchCommand> {
   const file = launcherFile(options.folder);
   if (process.platform !== 'win32') {
     await writeIfChanged(file, shellScript(options));
@@ -35,7 +35,7 @@ export async function writeLauncher(options: LauncherOptions): Promise<Launch> {
   }
   const module = path.join(options.folder, MODULE);
   await writeIfChanged(module, moduleScript(options));
-  // Configurations of earlier versions name it, and it shows that agents are used.
+  // Configurations of earlier versions name this file, and its existence shows that agents are used.
   await writeIfChanged(file, batchScript(options.program));
   // A shell of Windows misreads paths with `&`, `(`, `)`, `^` or `@`, also in quotes, so none is needed to start the program.
   if (options.isStable)

@@ -6,7 +6,7 @@ import type { SendOptions } from '../operations/changeSender.ts';
 import { announce } from '../window/ui/announce.ts';
 import { approveChange, requireWritable, type ApprovalRequest } from '../operations/ui/approval.ts';
 import { window } from '../window/ui/window.ts';
-import type { CommandContext, Run } from './context.ts';
+import type { CommandContext, CommandRun } from './context.ts';
 import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 
 interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
@@ -23,7 +23,7 @@ interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
 /** @returns undefined if the user canceled. @throws {ApiError} @throws {ReadOnlyError} @throws {AccountSwitchedError} */
 export async function makeChange<T extends object>(
   { guards, computeActions }: Pick<CommandContext, 'guards' | 'computeActions'>,
-  run: Run,
+  run: CommandRun,
   { progress, done, send, drops, detail, ...request }: ApprovedAction<T>,
 ): Promise<T | undefined> {
   const { initialConnection } = run;

@@ -1,10 +1,10 @@
 /** What every command receives: the model, and the parts of the UI that commands use. */
 import type { Uri } from 'vscode';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import type { Launch } from '../agents/launcher.ts';
+import type { LaunchCommand } from '../agents/launcher.ts';
 import type { WindowModel } from '../windowModel.ts';
 import type { WorkFolders } from '../gitBranch/ui/workFolders.ts';
-import type { DatabaseParent } from '../inventory/databaseNodes.ts';
+import type { DatabaseParentNode } from '../inventory/databaseNodes.ts';
 import type { ResourceRef } from '../account/refs.ts';
 
 interface Selection {
@@ -18,14 +18,14 @@ export interface ComputesView {
   reveal(resource: ResourceRef): Promise<void>;
   revealFirst(): Promise<void>;
   showMore(): void;
-  reload(parent: DatabaseParent): void;
+  reload(parent: DatabaseParentNode): void;
   redraw(): void;
 }
 
 export interface CommandContext extends WindowModel {
   readonly workFolders: WorkFolders;
   /** Lets agents call the tools. `enable` returns the program that their configuration starts. */
-  readonly agentBridge: () => Promise<{ enable(): Promise<Launch> }>;
+  readonly agentBridge: () => Promise<{ enable(): Promise<LaunchCommand> }>;
   readonly computesView: ComputesView;
   /** Fired with the URI of a document that is to be read again. */
   readonly documents: Readonly<Record<'detailsChanged' | 'operationsChanged', { fire(uri: Uri): void }>>;
@@ -33,7 +33,7 @@ export interface CommandContext extends WindowModel {
 }
 
 /** One run of a command, which says how a failure is shown. */
-export interface Run {
+export interface CommandRun {
   /** The title of the message if the command fails, such as “Couldn't restart ep-…”. Set by the command. */
   failureMessage: string;
   /** The connection when the command began. Changes are sent only to its account. */
@@ -49,5 +49,5 @@ export interface Run {
 export type Command = (
   context: CommandContext,
   argument: unknown,
-  run: Run,
+  run: CommandRun,
 ) => Promise<string | undefined | void> | void;

@@ -69,7 +69,7 @@ async function findClient(
   if (clientPort === undefined || !isLocalCompute(compute)) return undefined;
   const hosts = [compute.host, compute.pooler_host ?? ''];
   const serverPorts = hosts.map((host) => Number(host.split(':')[1])).filter((port) => port > 0);
-  // Loads `child_process`.
+  // This loads `child_process`, which most windows don't need.
   const { findClientProcess } = await import('./clientProcess.ts');
   return await findClientProcess({ clientPort, serverPorts }, signal);
 }

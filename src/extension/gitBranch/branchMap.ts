@@ -46,7 +46,7 @@ export function gitBranchNameInMap(map: BranchMap, gitBranch: string): string {
 export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {
   const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*|core\\.ignorecase)$`.toLowerCase();
   const result = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);
-  // 1: it has no such entry.
+  // Git exits with 1 if the configuration has no such entry.
   if (result.code !== 0 && result.code !== 1) throw await explainFailure(runGit, folder, result);
   const branches = new Map<string, BranchRef | 'none'>();
   const created: CreatedBranch[] = [];

@@ -64,7 +64,7 @@ function withBranch(text: string, change: NeonChange): string | undefined {
   const after: Record<string, unknown> = { ...fieldsOf(before) };
   if (change.isCheckedOut) {
     after['branch'] = change.branch;
-    // The former name of `branch`.
+    // `branchId` is the former name of `branch`.
     delete after['branchId'];
   }
   const git = fieldsOf(after['git']);

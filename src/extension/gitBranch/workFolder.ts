@@ -209,7 +209,7 @@ export class WorkFolder implements Disposable {
       const { changes, left } = await findRelatedVariables(this.#deps, text, name, target);
       if (left.length > 0) throw new Error(`${left.join(', ')} in ${file} can't follow.`);
       const change = await this.env.replace([{ name, before, after }, ...changes]);
-      // Only after a success: otherwise a failure would be repeated at once.
+      // This is set only after a success: otherwise a failure would be repeated at once.
       this.#runAgain = true;
       if (change === undefined) return;
       this.#deps.notices.showSwitch(this, target, change);

@@ -83,7 +83,7 @@ export class Markers {
 
   #create(ref: BranchRef, { text, ...marker }: NewMarker, at: number): Marker {
     const { account, projectId, branchId } = ref;
-    // Rounded up: a transaction that has ended in this millisecond was before it.
+    // The time is rounded up, because a transaction that has ended in this millisecond came before the marker.
     const time = new Date(at + 1).toISOString();
     return {
       account,

@@ -43,7 +43,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
 
 function timeBefore(text: string, now: number): number | undefined {
   const [, span = ''] = /^(?:vor )?(.*?)(?: ago)?$/i.exec(text) ?? [];
-  // A time of day.
+  // Digits with a point, such as 14.30, are a time of day.
   if (/^\d+\.\d+$/.test(span)) return undefined;
   const inEnglish = UNITS.reduce((known, [unit, letter]) => known.replace(unit, letter), span);
   const parts = inEnglish.match(/\d+(?:[.,]\d+)?\s*[a-z]*/gi) ?? [];

@@ -212,7 +212,7 @@ export class AgentBranches {
         const isListed = entry.account === account && entry.projectId === projectId && isAgentBranch(entry);
         if (!isListed) return entry;
         const { name, expires_at: expiresAt } = branches.get(entry.branchId) ?? {};
-        // Another process may have created it since the list was requested.
+        // Another process may have created the branch since the list was requested.
         if (name === undefined && requestedAt <= Date.parse(entry.createdAt)) return entry;
         return name === undefined || !expiresAt ? onlyIds(entry) : { ...entry, name, expiresAt };
       }),

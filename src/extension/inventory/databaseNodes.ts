@@ -57,18 +57,18 @@ export interface FunctionNode extends BranchIds, FunctionName {
 }
 
 /** A row that says why its parent shows no rows, or how many more it has. */
-export interface DatabaseHint extends BranchIds {
+export interface DatabaseHintNode extends BranchIds {
   readonly kind: 'databaseHint';
-  readonly parent: DatabaseParent;
+  readonly parent: DatabaseParentNode;
   readonly hint: 'empty' | 'notRead' | 'notOffered' | { readonly error: unknown } | { readonly more: number };
 }
 
 /** Rows that load the rows below them. */
-export type DatabaseParent = DatabasesNode | DatabaseNode | TableNode;
-export type DatabaseTreeNode = DatabaseParent | ColumnNode | FunctionNode | DatabaseHint;
+export type DatabaseParentNode = DatabasesNode | DatabaseNode | TableNode;
+export type DatabaseTreeNode = DatabaseParentNode | ColumnNode | FunctionNode | DatabaseHintNode;
 
 /** Reads a command's argument, which may be anything. */
-export function asDatabaseRow(value: unknown): DatabaseParent | undefined {
+export function asDatabaseRow(value: unknown): DatabaseParentNode | undefined {
   const { kind, database, schema, name, isView } = fieldsOf(value);
   const branch = branchOfRow(value);
   if (branch === undefined) return undefined;

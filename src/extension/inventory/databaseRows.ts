@@ -7,8 +7,8 @@ import type { BranchIds } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 import type {
   Column,
-  DatabaseHint,
-  DatabaseParent,
+  DatabaseHintNode,
+  DatabaseParentNode,
   DatabaseTreeNode,
   FunctionName,
   TableName,
@@ -42,7 +42,7 @@ export class DatabaseRows {
   }
 
   /** Never rejects. @param id of the row, unique in the tree */
-  async loadRows(id: string, parent: DatabaseParent): Promise<readonly DatabaseTreeNode[]> {
+  async loadRows(id: string, parent: DatabaseParentNode): Promise<readonly DatabaseTreeNode[]> {
     const loaded =
       this.#loaded.get(id) ?? this.#load(parent).catch((error: unknown) => [hintRow(parent, { error })]);
     this.#loaded.set(id, loaded);
@@ -58,7 +58,7 @@ export class DatabaseRows {
     this.#loaded.clear();
   }
 
-  async #load(parent: DatabaseParent): Promise<readonly DatabaseTreeNode[]> {
+  async #load(parent: DatabaseParentNode): Promise<readonly DatabaseTreeNode[]> {
     const branch = { projectId: parent.projectId, branchId: parent.branchId };
     if (parent.kind === 'database') {
       const { database } = parent;
@@ -94,7 +94,7 @@ export class DatabaseRows {
 
 /** @param rows undefined if the user canceled */
 function rowsOrHint(
-  parent: DatabaseParent,
+  parent: DatabaseParentNode,
   rows: readonly DatabaseTreeNode[] | undefined,
 ): readonly DatabaseTreeNode[] {
   if (rows === undefined) return [hintRow(parent, 'notRead')];
@@ -103,7 +103,7 @@ function rowsOrHint(
   return more > 0 ? [...rows.slice(0, MAX_ROWS), hintRow(parent, { more })] : rows;
 }
 
-const hintRow = (parent: DatabaseParent, text: DatabaseHint['hint']): DatabaseHint => ({
+const hintRow = (parent: DatabaseParentNode, text: DatabaseHintNode['hint']): DatabaseHintNode => ({
   kind: 'databaseHint',
   projectId: parent.projectId,
   branchId: parent.branchId,

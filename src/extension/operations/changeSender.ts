@@ -65,7 +65,7 @@ export const listOperations = async (
     const found = await client.listOperations(projectId, NEWEST, { signal: connection.signal });
     return found?.operations;
   } catch {
-    // What the lists show is known without them.
+    // The change is judged by the lists, if the operations can't be read.
     return undefined;
   }
 };

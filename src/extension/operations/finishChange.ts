@@ -26,7 +26,7 @@ export async function finishChange(
     const end = ends.find(({ change }) => (change.computeId ?? change.branchId) === id);
     if (end !== undefined || stopped.aborted) resolve(end);
   };
-  // Before the change is sent, because its operations may end before the lists are reloaded.
+  // Listens before the change is sent, because its operations may end before the lists are reloaded.
   const listener = tracker.onDidEnd((end) => {
     ends.push(end);
     resolveIfEnded();

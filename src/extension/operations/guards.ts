@@ -7,7 +7,7 @@ import type { ResourceRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 
 /** What a change acts on. Without a project, it is the account, for example one of its keys. */
-export interface GuardTarget extends Partial<ResourceRef> {
+export interface ChangeTarget extends Partial<ResourceRef> {
   /** The branch that a compute is moved to. */
   readonly toBranchId?: string | undefined;
 }
@@ -15,7 +15,7 @@ export interface GuardTarget extends Partial<ResourceRef> {
 /** Milliseconds that a change waits for fresh lists. */
 const FRESH_LISTS_WAIT = 5000;
 
-export class Guards {
+export class ChangeGuards {
   readonly #session: Pick<Session, 'connection' | 'requireSameAccount'>;
   readonly #inventory: Inventory;
   readonly #settings: { readonly marks: Marks };
@@ -52,7 +52,7 @@ export class Guards {
   }
 
   /** The strictest mark of the account, the project and the loaded branches. A protected branch counts as production. */
-  cachedMark({ projectId, branchId, computeId, toBranchId }: GuardTarget): Mark | undefined {
+  cachedMark({ projectId, branchId, computeId, toBranchId }: ChangeTarget): Mark | undefined {
     if (projectId === undefined) return this.accountMark;
     const marks = [this.accountMark, this.projectMark(projectId)];
     if (marks.includes('readOnly')) return 'readOnly';
@@ -64,7 +64,7 @@ export class Guards {
   }
 
   /** Whether `cachedMark` knows which branches are protected. */
-  isProtectionCached({ projectId, branchId }: GuardTarget): boolean {
+  isProtectionCached({ projectId, branchId }: ChangeTarget): boolean {
     return projectId === undefined || branchId === undefined || this.#inventory.branches.isKnown(projectId);
   }
 
@@ -72,7 +72,7 @@ export class Guards {
    * Call this before a change, because another client may have protected the branch, or moved the compute to a protected
    * one. Never rejects, and takes at most five seconds.
    */
-  async refreshProtection({ projectId, branchId, computeId }: GuardTarget): Promise<void> {
+  async refreshProtection({ projectId, branchId, computeId }: ChangeTarget): Promise<void> {
     if (projectId === undefined || branchId === undefined) return;
     const { promise: timeout, resolve } = Promise.withResolvers<void>();
     const timer = this.#clock.after(FRESH_LISTS_WAIT, resolve);

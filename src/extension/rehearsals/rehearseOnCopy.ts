@@ -4,7 +4,7 @@ import type { Branch } from '../../api/records/records.ts';
 import type { BranchCopy } from '../../rehearsal/branchCopy.ts';
 import { copySettings } from '../../rehearsal/copySettings.ts';
 import { rehearse, type RehearsedSteps } from '../../rehearsal/rehearse.ts';
-import { DEFAULT_LONGEST_LOCK, type Report } from '../../rehearsal/report.ts';
+import { DEFAULT_LONGEST_LOCK, type RehearsalReport } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
 import type { BranchActions } from '../branches/branchActions.ts';
@@ -44,7 +44,7 @@ export async function rehearseOnCopy(
   connection: AccountConnection,
   { parent, database, longestLock = DEFAULT_LONGEST_LOCK, historySeconds, ...steps }: RehearsalRequest,
   signal: AbortSignal,
-): Promise<Report> {
+): Promise<RehearsalReport> {
   const { branches } = await connection.client();
   const ends = { signal: connection.signal };
   const rehearser = {

@@ -2,7 +2,7 @@
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { runLoadedFiles } from '../../migrations/runSqlFiles.ts';
 import { reasonStatement } from '../../rehearsal/reasonStatement.ts';
-import type { Report } from '../../rehearsal/report.ts';
+import type { RehearsalReport } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
@@ -10,7 +10,7 @@ import { findReaderLogin } from '../connection/branchLogin.ts';
 import type { WorkFolder } from '../gitBranch/workFolder.ts';
 import { readAppliedMigrations } from '../history/appliedMigrations.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { Guards } from '../operations/guards.ts';
+import type { ChangeGuards } from '../operations/guards.ts';
 import { rehearseOnCopy } from './rehearseOnCopy.ts';
 import { statementRanges, type ScriptPosition } from '../../rehearsal/statementRanges.ts';
 import { loadMigrations, pendingFiles } from './savedMigration.ts';
@@ -20,11 +20,11 @@ type CopyDependencies = Parameters<typeof rehearseOnCopy>[0];
 export interface SavingDependencies extends CopyDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly guards: Guards;
+  readonly guards: ChangeGuards;
 }
 
 export interface SavedRehearsal {
-  readonly report: Report;
+  readonly report: RehearsalReport;
   /** Where the statement of each reason is in the file, if it is known. */
   readonly places: readonly (readonly [start: ScriptPosition, end: ScriptPosition] | undefined)[];
   /** Why it has failed, if Postgres hasn't said so. */

@@ -11,9 +11,9 @@ interface CommandRun {
 }
 
 /**
- * The environment names the database of the URL, and no other one.
+ * Runs a command in a shell, with an environment that names the database of the URL and no other one.
  * @param signal kills the command. What it has left half-done is on the copy, which is deleted
- * @returns its exit code; undefined if a signal has ended it @throws {Error} if there is no such folder
+ * @returns the exit code; undefined if a signal has ended the command @throws {Error} if there is no such folder
  */
 export async function runMigrationCommand(
   { command, folder, url }: CommandRun,

@@ -126,7 +126,7 @@ export abstract class RemoteList<Id, Item> {
     const resets = this.#resets;
     const end = (next: Partial<ListState<Id, Item>>) => {
       if (resets !== this.#resets) return;
-      // First, so that a listener that refreshes starts a new request.
+      // This comes before the update, so that a listener that refreshes starts a new request.
       this.#pending = undefined;
       this.update(next);
     };

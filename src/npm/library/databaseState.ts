@@ -171,7 +171,7 @@ const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_sequence: `select md5(string_agg(t.*::text, ';' order by seqrelid)) from pg_sequence t
     where seqrelid >= ${FIRST_UNPINNED_ID} and seqrelid <> ${TEMPORARY_RELATIONS}`,
   pg_user_mapping: `select md5(string_agg(t.*::text, ';' order by umid)) from pg_user_mappings t`,
-  // Always another value, because their content can't be read.
+  // With large objects, the value always differs, because their content can't be read.
   pg_largeobject: `select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text end`,
   pg_namespace: `select md5(string_agg(t.*::text, ';' order by oid)) from pg_namespace t
     where oid <> ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'`,

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
-import type { Api } from '../api.ts';
+import type { ServiceApi } from '../api.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
-import { isMakerRunning, MAKER_NAME, decodeMaker, encodeMaker, type Maker } from './maker.ts';
+import { isMakerRunning, MAKER_PATTERN, decodeMaker, encodeMaker, type Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
 import { SHARED_PREFIX, TEMPLATE_DATABASE, withMigratedParent, type MigratedParent } from './parents.ts';
 import { DatabaseReset } from './reset.ts';
@@ -61,7 +61,7 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
 
 /** @returns the URL of the branch on which all files with the same migrations have a database */
 async function findOrCreateSharedUrl(
-  api: Api,
+  api: ServiceApi,
   { projectId, id, hash, shared }: MigratedParent,
   maker: Maker,
 ): Promise<string> {
@@ -70,7 +70,7 @@ async function findOrCreateSharedUrl(
   while (found === undefined) {
     const created = await api.createBranch(projectId, { name, parent: id, maker });
     if (created !== undefined) return created.url;
-    // Another process has created it since the parent was found.
+    // Another process has created the branch since the parent was found.
     found = (await api.listBranches(projectId)).find((each) => each.name === name);
   }
   const url = await api.findUrl(found);
@@ -81,12 +81,12 @@ async function findOrCreateSharedUrl(
 /** Drops the databases of processes that were killed, and of threads that were terminated. */
 async function dropAbandoned(admin: Client): Promise<void> {
   const { rows } = await admin.query<{ maker: string }>(
-    `select distinct substring(datname from '^test_(${MAKER_NAME})_[0-9a-f]{8}') as maker from pg_database
-      where datname ~ '^test_${MAKER_NAME}_[0-9a-f]{8}'`,
+    `select distinct substring(datname from '^test_(${MAKER_PATTERN})_[0-9a-f]{8}') as maker from pg_database
+      where datname ~ '^test_${MAKER_PATTERN}_[0-9a-f]{8}'`,
   );
   for (const { maker } of rows)
     if (!(await isMakerRunning(decodeMaker(maker))))
-      // If it fails, such as because another process drops the same ones, the next call does it.
+      // If this fails, for example because another process drops the same databases, the next call drops them.
       await dropDatabases(admin, `datname ^@ 'test_${maker}_'`).catch(() => undefined);
 }
 

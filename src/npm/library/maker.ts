@@ -19,12 +19,12 @@ export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: Maker): stri
   [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), shortHash(uniqueId)].join('_');
 
 /** A regular expression for {@link encodeMaker}. */
-export const MAKER_NAME = '[0-9a-z]+_[0-9a-z]+_[0-9a-z]+_[0-9a-f]*';
+export const MAKER_PATTERN = '[0-9a-z]+_[0-9a-z]+_[0-9a-z]+_[0-9a-f]*';
 
 export function decodeMaker(name: string): Maker {
   const [id = '', port = '', start = '', unique = ''] = name.split('_');
   const [pid, startedAt] = [parseInt(id, 36), parseInt(start, 36)];
-  // Names have no room for all of it.
+  // The name has only a hash of the unique id, because it has no room for more.
   const now = uniqueProcessId(pid);
   const uniqueId = unique === '' ? undefined : unique === shortHash(now) ? now : unique;
   return { pid, startedAt, uniqueId, port: parseInt(port, 36) || undefined };

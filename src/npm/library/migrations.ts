@@ -73,7 +73,7 @@ async function runCommand(cwd: string, command: string, url: string): Promise<vo
     stream.setEncoding('utf8').on('data', (text: string) => (output = keepEnd(output + text)));
   const [code] = await once(child, 'close');
   if (code === 0) return;
-  // Only what Postgres says. A tool that hides it, such as drizzle-kit, gets no advice.
+  // Only messages of Postgres lead to advice. A tool that hides them, such as drizzle-kit, gets none.
   const advice = extensionAdviceForOutput(output);
   throw new Error(
     `${command} ended with ${String(code)}:\n${output}${advice === undefined ? '' : `\n${advice}`}`,

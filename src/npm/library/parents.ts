@@ -5,7 +5,7 @@
 import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { isRejected } from '../../api/transport/errors.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import type { Api, Branch } from '../api.ts';
+import type { ServiceApi, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
 import { isMakerRunning, describeOwnMaker, type Maker } from './maker.ts';
@@ -37,7 +37,7 @@ export interface MigratedParent {
 /** Does work with the branch that has the migrations, which is created unless it exists. */
 export async function withMigratedParent<T>(
   options: BranchOptions,
-  work: (api: Api, parent: MigratedParent, me: Maker) => Promise<T>,
+  work: (api: ServiceApi, parent: MigratedParent, me: Maker) => Promise<T>,
 ): Promise<T> {
   const { cwd = process.cwd() } = options;
   const [api, hash] = await Promise.all([findService(cwd), hashSteps(cwd, options)]);
@@ -62,7 +62,7 @@ export async function withMigratedParent<T>(
 }
 
 /** The branch to start from. Without a name, the default branch of a project of our own, which stays empty. */
-async function findSource(api: Api, from: string | undefined) {
+async function findSource(api: ServiceApi, from: string | undefined) {
   if (from === undefined) {
     const projectId = await api.findOrCreateOwnProject();
     return { projectId, source: undefined };
@@ -86,7 +86,7 @@ interface ParentQuery {
  * and renames it when it is complete. The others wait, and delete it if that one has ended.
  */
 async function findParent(
-  api: Api,
+  api: ServiceApi,
   { projectId, source, hash, me }: ParentQuery,
   runSteps: (url: string) => Promise<void>,
 ): Promise<MigratedParent> {
@@ -96,7 +96,7 @@ async function findParent(
     const parents = branches.filter(({ name }) => name.startsWith(PARENT_PREFIX));
     const found = parents.find(({ name }) => name === PARENT_PREFIX + hash);
     if (found !== undefined) {
-      // Makes it the first.
+      // The change of its record makes this parent the first in the list.
       if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
       const shared = branches.find(({ name }) => name === SHARED_PREFIX + hash);
       return { projectId, id: found.id, hash, shared };
@@ -130,7 +130,7 @@ async function findParent(
 }
 
 /** Deletes a branch whose process or thread was ended. Parents are for all of them. */
-async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
+async function deleteAbandoned(api: ServiceApi, each: Branch): Promise<void> {
   const { name, maker } = each;
   if (
     maker === undefined ||

@@ -155,7 +155,7 @@ export class DatabaseReset {
     await this.close();
     this.#replaced = new Map();
     const { database } = requireDatabaseUrl(this.#url);
-    // If it can't be copied, such as while a program is connected to the template, the database stays as it is.
+    // If the template can't be copied, for example while a program is connected to it, the database stays as it is.
     await dropDatabase(admin, this.#next);
     await copyDatabase(admin, this.#template, this.#next);
     await dropDatabase(admin, database);

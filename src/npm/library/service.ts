@@ -11,15 +11,15 @@ import {
   TEST_PROJECT,
 } from '../../localService/ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
-import { Api } from '../api.ts';
+import { ServiceApi } from '../api.ts';
 
 /** Milliseconds. Runners usually start their next process sooner. If not, it starts the service again. */
 const GRACE = 5_000;
 
-const joinedServices = new Map<string, Promise<Api>>();
+const joinedServices = new Map<string, Promise<ServiceApi>>();
 
 /** @throws {Error} if the service can't start or has no Postgres */
-export async function findService(cwd: string): Promise<Api> {
+export async function findService(cwd: string): Promise<ServiceApi> {
   const folder = path.resolve(cwd, OWN_FOLDER);
   const joined = joinedServices.get(folder) ?? serviceOfEnvironment() ?? joinService(folder);
   joinedServices.set(folder, joined);
@@ -28,14 +28,14 @@ export async function findService(cwd: string): Promise<Api> {
 }
 
 /** The service of `npx hosted-postgres --run`, which runs longer than its command. A service of another machine is never used. */
-function serviceOfEnvironment(): Promise<Api> | undefined {
+function serviceOfEnvironment(): Promise<ServiceApi> | undefined {
   const { NEON_API_HOST: host = '', NEON_API_KEY: key } = process.env;
   const baseUrl = baseUrlOrUndefined(host);
   if (key === undefined || baseUrl === undefined || !isLoopback(new URL(baseUrl).hostname)) return undefined;
-  return Promise.resolve(new Api(baseUrl, key));
+  return Promise.resolve(new ServiceApi(baseUrl, key));
 }
 
-async function joinService(folder: string): Promise<Api> {
+async function joinService(folder: string): Promise<ServiceApi> {
   createProjectDataFolder(folder, true);
   const key = readOrCreateKey(folder);
   const projects = path.join(folder, 'projects.json');
@@ -62,5 +62,5 @@ async function joinService(folder: string): Promise<Api> {
   lease.unref();
   // If the service was killed, the next branch starts it again.
   lease.ended.addEventListener('abort', () => joinedServices.delete(folder));
-  return new Api(lease.baseUrl, key);
+  return new ServiceApi(lease.baseUrl, key);
 }

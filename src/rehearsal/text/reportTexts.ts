@@ -3,12 +3,12 @@ import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
 import { shortLine } from '../../base/shortLine.ts';
 import type { Translator } from '../../base/translator.ts';
 import type { BlockedTable } from '../blockedTables.ts';
-import type { Loss } from '../losses.ts';
+import type { DataLoss } from '../losses.ts';
 import { lastStatementError, reasonStatement, type FileVerdict } from '../reasonStatement.ts';
-import type { Report } from '../report.ts';
+import type { RehearsalReport } from '../report.ts';
 import type { SaferStatement } from '../saferForms.ts';
 import type { BrokenRelation } from '../trials.ts';
-import type { Reason } from '../verdict.ts';
+import type { VerdictReason } from '../verdict.ts';
 import { saferText } from './saferText.ts';
 
 /** Characters of a statement, and of a schema, in a sentence. */
@@ -23,7 +23,7 @@ export class ReportTexts {
   }
 
   /** Returns a sentence for each reason why it isn't safe, or one that says that it is. */
-  verdictSentences(report: Report): readonly string[] {
+  verdictSentences(report: RehearsalReport): readonly string[] {
     const { reasons } = report;
     if (reasons.length === 0) return [this.#safeSentence(report), ...this.#refusedSentences(report)];
     return reasons.map((reason) => this.#reasonSentence(reason) + placeText(reasonStatement(report, reason)));
@@ -68,7 +68,7 @@ export class ReportTexts {
   }
 
   /** What a service can't do that isn't on this machine. */
-  copyNotes({ sampled, sharedRoles }: Report): readonly string[] {
+  copyNotes({ sampled, sharedRoles }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     const roles = sharedRoles.map((name) => l10n.t('The copy had the password of the branch for {0}.', name));
     if (sampled === undefined) return roles;
@@ -82,7 +82,7 @@ export class ReportTexts {
   }
 
   /** What wasn't tried. */
-  trialNotes({ tried: { tooSlow, outside } }: Report): readonly string[] {
+  trialNotes({ tried: { tooSlow, outside } }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     return [
       ...tooSlow.map((name) => l10n.t("{0} wasn't tried, because it takes too long.", name)),
@@ -96,7 +96,7 @@ export class ReportTexts {
   }
 
   /** What the way back leaves in tables, or how long Undo is the only one. */
-  wayBackNotes({ wayBack, undoSeconds }: Report): readonly string[] {
+  wayBackNotes({ wayBack, undoSeconds }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     const added = (wayBack?.added ?? []).map(({ table, count }) =>
       l10n.t('Rows that the way back leaves in {0}: {1}', table, this.#number(count)),
@@ -113,11 +113,11 @@ export class ReportTexts {
   }
 
   /** Returns the names of tables, each with its size. */
-  rewrittenTables({ rewritten }: Report): readonly string[] {
+  rewrittenTables({ rewritten }: RehearsalReport): readonly string[] {
     return rewritten.map(({ table, bytes }) => `${table} (${this.#size(bytes)})`);
   }
 
-  #safeSentence({ statements, blocked: [longest] }: Report): string {
+  #safeSentence({ statements, blocked: [longest] }: RehearsalReport): string {
     const l10n = this.#l10n;
     const count =
       statements.length === 1 ? l10n.t('1 statement') : l10n.t('{0} statements', statements.length);
@@ -133,7 +133,7 @@ export class ReportTexts {
   }
 
   /** A tool may ask something to which it expects an error, so this is no failure. */
-  #refusedSentences({ statements }: Report): string[] {
+  #refusedSentences({ statements }: RehearsalReport): string[] {
     const { statement: { text = '', error } = {} } = lastStatementError(statements);
     if (error === undefined) return [];
     return [
@@ -145,7 +145,7 @@ export class ReportTexts {
     ];
   }
 
-  #reasonSentence(reason: Reason): string {
+  #reasonSentence(reason: VerdictReason): string {
     const l10n = this.#l10n;
     switch (reason.kind) {
       case 'failed':
@@ -174,7 +174,7 @@ export class ReportTexts {
     }
   }
 
-  #failureSentence({ exitCode, statement, hasGoneOn }: Extract<Reason, { kind: 'failed' }>): string {
+  #failureSentence({ exitCode, statement, hasGoneOn }: Extract<VerdictReason, { kind: 'failed' }>): string {
     const l10n = this.#l10n;
     if (statement?.error === undefined) return l10n.t('Fails: the command ended with code {0}.', exitCode);
     const { message, detail } = statement.error;
@@ -204,7 +204,7 @@ export class ReportTexts {
     }
   }
 
-  #lossSentence({ name, kind, count, types }: Loss): string {
+  #lossSentence({ name, kind, count, types }: DataLoss): string {
     const l10n = this.#l10n;
     const number = this.#number(count);
     if (kind === 'type')

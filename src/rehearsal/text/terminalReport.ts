@@ -1,7 +1,7 @@
 /** A report for programs and terminals: in English, and without colors. */
 import { shortLine } from '../../base/shortLine.ts';
 import { ENGLISH } from '../../base/translator.ts';
-import type { Report } from '../report.ts';
+import type { RehearsalReport } from '../report.ts';
 import { placeText, ReportTexts } from './reportTexts.ts';
 
 export const ENGLISH_TEXTS = new ReportTexts(ENGLISH);
@@ -10,7 +10,7 @@ export const ENGLISH_TEXTS = new ReportTexts(ENGLISH);
 const MAX_STATEMENT = 100;
 
 /** The verdict first, then each statement. */
-export function terminalText(report: Report): string {
+export function terminalText(report: RehearsalReport): string {
   const { wayBack } = report;
   const notes = [
     ...ENGLISH_TEXTS.rewrittenTables(report).map((table) => `Written again: ${table}`),
@@ -27,7 +27,7 @@ export function terminalText(report: Report): string {
 }
 
 /** What else is worth knowing. */
-export const reportNotes = (report: Report): readonly string[] => [
+export const reportNotes = (report: RehearsalReport): readonly string[] => [
   ...ENGLISH_TEXTS.copyNotes(report),
   ...ENGLISH_TEXTS.trialNotes(report),
   ...(report.wayBack?.left ?? []).map((line) => `The way back leaves: ${line}`),
@@ -38,7 +38,7 @@ const statementRows = ({
   statements,
   blocked,
   safer,
-}: Pick<Report, 'statements' | 'blocked' | 'safer'>): string[] =>
+}: Pick<RehearsalReport, 'statements' | 'blocked' | 'safer'>): string[] =>
   statements.map((statement, index) => {
     const { text, milliseconds, tags, error } = statement;
     const time = ENGLISH_TEXTS.duration(milliseconds).padStart(8);

@@ -82,7 +82,7 @@ async function addBranch(
   { id, name = id, computes = [] }: BranchDescription,
   main: BranchDescription | undefined,
 ): Promise<void> {
-  // Even in different projects: the data of a branch is stored under its id.
+  // Ids differ even between projects, because the data of a branch is stored under its id.
   if (seed.account.projectOfBranch(id) !== undefined) throw conflict(`two branches ${id}`);
   const isDefault = main?.id === id;
   const parent_id = isDefault ? undefined : main?.id;

@@ -163,7 +163,7 @@ function toProjectResponse({ active_time, ...listed }: ProjectRecord) {
     ...listed,
     active_time_seconds: active_time,
     compute_time_seconds: listed.cpu_used_sec,
-    // The local service doesn't measure it.
+    // The local service doesn't measure these bytes.
     written_data_bytes: 0,
     data_transfer_bytes: 0,
     data_storage_bytes_hour: 0,

@@ -40,7 +40,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
       const branch = findBranch(...branchTarget(call));
       return jsonReply({ branch: branchReply(call, branch), annotation: annotationOf(branch) });
     },
-    // The local service only.
+    // Only the local service has this route.
     [`GET ${BRANCH}/replication_slots`]: async (call) => {
       const { id } = findBranch(...branchTarget(call));
       return jsonReply({ replication_slots: await (await plane.engine).replicationSlots(id) });

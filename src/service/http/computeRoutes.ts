@@ -37,7 +37,7 @@ export function computeRoutes(plane: ControlPlane): Routes {
         endpoint: { ...record, connections: plane.autosuspend.openConnections(record.id) },
       });
     },
-    // Only the local service has it. It wakes no compute and is no activity.
+    // Only the local service has this route. A call wakes no compute and doesn't count as activity.
     [`GET ${COMPUTE}/activity`]: async (call) => {
       const [project, id] = target(call);
       findCompute(project, id);
@@ -46,7 +46,7 @@ export function computeRoutes(plane: ControlPlane): Routes {
       );
       return jsonReply({ ...(await (await plane.engine).activity(id)), operations });
     },
-    // Only the local service has it.
+    // Only the local service has this route.
     [`GET ${COMPUTE}/log`]: async (call) => {
       const { record } = findCompute(...target(call));
       return jsonReply({ lines: await (await plane.engine).serverLog(record.id) });

@@ -22,7 +22,7 @@ import {
   addExtensionFolders,
   type ExtensionChoice,
 } from './extensions/moreExtensions.ts';
-import { chooseBinaries, type PostgresBinaries, type Programs } from './server/programs.ts';
+import { chooseBinaries, type PostgresBinaries, type PostgresFolders } from './server/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
 import { schemaChanges } from './changes/schemaChanges.ts';
 import { tableTransactions } from './changes/tableTransactions.ts';
@@ -31,7 +31,7 @@ import { sizeOfBranch } from './history/history.ts';
 import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
 import { readHistoryRange } from './copies/recoverTo.ts';
 import { checkSlots, slotsOfBranch } from './replication/slots.ts';
-import type { Settings } from './server/settings.ts';
+import type { PostgresSettings } from './server/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
 import { endedSlotsMessage } from '../../api/rules/endedSlots.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './copies/changeBranchData.ts';
@@ -55,7 +55,7 @@ interface PostgresEngineOptions extends ExtensionChoice {
   readonly root: string;
   /** Whether the folder is deleted at the end. */
   readonly isTemporary?: boolean;
-  readonly programs: Programs;
+  readonly programs: PostgresFolders;
   /** Origins of web pages that may use the serverless driver. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Writes a line to the service's log. */
@@ -83,7 +83,7 @@ function createExtensionSettings(
   binaries: PostgresBinaries,
   root: string,
   options: PostgresEngineOptions,
-): Settings {
+): PostgresSettings {
   const found = findMoreExtensions(options, binaries);
   for (const { names, share, problem } of found)
     options.log(
@@ -106,7 +106,7 @@ function createExtensionSettings(
 }
 
 /** What owners can use without more installation, for `--check-postgres`. */
-export function availableExtensions(programs: Programs, choice: ExtensionChoice): AvailableExtensions {
+export function availableExtensions(programs: PostgresFolders, choice: ExtensionChoice): AvailableExtensions {
   const binaries = chooseBinaries(programs);
   if (typeof binaries === 'string') return { included: [], found: [] };
   const folder = packagedExtensionsFolder(binaries.folder, binaries.major);

@@ -1,7 +1,7 @@
 /** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { removeFileOrFolder } from './storage/privateFiles.ts';
-import { removeUnrecorded, type Storage } from './storage/storage.ts';
+import { removeUnrecorded, type EngineStorage } from './storage/storage.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
 import { chooseFreeAddress } from './server/serverAddress.ts';
 import { stopOrphans } from './server/orphans.ts';
@@ -71,7 +71,7 @@ export function createSimulatedEngine(): ComputeEngine {
  * @param problem why, for users
  * @param storage may hold data from an earlier run with Postgres
  */
-export function createEngineWithoutPostgres(problem: string, storage: Storage): ComputeEngine {
+export function createEngineWithoutPostgres(problem: string, storage: EngineStorage): ComputeEngine {
   const fail = failWith(problem);
   return {
     ...createSimulatedEngine(),

@@ -15,7 +15,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { packedClusterFile, pgDumpModule, type Programs } from '../postgres/server/programs.ts';
+import { packedClusterFile, pgDumpModule, type PostgresFolders } from '../postgres/server/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
   ownerWithoutService,
@@ -29,7 +29,7 @@ import {
 const PARTS = ['bin', 'lib', 'share'];
 
 /** Returns the folders of binaries that the account can use. If the first one is out of its reach, that is a copy. */
-export function makeProgramsReachable(programs: Programs, account: UnixAccount): Programs {
+export function makeProgramsReachable(programs: PostgresFolders, account: UnixAccount): PostgresFolders {
   removeUnusedCopies();
   const { first, others } = programs;
   const isReachable = (folder: string) => canReach(path.join(folder, 'postgres'), account);

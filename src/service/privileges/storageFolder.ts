@@ -88,7 +88,7 @@ function findOrCreateOwnedFolder(folder: string, account: UnixAccount): string {
   const parent = path.dirname(folder);
   if (!isWritableOnlyByRoot(parent))
     throw unusableStartError(`${parent} must be a folder that only root can write`);
-  // Left by a service that was killed between the next two steps. Throws unless it is empty.
+  // A service that was killed between the next two steps has left the folder. This throws unless it is empty.
   if (lstatSync(folder, { throwIfNoEntry: false })?.uid === 0) rmdirSync(folder);
   mkdirSync(folder, { mode: 0o700 });
   lchownSync(folder, account.uid, account.gid);

@@ -31,7 +31,7 @@ export interface UnixAccount {
 export function findNobody(): UnixAccount {
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
-  // macOS and some directory services: not in the file, or with a negative number.
+  // On macOS and with some directory services, the account isn't in the file, or has a negative number.
   const idOfNobody = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: idOfNobody('-u'), gid: idOfNobody('-g') };
 }

@@ -207,7 +207,7 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
     const successor = takeLock(replacement, me, abandoned);
     if (successor !== undefined) return successor;
     if (isSameIdentity(readOwner(lock), owner)) {
-      // On Windows it fails if the owner still has it open.
+      // On Windows, renaming fails if the owner still has the lock open.
       attemptWrite(lock, () => renameOverSync(replacement, lock));
       return undefined;
     }

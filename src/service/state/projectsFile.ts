@@ -72,7 +72,7 @@ export function readProjectsFile(file: string): ProjectsFile {
 function parseAccount(bytes: Uint8Array): ProjectsFile['content'] {
   let json: unknown;
   try {
-    // Also removes the byte order mark that some editors add.
+    // The decoder also removes the byte order mark that some editors add.
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     return { problem: `it is not JSON (${error instanceof Error ? error.message : String(error)})` };

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { REHEARSE_HELP } from '../../../src/npm/options.ts';
-import { Api } from '../../../src/npm/api.ts';
+import { ServiceApi } from '../../../src/npm/api.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { installProgram, startProgram } from '../../helpers/npxProgram.ts';
 import { accountFile, startLocalService, temporaryFolder } from '../../helpers/localService.ts';
@@ -203,7 +203,7 @@ describe('npx hosted-postgres rehearse', () => {
       upstream: service.baseUrl,
       rewrite: (reply, call) => (call.endsWith('/rehearsal') ? { status: 404, json: {} } : reply),
     });
-    const api = new Api(service.baseUrl, service.key);
+    const api = new ServiceApi(service.baseUrl, service.key);
     const [project] = await api.listProjects();
     const id = project?.id ?? assert.fail('no project');
     const [main] = await api.listBranches(id);

@@ -1,9 +1,9 @@
 /** Rehearses migrations on copies of the seeded tables, or of others. */
 import pg from 'pg';
 import { ownIdentity } from '../../../src/base/processIdentity.ts';
-import { Api, type Branch } from '../../../src/npm/api.ts';
+import { ServiceApi, type Branch } from '../../../src/npm/api.ts';
 import { rehearse } from '../../../src/rehearsal/rehearse.ts';
-import type { Report } from '../../../src/rehearsal/report.ts';
+import type { RehearsalReport } from '../../../src/rehearsal/report.ts';
 import { ENGLISH_TEXTS } from '../../../src/rehearsal/text/terminalReport.ts';
 import type { DownStep } from '../../../src/rehearsal/wayBack.ts';
 import {
@@ -26,7 +26,7 @@ export interface Rehearsals {
   readonly url: string;
   readonly branchId: string;
   /** @param run applies the migration, and returns an exit code */
-  rehearse(run: (copy: Copy) => Promise<number>, down?: DownStep<Copy>): Promise<Report>;
+  rehearse(run: (copy: Copy) => Promise<number>, down?: DownStep<Copy>): Promise<RehearsalReport>;
   /** A further copy, for what is true. */
   copy(): Promise<Copy>;
   remove(copy: Copy): Promise<void>;
@@ -50,7 +50,7 @@ export async function startRehearsals({
   ...options
 }: RehearsalsOptions = {}): Promise<Rehearsals> {
   const service = await startLocalService(options);
-  const api = new Api(service.baseUrl, service.key);
+  const api = new ServiceApi(service.baseUrl, service.key);
   const project = await api.createProject('rehearsals');
   const [parent] = await api.listBranches(project);
   return rehearsalsOf(service, parent, isSampled);
@@ -62,7 +62,7 @@ export async function rehearsalsOf(
   parent: Branch | undefined,
   isSampled = false,
 ): Promise<Rehearsals> {
-  const api = new Api(service.baseUrl, service.key);
+  const api = new ServiceApi(service.baseUrl, service.key);
   const url = parent && (await api.findUrl(parent));
   if (parent === undefined || url === undefined) throw new Error('The project has no database');
   const project = parent.project_id;
@@ -107,13 +107,14 @@ export async function migrate(url: string, statements: readonly string[]): Promi
 }
 
 /** Why a migration is dangerous or fails. How long others wait depends on the machine. */
-export const withoutDurations = (report: Report): string[] =>
+export const withoutDurations = (report: RehearsalReport): string[] =>
   verdictSentences(report)
     .map((sentence) => sentence.replace(/ for [\d.]+ (?:ms|sec)\.$/, '.'))
     .toSorted();
 
-export const verdictSentences = (report: Report): readonly string[] => ENGLISH_TEXTS.verdictSentences(report);
+export const verdictSentences = (report: RehearsalReport): readonly string[] =>
+  ENGLISH_TEXTS.verdictSentences(report);
 
 /** Such as `public.orders: notValid`. */
-export const saferForms = ({ safer }: Report): string[] =>
+export const saferForms = ({ safer }: RehearsalReport): string[] =>
   safer.map(({ table, form }) => `${table}: ${form}`).toSorted();

@@ -11,7 +11,7 @@ import {
 } from '../../../src/service/core/computeEngine.ts';
 import { createSimulatedEngine } from '../../../src/service/postgres/withoutPostgres.ts';
 import { readProjectsFile } from '../../../src/service/state/projectsFile.ts';
-import { startService, type Service } from '../../../src/service/startService.ts';
+import { startService, type ServiceHandle } from '../../../src/service/startService.ts';
 import { recordPort } from '../../contract/recordings.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { call } from '../../helpers/call.ts';
@@ -98,7 +98,7 @@ export class FaultyEngine implements ComputeEngine {
 }
 
 export interface InProcess {
-  readonly service: Service;
+  readonly service: ServiceHandle;
   readonly client: Client;
   readonly engine: FaultyEngine;
   readonly clock: FakeClock;

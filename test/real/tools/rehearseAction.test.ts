@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { load } from 'js-yaml';
-import { Api } from '../../../src/npm/api.ts';
+import { ServiceApi } from '../../../src/npm/api.ts';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { readText } from '../../helpers/projectFiles.ts';
@@ -143,7 +143,7 @@ describe('The action that rehearses a migration', function () {
       upstream: service.baseUrl,
       rewrite: (reply, call) => (call.endsWith('/rehearsal') ? { status: 404, json: {} } : reply),
     });
-    const [project] = await new Api(service.baseUrl, service.key).listProjects();
+    const [project] = await new ServiceApi(service.baseUrl, service.key).listProjects();
     const account = {
       api_key: service.key,
       project: project?.id ?? '',

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mock } from 'node:test';
 import { promisify } from 'node:util';
 import { ownIdentity } from '../../../src/base/processIdentity.ts';
-import { Api } from '../../../src/npm/api.ts';
+import { ServiceApi } from '../../../src/npm/api.ts';
 import { CodedError, scriptService } from '../../helpers/scriptedService.ts';
 
 describe('The calls of the test library', () => {
@@ -19,7 +19,7 @@ describe('The calls of the test library', () => {
       return 423;
     });
     await assert.rejects(
-      new Api(service.baseUrl, 'key').listProjects(),
+      new ServiceApi(service.baseUrl, 'key').listProjects(),
       /^Error: GET \/projects: 423 status 423$/,
     );
     assert.deepEqual(times, []);
@@ -27,7 +27,7 @@ describe('The calls of the test library', () => {
 
   it('are sent once if the service fails in another way', async () => {
     const service = await scriptService(() => 503);
-    const api = new Api(service.baseUrl, 'key');
+    const api = new ServiceApi(service.baseUrl, 'key');
     await assert.rejects(api.listProjects(), /^Error: GET \/projects: 503 status 503$/);
     assert.equal(service.requests.length, 1);
   });
@@ -36,7 +36,7 @@ describe('The calls of the test library', () => {
     const creation = { name: 'one', parent: undefined, maker: ownIdentity() };
     const create = async (code: string) => {
       const service = await scriptService(() => new CodedError(409, code));
-      return new Api(service.baseUrl, 'key').createBranch('shop', creation);
+      return new ServiceApi(service.baseUrl, 'key').createBranch('shop', creation);
     };
     assert.equal(await create('NAME_TAKEN'), undefined);
     await assert.rejects(create('CONFLICT'), /409 CONFLICT 409$/);
@@ -45,7 +45,7 @@ describe('The calls of the test library', () => {
 
   it('name what a reply lacks', async () => {
     const service = await scriptService(() => ({ databases: [{ id: 1, name: 'app', owner_name: 'me' }] }));
-    const api = new Api(service.baseUrl, 'key');
+    const api = new ServiceApi(service.baseUrl, 'key');
     const branch = { id: 'br-one', name: 'one', project_id: 'shop' };
     await assert.rejects(api.findUrl(branch), /has no uri$/);
     assert.equal(await api.readSchemaDiff(branch, 'app'), '');

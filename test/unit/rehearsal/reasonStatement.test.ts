@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { HeldLock, LockMode, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
-import type { Loss } from '../../../src/rehearsal/losses.ts';
+import type { DataLoss } from '../../../src/rehearsal/losses.ts';
 import { reasonStatement } from '../../../src/rehearsal/reasonStatement.ts';
-import type { Report } from '../../../src/rehearsal/report.ts';
-import type { Reason } from '../../../src/rehearsal/verdict.ts';
+import type { RehearsalReport } from '../../../src/rehearsal/report.ts';
+import type { VerdictReason } from '../../../src/rehearsal/verdict.ts';
 
 const statement = (text: string, tag: string, transaction = 1): RehearsedStatement => ({
   session: 1,
@@ -22,16 +22,20 @@ const lock = (table: string, mode: LockMode, index: number): HeldLock => ({
   to: 1,
   statement: index,
 });
-const loss = (name: string, kind: Loss['kind']): Reason => ({
+const loss = (name: string, kind: DataLoss['kind']): VerdictReason => ({
   kind: 'loss',
   loss: { database: 'app', name, kind, count: 1 },
 });
 
 describe('The statement of a reason', () => {
-  const find = (statements: readonly RehearsedStatement[], locks: readonly HeldLock[], reason: Reason) => {
+  const find = (
+    statements: readonly RehearsedStatement[],
+    locks: readonly HeldLock[],
+    reason: VerdictReason,
+  ) => {
     const none = { blocked: [], losses: [], rewritten: [], reasons: [reason] };
     const tried = { broken: [], tooSlow: [], outside: [] };
-    const report = { ...none, verdict: 'dangerous', statements, locks, tried } as unknown as Report;
+    const report = { ...none, verdict: 'dangerous', statements, locks, tried } as unknown as RehearsalReport;
     return reasonStatement(report, reason)?.text;
   };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
-import type { Loss } from '../../../src/rehearsal/losses.ts';
-import { createReport, type Report } from '../../../src/rehearsal/report.ts';
+import type { DataLoss } from '../../../src/rehearsal/losses.ts';
+import { createReport, type RehearsalReport } from '../../../src/rehearsal/report.ts';
 import { ENGLISH_TEXTS, terminalText } from '../../../src/rehearsal/text/terminalReport.ts';
 import type { TrialReport } from '../../../src/rehearsal/trials.ts';
 
@@ -21,10 +21,10 @@ const report = (
   more: Partial<Rehearsal> = {},
   exitCode = 0,
   tried: TrialReport = NOTHING,
-  losses: readonly Loss[] = [],
+  losses: readonly DataLoss[] = [],
 ) => createReport({ rehearsal: { ...rehearsal, ...more }, losses, tried, exitCode }, { longestLock: 1000 });
 
-const sentencesOf = (seen: Report): readonly string[] => ENGLISH_TEXTS.verdictSentences(seen);
+const sentencesOf = (seen: RehearsalReport): readonly string[] => ENGLISH_TEXTS.verdictSentences(seen);
 
 describe('The report of a rehearsal', () => {
   it('begins with the verdict', () => {
@@ -134,7 +134,7 @@ describe('The report of a rehearsal', () => {
   });
 
   it('has a sentence for each loss', () => {
-    const loss = (kind: Loss['kind'], count: number): Loss => ({
+    const loss = (kind: DataLoss['kind'], count: number): DataLoss => ({
       database: 'app',
       name: `orders${kind === 'rows' ? '' : '.total'}`,
       kind,

@@ -9,7 +9,7 @@ import {
   type WorkspaceFolder,
 } from 'vscode';
 import { changeTextFile, readText } from '../../envFile/ui/fileChange.ts';
-import type { Launch } from '../launcher.ts';
+import type { LaunchCommand } from '../launcher.ts';
 import { addMcpServer } from '../mcpFile.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
@@ -21,7 +21,11 @@ export const MCP_FILE = '.mcp.json';
 /** Both sides of the difference have this scheme, because the file may not exist yet. */
 const SCHEME = 'hosted-postgres-mcp-file';
 
-export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch: Launch): Promise<void> {
+export async function writeMcpFile(
+  folder: WorkspaceFolder,
+  name: string,
+  launch: LaunchCommand,
+): Promise<void> {
   const file = Uri.joinPath(folder.uri, MCP_FILE);
   const before = await readText(file);
   let after: string;

@@ -125,7 +125,7 @@ export const branchTools = {
       const remove = (options: SendOptions) =>
         deps.branchActions.delete(found, { unprotect: false }, options);
       const result = await changeApproved(call, found, { kind: 'delete' }, remove);
-      // Also before the deletion has ended: the URL is of no more use.
+      // The URL is cleared even before the deletion has ended, because it is of no more use.
       const note = await clearAgentEnv(call, found);
       const kept = deps.agentBranches.keptFor(found);
       deps.agentBranches.remove(found);

@@ -193,7 +193,7 @@ function describeProjects(deps: ToolDependencies, ids: readonly string[], skip =
     left -= jsonBytes(computes);
     remaining -= computes.length;
     const computesLeftOut = all.length - start - computes.length || undefined;
-    // So that the next call continues here.
+    // No further project is returned, so that the next call continues here.
     if (computesLeftOut !== undefined) remaining = 0;
     return { ...each, computes, computesLeftOut };
   });

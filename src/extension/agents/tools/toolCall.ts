@@ -1,7 +1,7 @@
 /** What each tool receives. */
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { RunGit } from '../../../base/git/runGit.ts';
-import type { Guards, GuardTarget } from '../../operations/guards.ts';
+import type { ChangeGuards, ChangeTarget } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { AgentBranches } from '../../inventory/agentBranches.ts';
 import type { SizeFields } from '../../inventory/computeStatus.ts';
@@ -29,7 +29,7 @@ export interface BranchLimit {
 }
 
 /** A change that needs the user's approval. */
-export type AgentChange = GuardTarget & {
+export type AgentChange = ChangeTarget & {
   /** The name of the compute, branch or project. The user enters it to confirm a change in production. */
   readonly name: string;
   readonly agent: string;
@@ -60,7 +60,7 @@ export type AgentChange = GuardTarget & {
 export interface ToolDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly guards: Guards;
+  readonly guards: ChangeGuards;
   readonly computeActions: ComputeActions;
   readonly branchActions: BranchActions;
   readonly agentBranches: AgentBranches;

@@ -6,7 +6,7 @@ import { l10n } from 'vscode';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
-import type { Guards } from '../../operations/guards.ts';
+import type { ChangeGuards } from '../../operations/guards.ts';
 import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import {
@@ -27,7 +27,7 @@ import { window } from '../../window/ui/window.ts';
 const APPROVAL_WAIT = 60_000;
 
 /** The last question of a window. Agents may send many calls at once, and each question waits until the one before is over. */
-const questions = new WeakMap<Guards, Promise<unknown>>();
+const questions = new WeakMap<ChangeGuards, Promise<unknown>>();
 
 interface AgentRequest extends ApprovalRequest {
   /** Whether nothing is changed: no name is entered in production, and what is read-only may be read. */
@@ -36,7 +36,7 @@ interface AgentRequest extends ApprovalRequest {
 
 /** @throws {Error} for the agent if the user doesn't approve the change. @throws {ReadOnlyError} */
 export async function approveForAgent(
-  { guards, clock = systemClock }: { readonly guards: Guards; readonly clock?: Clock },
+  { guards, clock = systemClock }: { readonly guards: ChangeGuards; readonly clock?: Clock },
   change: AgentRequest,
   initialConnection: AccountConnection,
   signal: AbortSignal,

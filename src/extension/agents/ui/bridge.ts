@@ -5,7 +5,7 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { keepUnlessRejected } from '../../window/keepUnlessRejected.ts';
 import type { BridgeCall } from '../bridgeMessages.ts';
 import { startBridge } from '../bridgeServer.ts';
-import { writeLauncher, type Launch } from '../launcher.ts';
+import { writeLauncher, type LaunchCommand } from '../launcher.ts';
 import { setMcpInUse } from '../../window/ui/contextKey.ts';
 import { agentsFolder } from './usesAgents.ts';
 import { runInWindow, type WindowDependencies } from './runInWindow.ts';
@@ -55,7 +55,7 @@ export class AgentBridge implements Disposable {
     return vscode.Uri.joinPath(this.#context.extensionUri, 'dist', 'mcp.js').fsPath;
   }
 
-  async #listen(): Promise<Launch> {
+  async #listen(): Promise<LaunchCommand> {
     const folder = this.#folder;
     const folders = () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const server = await startBridge({ folder, call: this.#call, onPresence: setMcpInUse }, folders());
@@ -83,7 +83,7 @@ export class AgentBridge implements Disposable {
 }
 
 /** Cursor has a separate API for MCP servers. */
-function registerWithCursor(launch: Launch): void {
+function registerWithCursor(launch: LaunchCommand): void {
   const { mcp } = fieldsOf(Reflect.get(vscode, 'cursor'));
   const { registerServer } = fieldsOf(mcp);
   if (typeof registerServer === 'function')

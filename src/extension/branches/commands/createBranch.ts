@@ -9,7 +9,7 @@ import { projectName } from '../../inventory/names.ts';
 import { namesText, resourceText } from '../../inventory/ui/resourceText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { branchQuestion, requireBranches } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { askForProject, currentBranch, onlyProject } from '../../commandSupport/pickers.ts';
@@ -31,7 +31,7 @@ export const createBranch: Command = async (context, argument, run) => {
 /** @param prepare is called first, if the user doesn't cancel @returns undefined if the user canceled */
 export async function createBranchIn(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   projectId: string,
   creation: BranchCreation,
   prepare?: (options: SendOptions) => Promise<unknown>,

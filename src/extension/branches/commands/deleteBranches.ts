@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { makeChange } from '../../commandSupport/change.ts';
-import type { CommandContext, Run } from '../../commandSupport/context.ts';
+import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { requireBranches } from '../../commandSupport/branchPicker.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
@@ -36,7 +36,7 @@ export interface DeletableBranch {
 /** @param reload called after the approval, because some may be in use again, protected or marked since the user was asked */
 export async function deleteBranches(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   chosen: readonly DeletableBranch[],
   reload: () => Promise<readonly DeletableBranch[]>,
 ): Promise<void> {

@@ -8,14 +8,14 @@ import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Session } from '../../account/session.ts';
-import type { Guards } from '../../operations/guards.ts';
+import type { ChangeGuards } from '../../operations/guards.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 
 interface ProtectDependencies {
   readonly session: Pick<Session, 'onDidChange'>;
   readonly branchActions: Pick<BranchActions, 'leftUnprotected' | 'protectAgain'>;
-  readonly guards: Guards;
+  readonly guards: ChangeGuards;
   readonly inventory: Inventory;
   readonly log: Pick<Log, 'error'>;
 }

@@ -37,14 +37,14 @@ import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import type { Guards } from '../../operations/guards.ts';
+import type { ChangeGuards } from '../../operations/guards.ts';
 import type { ComputeActions } from '../computeActions.ts';
 import { createDiagnostics, problemsText, type RejectedText } from './settingsDiagnostics.ts';
 
 interface SettingsDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly guards: Guards;
+  readonly guards: ChangeGuards;
   readonly computeActions: ComputeActions;
 }
 

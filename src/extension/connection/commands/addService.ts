@@ -50,7 +50,7 @@ export const defaultServiceName = (
   { inventory }: Pick<CommandContext, 'inventory'>,
   compute: Compute,
 ): string =>
-  // Empty if the names have no Latin letter or digit.
+  // The name is empty if project and compute have no Latin letter or digit in theirs.
   serviceName(inventory.project(compute.project_id)?.name ?? compute.project_id, computeLabel(compute)) ||
   compute.id;
 

@@ -52,7 +52,7 @@ export class PassFiles implements Disposable {
     try {
       writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      // On a full disk, it may have a part of the line.
+      // On a full disk, the file may have a part of the line.
       rmSync(folder, { recursive: true, force: true });
       throw error;
     }

@@ -2,7 +2,7 @@
 import { commands, l10n, Uri, window as editors, type Tab } from 'vscode';
 import { announce } from '../../window/ui/announce.ts';
 import { orderForComparison, branchQuestion, pickBranch } from '../../commandSupport/branchPicker.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
@@ -65,7 +65,7 @@ const hasPrimary = async ({ inventory }: CommandContext, ids: BranchIds): Promis
 /** Compares the documents in the active diff editor again. */
 export async function refreshComparison(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   tab: Tab,
   request: RowRequest & { readonly base: BranchRef },
 ): Promise<void> {
@@ -115,7 +115,7 @@ async function findSides(
 /** @returns false if the user canceled */
 export async function showComparison(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   { before, after }: Sides,
   request: RowRequest,
 ): Promise<boolean> {

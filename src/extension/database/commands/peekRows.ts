@@ -2,7 +2,7 @@
 import { commands, l10n, Uri, ViewColumn, window as editors, type Tab } from 'vscode';
 import { announce } from '../../window/ui/announce.ts';
 import { pickBranch } from '../../commandSupport/branchPicker.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { RowRequest } from '../rows/rowDocuments.ts';
 import { tabUris } from '../ui/rowsDocuments.ts';
@@ -29,7 +29,7 @@ export const peekRows: Command = async (context, argument, run) => {
 /** Reads the rows of the active document again, from a button in its title. */
 export async function refreshPeek(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   tab: Tab,
   request: RowRequest,
 ): Promise<void> {
@@ -59,7 +59,7 @@ interface Shown {
 /** @returns false if the user canceled */
 async function showRows(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   { prepared, request, column }: Shown,
 ): Promise<boolean> {
   const { login, project, branchName } = prepared;

@@ -9,7 +9,7 @@ import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { adviseOnLock, toSqlError, useUsersSearchPath, withSession } from '../sql/sqlSession.ts';
 import { rangeHashesQuery, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
-import type { Cell } from './formatRows.ts';
+import type { CellText } from './formatRows.ts';
 import {
   findDifferingRows,
   NO_DIFFERENCE,
@@ -240,7 +240,11 @@ async function differingRanges(
 }
 
 /** Reads rows one by one and keeps none of them. */
-async function forEachRow(client: Client, text: string, use: (row: readonly Cell[]) => void): Promise<void> {
+async function forEachRow(
+  client: Client,
+  text: string,
+  use: (row: readonly CellText[]) => void,
+): Promise<void> {
   const config = { text, rowMode: 'array' };
   const query = new Query(config);
   query.on('row', use);

@@ -1,13 +1,13 @@
 /** Merges the rows of two sides, which arrive in the order of the hashes of their keys. */
 import type Client from 'pg/lib/client.js';
 import { FETCH_ROWS, declareRowCursor, type ComparedSource, type RangeMask } from './comparisonSql.ts';
-import type { Cell } from './formatRows.ts';
+import type { CellText } from './formatRows.ts';
 
 export type BeforeAndAfter<T> = readonly [before: T, after: T];
 
 export interface DifferingRow {
   readonly kind: 'added' | 'changed' | 'deleted';
-  readonly cells: readonly Cell[];
+  readonly cells: readonly CellText[];
 }
 
 export interface RowDifference {
@@ -60,7 +60,7 @@ export async function findDifferingRows(
 /** Equal rows, of which a table without a key may have many. */
 interface Row {
   readonly place: number;
-  readonly cells: readonly Cell[];
+  readonly cells: readonly CellText[];
   count: number;
 }
 
@@ -72,9 +72,9 @@ interface Group {
 
 async function* readGroups(client: Client): AsyncGenerator<Group, undefined> {
   const fetch = () => {
-    // Texts, as the statement returns them.
+    // Values stay the texts that the statement returns.
     const types = { getTypeParser: () => (text: string) => text };
-    const next = client.query<Cell[]>({ text: FETCH_ROWS, rowMode: 'array', types });
+    const next = client.query<CellText[]>({ text: FETCH_ROWS, rowMode: 'array', types });
     // The promise is awaited later, or not at all if the other side fails.
     next.catch(() => undefined);
     return next;

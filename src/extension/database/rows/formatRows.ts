@@ -3,11 +3,11 @@
 /** Characters of a value that are shown. */
 export const MAX_VALUE = 120;
 
-export type Cell = string | null;
+export type CellText = string | null;
 
 export interface RowTable {
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly CellText[])[];
   /** The positions of columns with numbers. */
   readonly rightAligned?: ReadonlySet<number>;
 }
@@ -49,7 +49,7 @@ const MAX_NAME = 80;
  * NULL has no quotes. A text has quotes if it is empty, could be taken for NULL, for two cells or for the beginning of a longer
  * text, or has a space at an end.
  */
-const cellText = (value: Cell, maxValue: number): string =>
+const cellText = (value: CellText, maxValue: number): string =>
   value === null ? 'NULL' : quoteIf(/^$|^ | $|^NULL$|^'|│|…$/i, value, maxValue);
 
 /** A quote in quotes is doubled. What is cut ends with an ellipsis, outside of the quotes. */

@@ -13,7 +13,7 @@ import { projectName } from '../../inventory/names.ts';
 import { namesText } from '../../inventory/ui/resourceText.ts';
 import { createBranchIn } from '../../branches/commands/createBranch.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { requireBranches } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { askForProject, onlyProject } from '../../commandSupport/pickers.ts';
@@ -132,7 +132,7 @@ async function askForExisting(
 /** @returns undefined if the user canceled. @throws {ApiError} */
 async function createFromParent(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   { git, projectId, list, refOf }: Place,
   name: string,
 ): Promise<Branch | undefined> {

@@ -43,7 +43,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const second = [...defaultActions(context, folder), ...gitActions(context, folder)];
   const last = otherActions(context, folder);
   const hasAgents = context.agentBranches.ofAccount(context.session.connection).length > 0;
-  // Throws the reason.
+  // Without anything to choose, this throws the reason.
   if (first.length + second.length + last.length === 0 && !hasAgents)
     await pickGitFolder(context, title, { rootUri: folder.uri });
   const agents = menuAction(l10n.t('Agents…'), 'hubot', showAgents);

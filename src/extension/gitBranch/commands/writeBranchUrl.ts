@@ -29,7 +29,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   const env = new FolderEnv(context.config, git.folder);
   const url = await findUrl(context, title, { ref, compute, env });
   if (url === undefined) return;
-  // Before the file is written, so that the status bar knows its host.
+  // The host is remembered before the file is written, so that the status bar knows it.
   await context.knownHosts.remember(context.inventory, ref.account, [compute]);
   const work = context.workFolders.of(git.folder);
   const map = async () => mapBranch(context, git, ref, branch.name);
@@ -45,7 +45,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
     if (changes === undefined) return;
     const markUndone = () => work?.setUndone(git.gitBranch);
     const message = `${l10n.t('{0} points to {1}', env.file, resourceText(context.inventory, { ...ref, name: branch.name }))}${leftVariablesText(left)}`;
-    // The notice comes when all is written, so that Undo doesn't meet a write.
+    // The notice comes when all is written, so that no write comes after Undo.
     await map().finally(() => void offerUndo(context.log, message, changes, markUndone));
   } else await map();
   await work?.refresh();

@@ -22,7 +22,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   const title = l10n.t('Write {0} to {1}', name, file);
   const compute = await pickComputeRecord(context, title, argument);
   if (compute === undefined) return;
-  // So that questions and the status bar show the branch with its name.
+  // The branches are loaded, so that questions and the status bar show the name of the branch.
   await context.inventory.branches.ensureLoaded(compute.project_id);
   const account = context.session.requireConnection().accountId;
   const result = await askForUri(context, { title, compute, scope: uri });

@@ -122,7 +122,7 @@ export class FollowNotices {
   async #undo(made: Switch): Promise<void> {
     const { work, gitBranch, change } = made;
     await runOrShowFailure(this.#deps.log, l10n.t("Couldn't undo the change"), async () => {
-      // Before the file changes, which would otherwise cause another switch.
+      // This comes before the file changes, which would otherwise cause another switch.
       work.setUndone(gitBranch);
       await change.undo();
       this.#last = undefined;

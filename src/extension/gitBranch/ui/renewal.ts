@@ -1,7 +1,7 @@
 /** Renews the expiry of branches that were created for a git branch, while an env file uses them. */
 import { l10n } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
-import type { Guards } from '../../operations/guards.ts';
+import type { ChangeGuards } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { BranchActions } from '../../branches/branchActions.ts';
 import type { KnownBranch } from '../knownHosts.ts';
@@ -16,7 +16,7 @@ import { isSameBranch } from '../../account/refs.ts';
 interface RenewalDependencies {
   readonly workFolders: WorkFolders;
   readonly session: Session;
-  readonly guards: Guards;
+  readonly guards: ChangeGuards;
   readonly branchActions: BranchActions;
   readonly log: Pick<Log, 'error'>;
 }

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 import { revealRow, makeChange } from '../../commandSupport/change.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
-import type { CommandContext, Run } from '../../commandSupport/context.ts';
+import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { branchMapWriter } from '../../gitBranch/branchMap.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
@@ -23,7 +23,7 @@ export const snapshotNameQuestion = (prompt: string, value = ''): Question<strin
 
 export async function changeSnapshot(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   { projectId, branchId, fullName }: PickedBranch,
   { kind, snapshot }: NonNullable<ChosenMoment['change']>,
 ): Promise<void> {
@@ -66,7 +66,7 @@ interface NewBranch {
 /** Create Branch from a Time… with a snapshot: a branch with its data and a primary compute. */
 export async function createFromSnapshot(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   picked: PickedBranch,
   { lifetime, ...branch }: NewBranch,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { l10n, window as editors, type Terminal } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/names.ts';
@@ -60,7 +60,7 @@ async function readGivenPast(
   return picked && { picked, source: { branchId: pastId } };
 }
 
-async function compareAgain(context: CommandContext, run: Run, title: string): Promise<void> {
+async function compareAgain(context: CommandContext, run: CommandRun, title: string): Promise<void> {
   const { tab, request } = activeRows(context) ?? {};
   if (tab === undefined || request?.past === undefined) return;
   const { past } = request;
@@ -72,7 +72,7 @@ async function compareAgain(context: CommandContext, run: Run, title: string): P
 /** @returns false if the user canceled */
 async function compareRowsWithPast(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   after: PreparedDatabase,
   request: RowRequest & { readonly past: RestoreSource },
 ): Promise<boolean> {

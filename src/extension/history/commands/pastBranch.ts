@@ -9,7 +9,7 @@ import { nameWithTime, removeExpiryForCopy } from '../undoBranch.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
 import { finishChange } from '../../operations/finishChange.ts';
 import { makeChange } from '../../commandSupport/change.ts';
-import type { CommandContext, Run } from '../../commandSupport/context.ts';
+import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 
 /** Seconds, after which the service deletes what a closed window could not delete: longer than the branch is used. */
 export const PAST_BRANCH_LIFETIME = { comparison: 60 * 60, psql: 24 * 60 * 60 } as const;
@@ -25,7 +25,7 @@ interface PastBranch extends BranchRef {
 /** @returns undefined if the user canceled. @throws {ApiError} @throws {Error} if an operation failed */
 export async function createPastBranch(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   projectId: string,
   source: RestoreSource,
   lifetime: number,

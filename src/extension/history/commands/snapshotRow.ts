@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { branchNameQuestion } from '../../branches/commands/createBranch.ts';
 import { lifetimeQuestion } from '../../branches/commands/expiry.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { asSnapshotNode } from '../../inventory/nodes.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -14,7 +14,7 @@ import { restoreSnapshot } from './undo.ts';
 
 type SnapshotCommand = (
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   picked: PickedBranch,
   snapshot: SnapshotMoment,
 ) => Promise<void>;

@@ -10,7 +10,7 @@ import { droppedConnectionsText } from '../../operations/ui/changeText.ts';
 import { dayText } from '../../window/ui/timeText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { computeNodeOf, type BranchNode } from '../../inventory/nodes.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
@@ -129,7 +129,7 @@ interface SnapshotToRestore extends ChosenMoment {
 /** Gives a branch the data of a snapshot. Its data from before are kept, too, but the branch gets another id. */
 export async function restoreSnapshot(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   picked: PickedBranch,
   { snapshotId, text, isOfOther, ask }: SnapshotToRestore,
 ): Promise<void> {
@@ -201,7 +201,7 @@ async function showUndone(
 async function chooseMoment(
   context: CommandContext,
   picked: PickedBranch,
-  run: Run,
+  run: CommandRun,
 ): Promise<ChosenMoment | undefined> {
   const history = await loadHistory(context, picked, true);
   const isLocal = context.session.connection?.isLocal === true;

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { ExpandedProjects } from '../expandedProjects.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
-import type { DatabaseParent } from '../databaseNodes.ts';
+import type { DatabaseParentNode } from '../databaseNodes.ts';
 import { DatabaseRows, type DatabaseReader } from '../databaseRows.ts';
 import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
 import type { LazyTree } from '../../window/ui/lazyTreeView.ts';
@@ -175,7 +175,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   }
 
   /** Loads what is below a row again. */
-  reload(parent: DatabaseParent): void {
+  reload(parent: DatabaseParentNode): void {
     this.#databaseRows.forget(nodeId(parent));
     this.#changed.fire([this.#nodes.get(parent)]);
   }
@@ -268,7 +268,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
       if (change.kind === 'all') continue;
       if (change.kind === 'key') this.#logFailure(this.#inventory.refreshAll(this.#expanded.ids));
       else if (change.kind === 'projects') {
-        // Deleted ones are no longer refreshed.
+        // Deleted projects are no longer refreshed.
         const projects = this.#inventory.projects?.entries;
         for (const id of this.#expanded.ids) if (projects?.has(id) !== true) this.#expanded.delete(id);
         const rootNodes = this.#roots();

@@ -6,8 +6,8 @@ import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 import {
   databaseRowName,
   type ColumnNode,
-  type DatabaseHint,
-  type DatabaseParent,
+  type DatabaseHintNode,
+  type DatabaseParentNode,
   type DatabaseTreeNode,
   type FunctionNode,
   type TableNode,
@@ -81,12 +81,12 @@ function functionItem(node: FunctionNode): TreeItem {
   return item;
 }
 
-function emptyText({ kind }: DatabaseParent): string {
+function emptyText({ kind }: DatabaseParentNode): string {
   if (kind === 'databases') return l10n.t('No databases');
   return kind === 'database' ? l10n.t('No tables or functions') : l10n.t('No columns');
 }
 
-function hintItem({ parent, hint }: DatabaseHint): TreeItem {
+function hintItem({ parent, hint }: DatabaseHintNode): TreeItem {
   const again = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' } satisfies OwnCommand;
   const retry = { ...again, arguments: [parent] };
   if (hint === 'empty') return new TreeItem(emptyText(parent));

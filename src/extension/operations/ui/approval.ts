@@ -4,13 +4,13 @@
  */
 import { l10n } from 'vscode';
 import type { AccountConnection } from '../../account/accountConnection.ts';
-import type { GuardTarget, Guards } from '../guards.ts';
+import type { ChangeTarget, ChangeGuards } from '../guards.ts';
 import { ReadOnlyError } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { askAboutLoss, lossText } from '../../window/ui/input/dialogs.ts';
 import { window } from '../../window/ui/window.ts';
 
-export interface ApprovalRequest extends GuardTarget {
+export interface ApprovalRequest extends ChangeTarget {
   /** What the user enters to confirm a change in production. */
   readonly name: string;
   /** Such as “Restart the primary of main (shop)?”: it names the branch and the project. */
@@ -31,7 +31,7 @@ export interface ApprovalRequest extends GuardTarget {
  * Commands that ask other questions before the change call this first.
  * @throws {ReadOnlyError} if the account or project is read-only
  */
-export function requireWritable(guards: Guards, target: GuardTarget): void {
+export function requireWritable(guards: ChangeGuards, target: ChangeTarget): void {
   if (guards.cachedMark(target) !== 'readOnly') return;
   const { projectId } = target;
   throw guards.accountMark === 'readOnly' || projectId === undefined
@@ -47,7 +47,7 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
  * @throws {AccountSwitchedError}
  */
 export async function approveChange(
-  guards: Guards,
+  guards: ChangeGuards,
   change: ApprovalRequest,
   initialConnection: AccountConnection | undefined,
 ): Promise<boolean> {
@@ -73,7 +73,7 @@ export async function approveChange(
 }
 
 /** Why the user has to enter the name, if so. */
-function nameRequestText(guards: Guards, change: ApprovalRequest): string | undefined {
+function nameRequestText(guards: ChangeGuards, change: ApprovalRequest): string | undefined {
   const { byName = false } = change;
   const name = sanitize(change.name);
   if (guards.cachedMark(change) === 'production')
@@ -99,7 +99,7 @@ async function askForApproval(change: ApprovalRequest, request: string | undefin
 async function confirmByName(change: ApprovalRequest, request: string): Promise<boolean> {
   const { question } = change;
   const detail = consequencesText(change);
-  // The name as it is shown, because the user can't enter what sanitizing removes.
+  // The user enters the name as it is shown, because sanitizing removes what can't be entered.
   const name = sanitize(change.name);
   for (;;) {
     const entered = await window.showInputBox({

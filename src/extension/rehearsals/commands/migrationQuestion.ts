@@ -8,13 +8,16 @@ import { saveAndFindFile } from '../../database/commands/runSqlFile.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
-export type Migration =
+export type ChosenMigration =
   | { readonly kind: 'file' | 'folder'; readonly name: string; readonly uri: Uri }
   /** @property uri the folder in which the command runs */
   | { readonly kind: 'command'; readonly name: string; readonly uri: Uri };
 
 /** @param argument the file or folder of a menu. @returns undefined if the user canceled */
-export async function chooseMigration(title: string, argument: unknown): Promise<Migration | undefined> {
+export async function chooseMigration(
+  title: string,
+  argument: unknown,
+): Promise<ChosenMigration | undefined> {
   const chosen = argument instanceof Uri ? await found(argument) : await askForMigration(title);
   if (chosen?.kind !== 'file') return chosen;
   const saved = await saveAndFindFile(chosen.uri);
@@ -23,19 +26,19 @@ export async function chooseMigration(title: string, argument: unknown): Promise
 
 const nameOf = ({ path: name }: Uri): string => path.posix.basename(name);
 
-const fileOf = (uri: Uri): Migration => ({ kind: 'file', name: nameOf(uri), uri });
+const fileOf = (uri: Uri): ChosenMigration => ({ kind: 'file', name: nameOf(uri), uri });
 
-async function found(uri: Uri): Promise<Migration> {
+async function found(uri: Uri): Promise<ChosenMigration> {
   const isFolder = uri.scheme === 'file' && (await stat(uri.fsPath)).isDirectory();
   return isFolder ? { kind: 'folder', name: nameOf(uri), uri } : fileOf(uri);
 }
 
-async function askForMigration(title: string): Promise<Migration | undefined> {
+async function askForMigration(title: string): Promise<ChosenMigration | undefined> {
   const open = editors.activeTextEditor?.document;
   const file =
     open?.languageId === 'sql' && ['file', 'untitled'].includes(open.uri.scheme) ? open.uri : undefined;
   const folder = (file && workspace.getWorkspaceFolder(file)) ?? workspace.workspaceFolders?.[0];
-  const typedCommand = (command: string): Migration | undefined =>
+  const typedCommand = (command: string): ChosenMigration | undefined =>
     folder && { kind: 'command', name: command, uri: folder.uri };
   const items = async () => {
     const tools = folder === undefined ? [] : await findProjectTools(folder.uri.fsPath);
@@ -55,7 +58,7 @@ async function askForMigration(title: string): Promise<Migration | undefined> {
   return await singleStep(title, pickOne({ placeholder, items, typed }));
 }
 
-const fileItem = (migration: Migration): Choice<Migration> => ({
+const fileItem = (migration: ChosenMigration): Choice<ChosenMigration> => ({
   label: sanitize(migration.name),
   iconPath: new ThemeIcon('file-code'),
   value: migration,
@@ -64,8 +67,8 @@ const fileItem = (migration: Migration): Choice<Migration> => ({
 const commandItem = (
   command: string,
   description: string,
-  value: Migration | undefined,
-): Choice<Migration> => ({
+  value: ChosenMigration | undefined,
+): Choice<ChosenMigration> => ({
   label: sanitize(command),
   iconPath: new ThemeIcon('terminal'),
   description,

@@ -5,12 +5,12 @@
 import { commands, l10n, Uri, workspace } from 'vscode';
 import { BILLED_LIFETIME } from '../../../rehearsal/copySettings.ts';
 import type { RehearsedSteps } from '../../../rehearsal/rehearse.ts';
-import type { Report } from '../../../rehearsal/report.ts';
+import type { RehearsalReport } from '../../../rehearsal/report.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { BranchIds } from '../../account/refs.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { onlyProject, requirePrimary } from '../../commandSupport/pickers.ts';
 import { askForLogin } from '../../connection/commands/login.ts';
@@ -24,7 +24,7 @@ import { requireTrust } from '../../window/ui/trust.ts';
 import type { RehearsedCopy } from '../rehearseOnCopy.ts';
 import { runMigrationCommand } from '../runCommand.ts';
 import { rehearsalText, verdictSentences } from '../ui/rehearsalText.ts';
-import { chooseMigration, type Migration } from './migrationQuestion.ts';
+import { chooseMigration, type ChosenMigration } from './migrationQuestion.ts';
 
 /** Characters of the output that are shown. */
 const MAX_OUTPUT = 4000;
@@ -62,7 +62,10 @@ export const rehearseMigration: Command = async (context, argument, run) => {
 };
 
 /** Production, if a branch of the project is protected, because that is the question. Otherwise, the branch of the env file. */
-async function proposedBranch(context: CommandContext, { uri }: Migration): Promise<BranchIds | undefined> {
+async function proposedBranch(
+  context: CommandContext,
+  { uri }: ChosenMigration,
+): Promise<BranchIds | undefined> {
   const current = envFileBranch(context, uri);
   const projectId = current?.projectId ?? (await onlyProject(context));
   const list = projectId === undefined ? undefined : await context.inventory.branches.refresh(projectId);
@@ -73,7 +76,7 @@ async function proposedBranch(context: CommandContext, { uri }: Migration): Prom
 }
 
 interface AskedRehearsal extends Pick<PickedBranch, 'projectId' | 'name' | 'fullName'> {
-  readonly migration: Migration;
+  readonly migration: ChosenMigration;
 }
 
 /** The windows that have said what happens outside of the copy. */
@@ -82,7 +85,7 @@ const informed = new WeakSet<CommandContext['session']>();
 /** Says once in a window what the copy doesn't keep inside, and each time what it costs. */
 async function approveRehearsal(
   { guards, session }: Pick<CommandContext, 'guards' | 'session'>,
-  { initialConnection }: Run,
+  { initialConnection }: CommandRun,
   { migration, projectId, name, fullName }: AskedRehearsal,
 ): Promise<boolean> {
   const isBilled = !session.requireConnection().isLocal;
@@ -107,7 +110,7 @@ async function approveRehearsal(
 }
 
 interface RehearsedMigration {
-  readonly migration: Migration;
+  readonly migration: ChosenMigration;
   readonly parent: { readonly projectId: string; readonly branchId: string };
   readonly database: string;
   /** Receives the end of the output. */
@@ -120,7 +123,7 @@ async function rehearseOnNewCopy(
   connection: AccountConnection,
   { migration, parent, database, seen }: RehearsedMigration,
   signal: AbortSignal,
-): Promise<Report | undefined> {
+): Promise<RehearsalReport | undefined> {
   // Loads the driver of Postgres, which most windows never need.
   const { rehearseOnCopy } = await import('../rehearseOnCopy.ts');
   const output: Output = {
@@ -146,7 +149,7 @@ interface Output {
 
 async function createSteps(
   context: CommandContext,
-  { kind, name, uri }: Migration,
+  { kind, name, uri }: ChosenMigration,
   output: Output,
 ): Promise<RehearsedSteps<RehearsedCopy>> {
   const { write, signal } = output;
@@ -180,7 +183,7 @@ async function exitCodeOf(
 }
 
 interface Rehearsed {
-  readonly migration: Migration;
+  readonly migration: ChosenMigration;
   readonly branch: string;
   readonly output: string;
 }
@@ -188,7 +191,7 @@ interface Rehearsed {
 /** Opens a preview, which shows tables. */
 async function showReport(
   { rehearsals }: CommandContext,
-  report: Report,
+  report: RehearsalReport,
   { migration: { name }, branch, output }: Rehearsed,
 ): Promise<void> {
   const text = rehearsalText(report, { name, branch, output: output.trim(), time: new Date() });

@@ -2,7 +2,7 @@
 import { env, l10n } from 'vscode';
 import { escapeMarkdown } from '../../../base/sanitize.ts';
 import { shortLine } from '../../../base/shortLine.ts';
-import type { Report } from '../../../rehearsal/report.ts';
+import type { RehearsalReport } from '../../../rehearsal/report.ts';
 import { placeText, ReportTexts } from '../../../rehearsal/text/reportTexts.ts';
 import { windowTranslator } from '../../window/ui/translator.ts';
 
@@ -21,9 +21,13 @@ const MAX_STATEMENT = 200;
 const reportTexts = new ReportTexts(windowTranslator);
 
 /** Returns a sentence for each reason why the migration isn't safe, or one that says that it is. */
-export const verdictSentences = (report: Report): readonly string[] => reportTexts.verdictSentences(report);
+export const verdictSentences = (report: RehearsalReport): readonly string[] =>
+  reportTexts.verdictSentences(report);
 
-export function rehearsalText(report: Report, { name, branch, time, output }: RehearsalPlace): string {
+export function rehearsalText(
+  report: RehearsalReport,
+  { name, branch, time, output }: RehearsalPlace,
+): string {
   const texts = reportTexts;
   const [first = '', ...others] = texts.verdictSentences(report).map(escapeMarkdown);
   const when = time.toLocaleString(env.language);
@@ -66,7 +70,7 @@ const indentedLines = (lines: readonly string[]): string[] =>
   lines.map((line) => `    ${line.toWellFormed()}`);
 
 function statementTable(
-  { statements, blocked, safer }: Pick<Report, 'statements' | 'blocked' | 'safer'>,
+  { statements, blocked, safer }: Pick<RehearsalReport, 'statements' | 'blocked' | 'safer'>,
   texts: ReportTexts,
 ): string {
   const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;

@@ -147,7 +147,7 @@ async function checkKey(
       await client.projectPages(context.config.organizationOf(account), { signal }).next();
       return UNLIMITED;
     } catch (error) {
-      // The service itself says so, and not a page of another server.
+      // The rejection must come from the service itself, and not from a page of another server.
       const fault = faultOf(error);
       if (isRejected(error, 403, 404) && fault?.kind === 'rejected' && fault.isSilent !== true)
         return { ...UNLIMITED, isLimited: true };

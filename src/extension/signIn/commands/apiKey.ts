@@ -8,7 +8,7 @@ import { announce } from '../../window/ui/announce.ts';
 import { requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
-import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { showSecret } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
@@ -63,7 +63,7 @@ export const revokeApiKey: Command = async (context, argument, run) => {
 
 export async function revokeKey(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   id: number,
   { isConfirmed = false }: Pick<ApprovalRequest, 'isConfirmed'> = {},
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { isRejected } from '../../../api/transport/errors.ts';
 import type { RotationRecord } from '../apiKeys/keyRotation.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { runOrShowFailure } from '../../account/ui/notify.ts';
-import type { CommandContext, Run } from '../../commandSupport/context.ts';
+import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { window } from '../../window/ui/window.ts';
 import { showRotationNotice } from '../ui/rotationNotice.ts';
 import { revokeKey } from './apiKey.ts';
@@ -28,7 +28,7 @@ export async function reportRotation(context: CommandContext, record: RotationRe
 /** The user has already confirmed that the old key is revoked. An error message stays, unlike a warning. */
 export async function offerToRevoke(
   context: CommandContext,
-  run: Run,
+  run: CommandRun,
   { id, newName, oldName, oldId }: RotationRecord,
 ): Promise<void> {
   if (oldId === undefined) return;
@@ -43,7 +43,7 @@ export async function offerToRevoke(
   if (chosen !== revoke) return context.rotationRecords.delete(id);
   await runOrShowFailure(context.log, l10n.t("Couldn't revoke “{0}”", shownName), async () => {
     await revokeKey(context, run, oldId, { isConfirmed: true }).catch((error: unknown) => {
-      // Another window, which shows the same message, may have revoked it.
+      // Another window, which shows the same message, may have revoked the key.
       if (!isRejected(error, 404)) throw error;
     });
     context.rotationRecords.delete(id);

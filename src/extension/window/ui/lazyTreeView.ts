@@ -41,7 +41,7 @@ export function createLazyTreeView<Node>(
   const treeDataProvider: TreeDataProvider<Node> = {
     onDidChangeTreeData: changed.event,
     getChildren: async (node) => (await load()).getChildren(node),
-    // Synchronous once the tree is loaded, because VS Code calls it for every row.
+    // This is synchronous once the tree is loaded, because VS Code calls it for every row.
     getTreeItem: (node) =>
       tree === undefined
         ? load().then((loaded) => safeRow(loaded.getTreeItem(node)))

@@ -128,7 +128,7 @@ export function updateBranch(
 ): BranchResult {
   const branch = findBranch(project, id);
   if (patch.name !== undefined) requireNewName(project, patch.name, id);
-  // A branch that is restored from it becomes its child, and then it couldn't be deleted.
+  // A branch that is restored from this one becomes its child, and then this one couldn't be deleted.
   if (patch.expires_at) requireNotCopied(project, id);
   const now = clock.now();
   const changed = {
@@ -166,7 +166,7 @@ export function deleteBranch(
   if (!project.branches.has(id)) return undefined;
   const branch = findFreeBranch(project, id);
   requireDeletable(project, branch);
-  // A copy of its schema is no child of it.
+  // A branch that copies only the schema isn't a child, so that the check for children doesn't find it.
   requireNotCopied(project, id);
   const computes = computesOf(project, id);
   const { store, clock } = plane;

@@ -65,7 +65,7 @@ async function stopComputes(
     for (const id of computeIds) await engine.remove(id);
     await removeSurplusProjects(plane);
   } catch (error) {
-    // The next start begins without them.
+    // The next start of the service begins without these computes.
     if (!plane.operations.isStopped) plane.logUnexpected(`stopping project ${projectId}`, error);
   }
 }

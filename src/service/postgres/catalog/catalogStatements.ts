@@ -40,7 +40,7 @@ export async function applyCatalogChange(
       await updateDatabase(session, change);
       return undefined;
     case 'deleteDatabase':
-      // Postgres itself ends only the others.
+      // DROP DATABASE ends only the other sessions.
       await client.query(
         `${END_SESSIONS} where backend_type operator(pg_catalog.=) 'walsender' and ${OF_DATABASE}`,
         [change.name],
@@ -105,7 +105,7 @@ async function createRole(
   role: string,
   canLogin: boolean,
 ): Promise<string | undefined> {
-  // Checked before a new password replaces the stored one of that role.
+  // This is checked before a new password replaces the stored one of that role.
   if (rows.roles.some(({ name }) => name === role))
     throw new EngineError(`role ${JSON.stringify(role)} already exists`);
   const create = `CREATE ROLE ${client.escapeIdentifier(role)}`;
@@ -167,7 +167,7 @@ async function deleteRole(
   if (database === undefined) await client.query(drop);
   else {
     const newOwner = rows.databases.find((each) => each.name === database)?.owner;
-    // Never to the superuser: the objects may be functions that run with the rights of their owner.
+    // The superuser never gets the objects, which may be functions that run with the rights of their owner.
     if (newOwner === undefined || isSystemRole(newOwner))
       throw new EngineError(`Role ${role} owns objects in ${database}, which has no owner to take them`);
     const reassign = `REASSIGN OWNED BY ${name} TO ${client.escapeIdentifier(newOwner)}`;

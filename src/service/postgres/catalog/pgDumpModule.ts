@@ -86,7 +86,7 @@ class ServerSession {
 
   constructor(socket: net.Socket) {
     this.#socket = socket;
-    // Reported by the next request.
+    // The next request reports the error.
     socket.on('error', () => undefined);
   }
 

@@ -121,7 +121,7 @@ function tableChangesOfDatabase(
     const found = names.tables.get(table);
     // Undo removes the rows of a new table with the table, but not those of a new partition of an old one.
     if (found === undefined || (!found.isPartition && tables.has(table, 'created'))) continue;
-    // The WAL doesn't have those that an unlogged table got.
+    // The WAL doesn't have the rows that a table got while it was unlogged.
     if (!tables.has(table, 'unlogged')) drafts.addRowCounts(found.whole, counts);
   }
   return drafts.list();

@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
 import { createAtomically, databasesSize, folderSize } from '../storage/privateFiles.ts';
 import { updateSpaceNote, readDiskSpace, reportSpace, type DiskSpace } from '../history/historySpace.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
@@ -241,7 +241,7 @@ const isTooOld = ([, second]: readonly BaseBackupRecord[], before: number): bool
   second !== undefined && second.time < before;
 
 /** @returns undefined also if its data are damaged, which the check of the branch has reported */
-function readHistoryIfReadable(storage: Storage, id: string): History | undefined {
+function readHistoryIfReadable(storage: EngineStorage, id: string): History | undefined {
   try {
     return readHistory(storage, storage.branch(id));
   } catch {

@@ -38,7 +38,7 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
       if (branchId !== compute.branchId || server.isStopping || !primary) return;
       const required = maximumSettings(settings, branches.standbySettings(branchId));
       if (!isDeepStrictEqual(settings, required)) return restart('its primary now has higher settings');
-      // Makes the replica connect at once instead of after a pause.
+      // The reload makes the replica connect at once instead of after a pause.
       server.reload();
       void checkStreaming(compute, server, primary);
     });
@@ -121,7 +121,7 @@ async function canStream(
       const { rows } = await client.query<{ state: string; sent_lsn: string | null }>(STATE, [standby.name]);
       if (rows.some(({ state }) => state === 'streaming')) return true;
       if (performance.now() > until) return isOver();
-      // Null until the standby has asked for its first position.
+      // The position is null until the standby has asked for its first one.
       const sentLsn = rows[0]?.sent_lsn ?? undefined;
       // The standby is catching up.
       if (sentLsn !== undefined && sentLsn !== previousLsn) until = performance.now() + LIMIT;

@@ -11,7 +11,7 @@ import {
   packagedExtensionsFolder,
 } from './ownerExtensions.ts';
 import type { PostgresBinaries } from '../server/programs.ts';
-import type { Settings } from '../server/settings.ts';
+import type { PostgresSettings } from '../server/settings.ts';
 import { findChangeableAmong, realPathIfExists } from '../server/trustedPath.ts';
 
 /** The paths have no links. */
@@ -121,7 +121,10 @@ function readFolder(
 }
 
 /** The packaged extensions and libraries come first, so that the folders can't replace them. */
-export function addExtensionFolders(settings: Settings, folders: readonly ExtensionFolder[]): Settings {
+export function addExtensionFolders(
+  settings: PostgresSettings,
+  folders: readonly ExtensionFolder[],
+): PostgresSettings {
   if (folders.length === 0) return settings;
   const { extension_control_path: own = '$system' } = settings;
   return {
@@ -159,7 +162,7 @@ function misfitProblem(libraries: readonly string[], major: number): string | un
   for (const file of libraries.filter((each) => MODULE_SUFFIXES.includes(path.extname(each)))) {
     const library = readFileSync(file);
     const machines = machinesOf(library);
-    // Postgres can't load it, so the extension that needs it fails when it is created.
+    // Postgres can't load such a file, so an extension that needs the file fails when it is created.
     if (machines.length === 0) continue;
     if (!machines.includes(`${process.platform} ${process.arch}`))
       return `${file} isn't for ${process.platform} ${process.arch}`;

@@ -11,7 +11,7 @@ import { renameOverSync } from '../../../base/replaceFile.ts';
 import { rewriteIfOnlyDefinitions } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
 import type { PostgresBinaries } from '../server/programs.ts';
-import type { Settings } from '../server/settings.ts';
+import type { PostgresSettings } from '../server/settings.ts';
 import { findChangeablePart, realPathIfExists } from '../server/trustedPath.ts';
 
 /** The first version that reads control files from other folders. */
@@ -37,7 +37,7 @@ export const PACKAGED_OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>>
   intagg: {},
   moddatetime: {},
   pg_buffercache: {},
-  // The worker would continue without a session, and write a file.
+  // The worker that these functions start would continue without a session, and write a file.
   pg_prewarm: {
     afterwards: 'REVOKE ALL ON FUNCTION autoprewarm_start_worker(), autoprewarm_dump_now() FROM PUBLIC;',
   },
@@ -160,7 +160,7 @@ function isReachable(version: string | undefined, steps: readonly (readonly stri
 /** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
 export function extensionSettings(
   ...[binaries, ...places]: Parameters<typeof ownerExtensionsFolder>
-): Settings {
+): PostgresSettings {
   const folder = ownerExtensionsFolder(binaries, ...places);
   if (folder === undefined) return {};
   return {

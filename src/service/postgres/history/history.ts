@@ -14,7 +14,7 @@ import {
   removeLargeFolder,
   writePrivateFile,
 } from '../storage/privateFiles.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 import type { BranchSize } from '../../core/branchHistory.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import { hasSlots, readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
@@ -78,7 +78,7 @@ export interface History {
 }
 
 /** @returns undefined if the branch has no data or keeps no history */
-export function readHistory(storage: Storage, branchFolder: string): History | undefined {
+export function readHistory(storage: EngineStorage, branchFolder: string): History | undefined {
   const dataDir = path.join(branchFolder, 'data');
   if (!hasHistory(branchFolder) || !existsSync(dataDir)) return undefined;
   const wal = new Wal(dataDir);
@@ -103,7 +103,7 @@ export const templateBase = (template: string, dataDir: string): BaseBackupRecor
  * Gives a copy the history of its source: the WAL before that of the copy, and the newest base, because older ones need more.
  * @param folder of the copy, with its data
  */
-export function inheritHistory(storage: Storage, sourceFolder: string, folder: string): void {
+export function inheritHistory(storage: EngineStorage, sourceFolder: string, folder: string): void {
   const history = readHistory(storage, sourceFolder);
   writeHistory(folder, []);
   const copy = new Wal(path.join(folder, 'data'));
@@ -195,7 +195,7 @@ export function totalHistorySize(histories: readonly History[]): number {
 }
 
 /** @throws {Error} without data */
-export async function sizeOfBranch(storage: Storage, branchId: string): Promise<BranchSize> {
+export async function sizeOfBranch(storage: EngineStorage, branchId: string): Promise<BranchSize> {
   const folder = storage.branch(branchId);
   const databases = await databasesSize(path.join(folder, 'data'));
   const history = readHistory(storage, folder);
@@ -204,7 +204,7 @@ export async function sizeOfBranch(storage: Storage, branchId: string): Promise<
 }
 
 /** Removes bases that no branch needs. */
-export async function removeUnusedBases({ root }: Storage): Promise<void> {
+export async function removeUnusedBases({ root }: EngineStorage): Promise<void> {
   const branches = path.join(root, 'branches');
   // Folders of unfinished copies use bases, too.
   const used = new Set(

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { writePrivateFile } from '../storage/privateFiles.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 
 const MB = 1024 ** 2;
 const GB = 1024 * MB;
@@ -21,7 +21,7 @@ export interface DiskSpace {
 
 /** @param leastFree bytes, if they are not the usual ones @param needed bytes that will be written */
 export async function readDiskSpace(
-  { root }: Pick<Storage, 'root'>,
+  { root }: Pick<EngineStorage, 'root'>,
   { leastFree, needed = 0 }: { readonly leastFree?: number; readonly needed?: number } = {},
 ): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(root);
@@ -51,15 +51,15 @@ export function updateSpaceNote(branchFolder: string, lacking: DiskSpace | undef
 }
 
 /** A sentence, if the disk is why the history of a branch begins late or is missing. */
-export const readSpaceNote = (storage: Storage, branchId: string): Promise<string | undefined> =>
+export const readSpaceNote = (storage: EngineStorage, branchId: string): Promise<string | undefined> =>
   readFile(path.join(storage.branch(branchId), NOTE), 'utf8').catch(() => undefined);
 
 /** The storages whose log has the problem already. */
-const reported = new WeakSet<Storage>();
+const reported = new WeakSet<EngineStorage>();
 
 /** Logs a lack of space, once until there is enough again. */
 export function reportSpace(
-  storage: Storage,
+  storage: EngineStorage,
   lacking: DiskSpace | undefined,
   log: (line: string) => void,
 ): void {

@@ -92,7 +92,7 @@ function poolerConfiguration(
     auth_type: 'scram-sha-256',
     auth_file: path.join(folder, 'users.txt'),
     auth_query: lookUp,
-    // The maintenance database, because owners of other databases can change settings there, such as `role`.
+    // The query runs in the maintenance database, because in others, owners can change settings such as `role`.
     auth_dbname: SUPERUSER,
     pool_mode: 'transaction',
     max_prepared_statements: 200,

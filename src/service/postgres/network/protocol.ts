@@ -25,7 +25,7 @@ const TLS_HEADER = 5;
 /** Returns the kind of the first packet; undefined if bytes of it are missing; `invalid` if it is not from a Postgres client. */
 export function readFirstPacket(received: Buffer): FirstPacket | 'invalid' | undefined {
   const [first = 0] = received;
-  // A capital letter: as the start of a length, it would be above the limit.
+  // HTTP begins with a capital letter. As the start of a length, it would be above the limit.
   if (first >= 0x41 && first <= 0x5a) return 'http';
   if (first === TLS_HANDSHAKE) {
     const isComplete =

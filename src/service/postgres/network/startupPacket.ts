@@ -69,7 +69,7 @@ type Parameter = readonly [name: string, value: string];
 function parametersOf(packet: Buffer): Parameter[] {
   const body = packet.toString('latin1', HEAD);
   const texts = body.slice(0, -1).split(END);
-  // The bytes after the last text.
+  // These are the bytes after the last text.
   const rest = texts.pop();
   const names = texts.filter((_, index) => index % 2 === 0);
   if (!body.endsWith(END) || rest !== '' || texts.length % 2 > 0 || names.includes(''))

@@ -88,7 +88,7 @@ export class CommitHold {
       isHeld = true;
       return hold;
     } catch (error) {
-      // Otherwise it would stay the standby that is asked, instead of that of the next attempt.
+      // If the client stayed connected, Postgres would ask it as the standby, instead of the one of the next attempt.
       await client.end().catch(() => undefined);
       await releaseCommits(server);
       throw error;

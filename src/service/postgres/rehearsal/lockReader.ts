@@ -64,7 +64,7 @@ export class LockReader {
   async enterDatabaseOf(pid: number, known: string | undefined): Promise<string | undefined> {
     const sql = 'select datname from pg_catalog.pg_stat_activity where pid operator(pg_catalog.=) $1';
     const ask = async ({ query }: OwnSession) => (await query<{ datname: string }>(sql, [pid]))[0]?.datname;
-    const database = known ?? (await this.#with(SUPERUSER, ask));
+    const database = known ?? (await this.#withSession(SUPERUSER, ask));
     if (database !== undefined && !this.#sessions.has(database)) {
       const entering = this.#entering.get(database) ?? this.#enter(database);
       this.#entering.set(database, entering);
@@ -105,7 +105,7 @@ export class LockReader {
   async changedRows({ pid, database, table }: Pick<ReadLock, 'pid' | 'database' | 'table'>): Promise<number> {
     // Several statements of one query are one transaction.
     const sql = `lock table only ${table} in access share mode nowait; ${changedRowsOf(table, pid)}`;
-    const [row] = await this.#with(database, async ({ query }) => query<{ count: number }>(sql));
+    const [row] = await this.#withSession(database, async ({ query }) => query<{ count: number }>(sql));
     return row?.count ?? 0;
   }
 
@@ -113,7 +113,7 @@ export class LockReader {
   async isWriting(pid: number): Promise<boolean> {
     const sql = `select from pg_catalog.pg_stat_activity
       where pid operator(pg_catalog.=) $1 and backend_xid is not null`;
-    return this.#with(SUPERUSER, async ({ query }) => (await query(sql, [pid])).length > 0);
+    return this.#withSession(SUPERUSER, async ({ query }) => (await query(sql, [pid])).length > 0);
   }
 
   /** Returns the locks of these processes in all databases that were entered. */
@@ -129,7 +129,7 @@ export class LockReader {
   }
 
   async relations(database: string): Promise<Relation[]> {
-    const rows = await this.#with(database, async ({ query }) => query<ReadRelation>(RELATIONS));
+    const rows = await this.#withSession(database, async ({ query }) => query<ReadRelation>(RELATIONS));
     return rows.map(({ path: file, ...row }) => ({
       ...row,
       database,
@@ -165,7 +165,7 @@ export class LockReader {
     }
   }
 
-  async #with<T>(database: string, work: (session: OwnSession) => Promise<T>): Promise<T> {
+  async #withSession<T>(database: string, work: (session: OwnSession) => Promise<T>): Promise<T> {
     const entered = this.#sessions.get(database);
     if (entered !== undefined) return work(entered);
     const session = await this.#connect(database);

@@ -189,7 +189,7 @@ export class RehearsalObserver {
 
   /** Does not throw. Notes what Postgres rolls back when the session ends now. */
   async #noteUncommitted({ transaction, isRunning }: Session, pid: number): Promise<void> {
-    // What still runs can be the commit.
+    // A statement that still runs can be the commit.
     if (transaction === undefined || isRunning) return;
     const isWriting = await this.#reader.isWriting(pid).catch((error: unknown) => this.#fail(error));
     if (isWriting !== true) return;

@@ -58,7 +58,7 @@ export class StatementTap {
       transform: (chunk: Buffer, _encoding, done) => {
         let isEnd = false;
         for (const { type, body } of messages.read(chunk)) {
-          this.#sent(type, body);
+          this.#handleClientMessage(type, body);
           isEnd ||= type === 'X';
         }
         if (isEnd) void leave(done, chunk);
@@ -85,7 +85,7 @@ export class StatementTap {
   ): Promise<void> {
     let forwarded = 0;
     for (const { type, body, end } of messages.read(chunk)) {
-      this.#answered(type, body);
+      this.#handleServerMessage(type, body);
       if (type !== 'Z') continue;
       // The head of the message may have been forwarded with the chunk before. The client can't use it yet.
       const last = Math.max(forwarded, end - 1);
@@ -96,8 +96,8 @@ export class StatementTap {
     done(null, chunk.subarray(forwarded));
   }
 
-  #sent(type: string, body: Buffer): void {
-    // CopyDone or CopyFail. Until then, Postgres ignores a Sync (manual, "COPY Operations").
+  #handleClientMessage(type: string, body: Buffer): void {
+    // CopyDone or CopyFail ends the copy. Until then, Postgres ignores a Sync (manual, "COPY Operations").
     if (type === 'c' || type === 'f') this.#isCopying = false;
     if (this.#isCopying) return;
     const [first = '', second = ''] = splitAtZeroBytes(body);
@@ -126,11 +126,11 @@ export class StatementTap {
     return this.#pending.find(({ kind }) => kind !== 'parse');
   }
 
-  #answered(type: string, body: Buffer): void {
+  #handleServerMessage(type: string, body: Buffer): void {
     if (type === 'K') return this.#events.started(body.readUInt32BE());
     if (type === 'Z') return this.#skipToReady();
     const [first] = this.#pending;
-    if (first?.kind === 'parse') return this.#parsed(first, type, body);
+    if (first?.kind === 'parse') return this.#handleParseReply(first, type, body);
     if (type === 'E') this.#isCopying = false;
     if (type === 'G') this.#beginCopy(first);
     // A portal that is suspended (s) is executed again.
@@ -149,7 +149,7 @@ export class StatementTap {
     if (first?.kind === 'execute') this.#pending.length = 1;
   }
 
-  #parsed(first: Pending, type: string, body: Buffer): void {
+  #handleParseReply(first: Pending, type: string, body: Buffer): void {
     if (type === '1') this.#pending.shift();
     if (type !== 'E') return;
     const executed = this.#firstExecuted();

@@ -159,7 +159,7 @@ function readCreation(reader: Reader): ReplicationCommand {
   for (const [name, value = 'true'] of [...legacy, ...reader.options()])
     if (name === 'snapshot' && SNAPSHOTS.includes(value)) snapshot = value;
     else if (name === 'two_phase' && /^(?:true|false|on|off)$/.test(value)) twoPhase = `, TWO_PHASE ${value}`;
-    // The default, which newer clients write out.
+    // Newer clients write out the default of `failover`.
     else if (name !== 'failover' || value !== 'false') throw notServedRefusal();
   const usesSnapshot = snapshot === 'use';
   const options = `(SNAPSHOT ${quotedLiteral(usesSnapshot ? 'export' : snapshot)}${twoPhase})`;

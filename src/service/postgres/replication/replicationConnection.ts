@@ -62,7 +62,7 @@ export class ReplicationConnection {
   ) {
     [this.#client, this.#session, this.#openSender] = [client, session, openSender];
     const messages = new MessageSplitter('KZ');
-    session.on('data', (chunk: Buffer) => this.#fromSession(messages, chunk)).resume();
+    session.on('data', (chunk: Buffer) => this.#handleSessionData(messages, chunk)).resume();
     session.on('error', () => session.destroy());
     session.once('close', () => this.#end());
     client.once('close', () => {
@@ -98,16 +98,16 @@ export class ReplicationConnection {
     const type = message.toString('latin1', 0, 1);
     if (STREAMED.includes(type)) {
       if (this.#isStreaming) return this.#confirm(type, message);
-      // Too late. Postgres ignores it, too.
+      // A message of a copy that comes too late is ignored, as Postgres does.
       if (this.#isSessionReady) return undefined;
     }
-    if (message[0] !== QUERY) return this.#toSession(message);
-    // Before the first one, Postgres has admitted the client.
+    if (message[0] !== QUERY) return this.#sendToSession(message);
+    // The first query waits until Postgres has admitted the client.
     await this.#sessionReady.promise;
     await this.#running?.whenEnded;
     try {
       const command = readReplicationCommand(message.toString('utf8', HEAD, message.length - 1));
-      if (command === undefined) this.#toSession(message);
+      if (command === undefined) this.#sendToSession(message);
       else await this.#run(command);
     } catch (error) {
       const ready = Buffer.from([READY, 0, 0, 0, 5, this.#status]);
@@ -115,7 +115,7 @@ export class ReplicationConnection {
     }
   }
 
-  #toSession(message: Buffer): void {
+  #sendToSession(message: Buffer): void {
     if (this.#isSessionReady) this.#sessionReady = Promise.withResolvers<void>();
     this.#isSessionReady = false;
     this.#session.write(message);
@@ -127,7 +127,7 @@ export class ReplicationConnection {
     this.#sender?.socket.write(message);
   }
 
-  #fromSession(messages: MessageSplitter, chunk: Buffer): void {
+  #handleSessionData(messages: MessageSplitter, chunk: Buffer): void {
     for (const { type, body } of messages.read(chunk)) {
       if (type === 'K') this.#pid = body.readInt32BE(0);
       if (type !== 'Z') continue;
@@ -138,10 +138,10 @@ export class ReplicationConnection {
     if (this.#held.length === MAX_HELD) this.#session.destroy();
     else if (this.#running !== undefined) this.#held.push(chunk);
     else if (this.#kept !== undefined) this.#kept.push(chunk);
-    else this.#toClient(this.#session, chunk);
+    else this.#sendToClient(this.#session, chunk);
   }
 
-  #toClient(source: Duplex, chunk: Buffer): void {
+  #sendToClient(source: Duplex, chunk: Buffer): void {
     if (this.#client.write(chunk)) return;
     source.pause();
     this.#client.once('drain', () => source.resume());
@@ -158,7 +158,7 @@ export class ReplicationConnection {
     const sender = await this.#openSender(this.#pid);
     const { socket } = sender;
     const messages = new MessageSplitter('');
-    socket.on('data', (chunk: Buffer) => this.#fromSender(socket, messages, chunk)).resume();
+    socket.on('data', (chunk: Buffer) => this.#handleSenderData(socket, messages, chunk)).resume();
     socket.once('close', () => {
       this.#client.destroySoon();
       this.#session.end();
@@ -175,7 +175,7 @@ export class ReplicationConnection {
     await Promise.race([begun.promise, ended.promise]);
   }
 
-  #fromSender(socket: Duplex, messages: MessageSplitter, chunk: Buffer): void {
+  #handleSenderData(socket: Duplex, messages: MessageSplitter, chunk: Buffer): void {
     let last = 0;
     let isEnd = false;
     for (const { type, end } of messages.read(chunk)) {
@@ -190,13 +190,13 @@ export class ReplicationConnection {
       }
     }
     this.#isBetweenMessages = last === chunk.length;
-    if (this.#kept === undefined) this.#toClient(socket, chunk);
+    if (this.#kept === undefined) this.#sendToClient(socket, chunk);
     else this.#kept.push(chunk);
     if (!isEnd) return;
     this.#isStreaming = false;
     this.#running?.ended();
     this.#running = undefined;
-    for (const held of this.#held.splice(0)) this.#toClient(this.#session, held);
+    for (const held of this.#held.splice(0)) this.#sendToClient(this.#session, held);
   }
 
   /** The transaction of the session takes over the snapshot, with which the sender alone can begin. */
@@ -207,7 +207,7 @@ export class ReplicationConnection {
     const snapshot = snapshotName(created);
     if (snapshot === undefined) return void this.#client.write(created);
     const taken = await this.#answerTo(async () => {
-      this.#toSession(queryMessage(`SET TRANSACTION SNAPSHOT '${snapshot}'`));
+      this.#sendToSession(queryMessage(`SET TRANSACTION SNAPSHOT '${snapshot}'`));
       await this.#sessionReady.promise;
     });
     const isRefused = messageTypes(taken).includes('E');

@@ -103,7 +103,7 @@ export class ReplicationSenders {
         `role ${session.role} may not replicate`,
         'Roles that were created in SQL may not. Create a role on the branch by the API, the command line or VS Code',
       );
-    // Postgres would take the client for it, and compares names like this.
+    // Postgres would take such a client for the service's own standby. It compares these names without regard to case.
     if (session.application.toLowerCase() === REHEARSAL_STANDBY)
       throw new ClientRefusal('42501', `only the service has the application name ${REHEARSAL_STANDBY}`);
     return session;
@@ -120,7 +120,7 @@ export class ReplicationSenders {
       user: REPLICATOR,
       password: this.#deps.logins.replicator,
       database,
-      // The name must not be empty, because then one in the options would count.
+      // The name must not be empty, because then a name in the options would count.
       application_name: application || 'replication',
       options,
       ssl: false,
@@ -146,7 +146,7 @@ export class ReplicationSenders {
       client.query<{ name: string; database: string }>(SLOTS),
     );
     if (command.kind === 'drop') {
-      // Postgres would also drop those of other databases, and physical ones.
+      // Postgres would also drop slots of other databases, and physical slots.
       if (!slots.some((slot) => slot.name === command.slot && slot.database === database))
         throw new ClientRefusal('42704', `replication slot "${command.slot}" does not exist`);
     } else if (slots.length >= MAX_SLOTS)

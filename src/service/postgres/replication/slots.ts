@@ -73,7 +73,7 @@ export async function checkSlots(
     for (const { name } of unread.filter(isOver)) {
       const { rowCount } = await client.query(DROP, [name]);
       idle.delete(name);
-      // A program may read it by now.
+      // No row was dropped if a program reads the slot by now.
       if (rowCount === 1)
         deps.log(`${branchId}: dropped the replication slot ${name}, which no program has read for 40 hours`);
     }

@@ -59,7 +59,7 @@ function findCause(program: string, error: unknown, musl: boolean): Cause {
     return { reason: `a policy such as AppLocker, or a virus scanner, forbids it (${code})` };
   if (code === 'EACCES') return { reason: 'its file system (noexec) or its rights forbid it' };
   if (typeof code === 'string') return { reason: code };
-  // A processor without the instructions that it was built for, for example.
+  // A signal ends a program on a processor without the instructions that it was built for, for example.
   if (typeof signal === 'string') return { reason: `it was ended by ${signal}` };
   // Node runs a file in an unknown format as a shell script, so the shell's errors say nothing.
   const isScript = output === '' || /^.*: (?:line )?\d+: |cannot execute binary file/.test(output);

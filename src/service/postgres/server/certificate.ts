@@ -87,7 +87,7 @@ function createCertificate(from: Date, to: Date): { readonly cert: string; reado
 }
 
 function certificateExtensions(): Buffer[] {
-  // No authority: a client that trusts it trusts nothing else.
+  // The certificate is no authority: a client that trusts it trusts nothing else.
   const constraints = encodeDer(SEQUENCE);
   const names = encodeDer(
     SEQUENCE,

@@ -9,7 +9,7 @@ import {
   KEPT_WAL_FILE,
   LOGICAL_REPLICATION_SETTINGS,
   checkUserSettings,
-  type Settings,
+  type PostgresSettings,
 } from './settings.ts';
 import type { Certificate } from './certificate.ts';
 import type { PostgresBinaries } from './programs.ts';
@@ -17,18 +17,18 @@ import { renameOverSync } from '../../../base/replaceFile.ts';
 import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasSlots } from '../wal/walFiles.ts';
 import { allocateServerAddress } from './serverAddress.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 import { stopOrphan } from './orphans.ts';
 import { DataInUseError, Postmaster } from './postmaster.ts';
 
 interface LaunchDependencies {
-  readonly storage: Storage;
+  readonly storage: EngineStorage;
   readonly binaries: PostgresBinaries;
   readonly certificate: Certificate;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;
   /** See `extensions/ownerExtensions.ts`. */
-  readonly extensionSettings: Settings;
+  readonly extensionSettings: PostgresSettings;
 }
 
 interface StartOptions {
@@ -38,7 +38,7 @@ interface StartOptions {
   readonly name: string;
   readonly onLine: (line: string) => void;
   /** Further settings of the service, on the command line, which wins over the file. */
-  readonly settings?: Settings;
+  readonly settings?: PostgresSettings;
 }
 
 interface LaunchOptions extends StartOptions {
@@ -80,7 +80,7 @@ export const startInternalServer = async (
   start: StartOptions,
 ): Promise<Postmaster> => startPostmaster(deps, { ...start, settings: { ...start.settings, ...OWN_WORK } });
 
-const OWN_WORK: Settings = { synchronous_standby_names: '', max_logical_replication_workers: 0 };
+const OWN_WORK: PostgresSettings = { synchronous_standby_names: '', max_logical_replication_workers: 0 };
 
 async function startPostmaster(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;

@@ -9,7 +9,7 @@ import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, POSTMASTER_STOP_STEPS } from './postmaster.ts';
 import { sendSignal, signalServer, type StopSteps } from './serverProcess.ts';
 import { namesInFolder } from '../storage/privateFiles.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 
 const POLL = 20;
 
@@ -39,7 +39,7 @@ const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
  * Stops all processes that an earlier service left on this storage.
  * @param postgres a program of any version. Windows kills the servers without one @returns their number
  */
-export async function stopOrphans({ root }: Pick<Storage, 'root'>, postgres?: string): Promise<number> {
+export async function stopOrphans({ root }: Pick<EngineStorage, 'root'>, postgres?: string): Promise<number> {
   const foldersOf = (kind: string) =>
     namesInFolder(path.join(root, kind)).map((id) => path.join(root, kind, id));
   const ended = await Promise.all([

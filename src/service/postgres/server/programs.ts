@@ -13,7 +13,7 @@ const OLDEST_MAJOR = 15;
 const EXE = process.platform === 'win32' ? '.exe' : '';
 
 /** The folders in which Postgres is looked for. */
-export interface Programs {
+export interface PostgresFolders {
   /** The folder with `postgres` and `initdb` to try first: the user's choice, or the one in the extension's package. */
   readonly first: string | undefined;
   /** Folders of installed versions, in the order in which they are tried. */
@@ -25,7 +25,7 @@ export interface Programs {
 }
 
 /** @param chosen the user's choice. If set, no other folder is tried */
-export function findPrograms(chosen: string | undefined): Programs {
+export function findPrograms(chosen: string | undefined): PostgresFolders {
   const preferred = (chosen === undefined ? ownFolders() : [chosen]).map(inspectFolder);
   const others = chosen === undefined ? [...pathFolders(), ...standardFolders()].map(inspectFolder) : [];
   const problem = [...preferred, ...others].find((each) => each.problem !== undefined)?.problem;
@@ -140,7 +140,7 @@ export interface PostgresBinaries {
  * @returns the binaries, or a message for the user
  */
 export function chooseBinaries(
-  { first, others, missing }: Programs,
+  { first, others, missing }: PostgresFolders,
   inUse: ReadonlySet<number> = new Set(),
 ): PostgresBinaries | string {
   const problems: string[] = [];

@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import net from 'node:net';
 import path from 'node:path';
 import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 
 export interface ServerAddress {
   /** The host for libpq and `pg`, without TLS: the folder of its Unix socket, or {@link LOOPBACK} on Windows. */
@@ -20,7 +20,7 @@ export interface ServerAddress {
  * The address of a server, by the id of its branch for a primary (read replicas connect to it), by the id of its compute
  * for a replica. The same at each call, unless another program took the port (see `launchServer.ts`).
  */
-export async function allocateServerAddress(storage: Storage, name: string): Promise<ServerAddress> {
+export async function allocateServerAddress(storage: EngineStorage, name: string): Promise<ServerAddress> {
   const { loopbackPorts } = storage;
   const found = loopbackPorts.get(name) ?? (await chooseFreePort(new Set(loopbackPorts.values())));
   // Another call may have chosen a port in the meantime.

@@ -112,7 +112,7 @@ const ENOUGH_SHARED_MEMORY = 128 * 1024 * 1024;
  * Postgres's default needs /dev/shm, which may be small, read-only or missing in a container. So System V memory is used there.
  * This is checked at each start: initdb's choice is for the machine that has created the files, and they may move to another one.
  */
-export function sharedMemorySettings(): Settings {
+export function sharedMemorySettings(): PostgresSettings {
   if (process.platform === 'win32')
     return { shared_memory_type: 'windows', dynamic_shared_memory_type: 'windows' };
   if (process.platform !== 'linux') return {};
@@ -130,7 +130,7 @@ export function sharedMemorySettings(): Settings {
 export function serviceArguments(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
   { host, port }: ServerAddress,
-  overrides: Settings = {},
+  overrides: PostgresSettings = {},
 ): string[] {
   return settingArguments({
     listen_addresses: LOOPBACK,
@@ -147,7 +147,7 @@ export function serviceArguments(
     ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
     // A crash ends the server, and the next client starts it. By itself, Postgres 18.4 starts again unseen, and never ends by SIGINT then.
     restart_after_crash: 'off',
-    // Enough for all read replicas of a branch. An unused one costs almost nothing.
+    // This is enough for all read replicas of a branch. An unused sender costs almost nothing.
     max_wal_senders: 100,
     logging_collector: 'off',
     log_destination: 'stderr',
@@ -162,17 +162,17 @@ export function serviceArguments(
  * Settings for the primaries and replicas of a project with logical replication, and for each server whose data has slots, because
  * Postgres doesn't start there without them. Half of the slots are for our own copies. A slot without a reader must not fill the disk.
  */
-export const LOGICAL_REPLICATION_SETTINGS: Settings = {
+export const LOGICAL_REPLICATION_SETTINGS: PostgresSettings = {
   wal_level: 'logical',
   max_replication_slots: 20,
   max_slot_wal_keep_size: '4GB',
 };
 
 /** Settings of Postgres by name. */
-export type Settings = Readonly<Record<string, string | number>>;
+export type PostgresSettings = Readonly<Record<string, string | number>>;
 
 /** Settings for the command line of Postgres. */
-export const settingArguments = (settings: Settings): string[] =>
+export const settingArguments = (settings: PostgresSettings): string[] =>
   Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**

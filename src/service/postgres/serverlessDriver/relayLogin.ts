@@ -47,7 +47,7 @@ export async function relayLogin(
   const server = session.connection.stream;
   server.once('close', () => client.end());
   client.once('close', () => server.destroy());
-  // The client's own packet, with all its parameters.
+  // The session begins with the client's own packet, with all its parameters.
   Object.assign(session.connection, { startup: () => server.write(packet) });
   const received: Buffer[] = [];
   // The chunks are copied: with the rest of a message, `pg` writes into the chunk that has its beginning.

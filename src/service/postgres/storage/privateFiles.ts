@@ -62,7 +62,7 @@ export async function createAtomically(
   fill: (unfinished: string) => Promise<void>,
   unfinished = `${folder}.new`,
 ): Promise<void> {
-  // Left by a service that was killed.
+  // A service that was killed may have left the file or folder.
   removeFileOrFolder(unfinished);
   try {
     await fill(unfinished);

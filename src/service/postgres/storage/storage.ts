@@ -33,7 +33,7 @@ import {
 const MAX_SOCKET_PATH_LENGTH = 103;
 
 /** The engine's folders. */
-export interface Storage {
+export interface EngineStorage {
   readonly root: string;
   clusterTemplate(major: number): string;
   branch(branchId: string): string;
@@ -54,13 +54,13 @@ export interface Storage {
 /** The folder that replaces a branch's folder at the end of a restore. */
 export const restoredFolderOf = (folder: string): string => `${folder}.restored`;
 
-export function openStorage(root: string): Storage {
+export function openStorage(root: string): EngineStorage {
   for (const folder of ['.', 'branches', 'bases', 'replicas', 'poolers'])
     makePrivateFolder(path.join(root, folder));
   let sockets: string | undefined;
   const loopbackPorts = new Map<string, number>();
   const folderIn = (kind: string) => (id: string) => path.join(root, kind, requireId(id));
-  const storage: Storage = {
+  const storage: EngineStorage = {
     root,
     loopbackPorts,
     clusterTemplate: (major) => path.join(root, `template-${major}`),
@@ -104,7 +104,10 @@ export function majorsInUse(root: string): ReadonlySet<number> {
 }
 
 /** Removes what killed services and failed calls left. Call it when no server runs. */
-export async function removeUnrecorded(storage: Storage, { branches, computes }: RecordedIds): Promise<void> {
+export async function removeUnrecorded(
+  storage: EngineStorage,
+  { branches, computes }: RecordedIds,
+): Promise<void> {
   // `branch` finishes an interrupted restore.
   for (const id of branches) storage.branch(id);
   const { root } = storage;

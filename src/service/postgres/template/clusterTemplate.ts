@@ -9,7 +9,7 @@ import { copyTree } from '../storage/copyTree.ts';
 import { writePrivateFile, createAtomically, removeFileOrFolder } from '../storage/privateFiles.ts';
 import { isUnreadableForInitdb } from '../server/asciiPath.ts';
 import { packedClusterFile, PACKED_MAJOR, type PostgresBinaries } from '../server/programs.ts';
-import { settingArguments, sharedMemorySettings, type Settings } from '../server/settings.ts';
+import { settingArguments, sharedMemorySettings, type PostgresSettings } from '../server/settings.ts';
 import { COMPLETION_STATEMENTS, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
 import { hasRemedy } from '../../../base/systemReason.ts';
@@ -27,7 +27,7 @@ import type { Certificate } from '../server/certificate.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { hasAccount, missingAccountMessage } from './systemAccount.ts';
 import { runOnServer, runSingleUser, runStatements } from './runStatements.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 
 /** Each login needs a password, because the gateway forwards connections of any local user. */
 const PG_HBA = `# Written by the service.
@@ -39,14 +39,14 @@ host    replication  ${REPLICATOR}  127.0.0.1/32     scram-sha-256
 
 /** Shared by all parts of the engine. */
 export interface EngineDependencies {
-  readonly storage: Storage;
+  readonly storage: EngineStorage;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;
   readonly binaries: PostgresBinaries;
   readonly logins: ServicePasswords;
   readonly certificate: Certificate;
   /** The settings that all servers have for extensions. See `extensions/ownerExtensions.ts`. */
-  readonly extensionSettings: Settings;
+  readonly extensionSettings: PostgresSettings;
   /** Aborted when the engine is closed. Unfinished folders are then removed. */
   readonly shutdownSignal: AbortSignal;
 }
@@ -55,7 +55,7 @@ export interface EngineDependencies {
 export async function ensureClusterTemplate(deps: EngineDependencies): Promise<string> {
   const template = deps.storage.clusterTemplate(deps.binaries.major);
   if (existsSync(template)) return template;
-  // Each time another name: on Windows, the initdb of a service that was killed runs on for a while, and may remove its folder.
+  // The name is another one each time: on Windows, initdb outlives a service that was killed, and may remove its folder.
   const unfinished = `${template}.${randomBytes(2).toString('hex')}.new`;
   const fillTemplate = async (folder: string) => {
     await initialize(deps, folder);
@@ -134,7 +134,10 @@ const unreadableMessage = (folder: string, error: unknown): string =>
   `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
 
 /** Lets work use settings with which a server asks for no password. It has only its socket, in a folder of this user's. */
-async function withTrustedLogins(folder: string, work: (settings: Settings) => Promise<void>): Promise<void> {
+async function withTrustedLogins(
+  folder: string,
+  work: (settings: PostgresSettings) => Promise<void>,
+): Promise<void> {
   const hba = path.join(folder, 'pg_hba.trust.conf');
   writePrivateFile(hba, 'local all all trust\n');
   await work({ hba_file: hba, listen_addresses: '', autovacuum: 'off' });
@@ -158,7 +161,7 @@ export interface NewRootData {
   readonly dataDir: string;
   readonly owner: OwnerLogin;
   /** Settings for the WAL that the branch keeps. */
-  readonly settings: Settings;
+  readonly settings: PostgresSettings;
   /** Statements for {@link BRANCH_DATABASE}. */
   readonly content: readonly string[];
 }
@@ -200,7 +203,7 @@ export const clusterArguments = (major: number) => [
   `--username=${SUPERUSER}`,
   '--auth=scram-sha-256',
   '--no-sync',
-  // The smallest files of the write-ahead log, because each branch has one, even if it's empty.
+  // The files of the write-ahead log are the smallest possible, because even an empty branch has one.
   '--wal-segsize=1',
   '--encoding=UTF8',
   '--locale=C',
@@ -225,7 +228,7 @@ function rolesAndDatabaseStatements(major: number, logins: ServicePasswords): st
     `GRANT ${ROLES_OF_OWNERS} TO ${BRANCH_ROLE}`,
     // A session in it would block CREATE DATABASE.
     'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',
-    // The default, wal_log, would log each of its pages, and no server reads that log.
+    // The default strategy, wal_log, would log each page of the database, and no server reads that log.
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE} STRATEGY = file_copy`,
     // Clients get errors and warnings. They contain data, which must not be in the service's log.
     "ALTER ROLE ALL SET log_min_messages = 'log'",

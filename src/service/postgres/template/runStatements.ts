@@ -8,7 +8,7 @@ import {
   settingArguments,
   sharedMemorySettings,
   INTERNAL_SERVER_CU,
-  type Settings,
+  type PostgresSettings,
 } from '../server/settings.ts';
 import { connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
 import { hasAccount } from './systemAccount.ts';
@@ -18,7 +18,7 @@ type Dependencies = Parameters<typeof startInternalServer>[0] &
 
 interface Target {
   readonly database: string;
-  readonly settings: Settings;
+  readonly settings: PostgresSettings;
 }
 
 /** Runs statements in a new cluster. Each statement is one line. */
@@ -38,7 +38,7 @@ export async function runStatements(
   }
 }
 
-const creationSettings = (): Settings => ({
+const creationSettings = (): PostgresSettings => ({
   log_min_messages: 'error',
   exit_on_error: 'on',
   search_path: 'pg_catalog',

@@ -2,10 +2,10 @@
 import { runInBatches } from '../../core/inBatches.ts';
 import type { PostgresBinaries } from '../server/programs.ts';
 import { runProgram } from '../server/runProgram.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EngineStorage } from '../storage/storage.ts';
 
 interface SyncDependencies {
-  readonly storage: Storage;
+  readonly storage: EngineStorage;
   readonly isTemporary: boolean;
   readonly binaries: PostgresBinaries;
   readonly shutdownSignal: AbortSignal;
@@ -24,7 +24,7 @@ export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promi
 }
 
 /** One system call for the whole file system instead of one for each file, so all folders that wait for it share it. */
-const sharedSyncs = new WeakMap<Storage, (dataDir: string) => Promise<void>>();
+const sharedSyncs = new WeakMap<EngineStorage, (dataDir: string) => Promise<void>>();
 
 async function runSync(deps: SyncDependencies, dataDir: string, ...method: readonly string[]) {
   await runProgram(deps.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {

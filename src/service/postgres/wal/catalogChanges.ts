@@ -206,7 +206,7 @@ export class CatalogChanges {
   /** See src/include/catalog/pg_class.h. */
   #parse(row: RowVersion): TableRow {
     const { start } = row;
-    // Version 18 has one column more before them.
+    // Since version 18, there is one column more before these two.
     const kinds = this.#major >= 18 ? 118 : 114;
     const [persistence, kind] = start.toString('latin1', kinds, kinds + 2);
     return {

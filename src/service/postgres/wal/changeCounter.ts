@@ -82,7 +82,7 @@ export class ChangeCounter {
     this.#catalog = new CatalogChanges(major);
     this.#firstKnown = moments.filter((moment) => moment < from).length;
     this.#restorable = restorable;
-    // Nothing before it is missing.
+    // No record before the first restorable position is missing.
     if (from <= restorable) this.#previousEnd = restorable;
   }
 
@@ -222,7 +222,7 @@ export class ChangeCounter {
       return transaction ?? [];
     });
     for (const each of ended) addToTotal(this.#part, each);
-    // Only now: a subtransaction may have truncated a table with rows of another one, or the other way round.
+    // Counts are removed only now, because a subtransaction may have truncated a table with rows of another one, or vice versa.
     for (const file of ended.flatMap(({ tables }) => [...tables.values()].flatMap(({ files = [] }) => files)))
       this.#parts.forEach(({ rows }) => rows.delete(file));
     readers?.endTransaction({ at, time, previousEnd: this.#endBefore(record) });

@@ -38,7 +38,7 @@ function decompressPglz(bytes: Buffer, size: number): Buffer | undefined {
         length += bytes.readUInt8(at++);
       }
       if (distance === 0 || distance > end) return undefined;
-      // Byte by byte, because a repetition may contain itself.
+      // The bytes are copied one by one, because a repetition may contain itself.
       for (let left = Math.min(length, size - end); left > 0; left -= 1, end += 1)
         content[end] = content.readUInt8(end - distance);
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { writeLauncher, type Launch } from '../../../../src/extension/agents/launcher.ts';
+import { writeLauncher, type LaunchCommand } from '../../../../src/extension/agents/launcher.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { withVariables } from '../../../helpers/withVariables.ts';
@@ -23,7 +23,7 @@ describe('The launcher', () => {
     );
   });
 
-  const run = ({ command, args, env }: Launch, ...further: readonly string[]): unknown => {
+  const run = ({ command, args, env }: LaunchCommand, ...further: readonly string[]): unknown => {
     const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
     return JSON.parse(execFileSync(command, [...args, ...further], options));
   };

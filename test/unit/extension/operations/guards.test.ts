@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/transport/baseUrl.ts';
 import { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
-import { Guards } from '../../../../src/extension/operations/guards.ts';
+import { ChangeGuards } from '../../../../src/extension/operations/guards.ts';
 import { type Marks } from '../../../../src/extension/window/marks.ts';
 import type { Inventory } from '../../../../src/extension/inventory/inventory.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
@@ -27,7 +27,9 @@ describe('Guards', () => {
     };
     const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
     const connection = new AccountConnection(work, 'key', () => Promise.reject(new Error('not used')));
-    return new Guards({ connection, requireSameAccount: () => undefined }, asInventory(inventory), { marks });
+    return new ChangeGuards({ connection, requireSameAccount: () => undefined }, asInventory(inventory), {
+      marks,
+    });
   };
 
   it('checks before a change whether the branch is protected', async () => {
@@ -46,7 +48,7 @@ describe('Guards', () => {
     const branches = { get: () => undefined, isKnown: () => false, refresh: () => reply };
     const inventory = { branches, compute: () => undefined, refreshComputes: async () => undefined };
     const session = { connection: undefined, requireSameAccount: () => undefined };
-    const guards = new Guards(session, asInventory(inventory), { marks: {} }, clock);
+    const guards = new ChangeGuards(session, asInventory(inventory), { marks: {} }, clock);
     const target = { projectId: 'shop', branchId: 'br-main' };
     await guards.refreshProtection(target);
     assert.deepEqual(clock.waits, []);
@@ -73,7 +75,7 @@ describe('Guards', () => {
     };
     const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
     const session = { connection: undefined, requireSameAccount: () => undefined };
-    const guards = new Guards(session, asInventory(inventory), { marks: {} });
+    const guards = new ChangeGuards(session, asInventory(inventory), { marks: {} });
     const compute = { projectId: 'shop', branchId: 'br-dev' };
     assert.equal(guards.cachedMark({ ...compute, toBranchId: 'br-qa' }), undefined);
     assert.equal(guards.cachedMark({ ...compute, toBranchId: 'br-main' }), 'production');

@@ -1,7 +1,7 @@
 /** Rehearses SQL for agents, on a copy of a branch that goes with the call. Needs the local service, which sees every statement. */
 import * as z from 'zod/mini';
 import { sanitize } from '../../../../base/sanitize.ts';
-import type { Report } from '../../../../rehearsal/report.ts';
+import type { RehearsalReport } from '../../../../rehearsal/report.ts';
 import { ENGLISH_TEXTS, reportNotes } from '../../../../rehearsal/text/terminalReport.ts';
 import { projectName } from '../../../inventory/names.ts';
 import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
@@ -104,7 +104,7 @@ const sqlRunner =
   };
 
 /** The first statements, as many as fit. */
-function reportOutput(report: Report, failure: string | undefined): z.infer<typeof output> {
+function reportOutput(report: RehearsalReport, failure: string | undefined): z.infer<typeof output> {
   const { verdict, blocked, losses, rewritten } = report;
   const all = [...report.statements, ...(report.wayBack?.statements ?? [])];
   const isKnown = all.some(({ error }) => error !== undefined);

@@ -1,6 +1,6 @@
 /** Publications and slots, where changes are shown, copied and taken back. */
 import assert from 'node:assert/strict';
-import { Api } from '../../../../../src/npm/api.ts';
+import { ServiceApi } from '../../../../../src/npm/api.ts';
 import { branchCalls } from '../../../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../../../helpers/localService.ts';
 import { migrate, rehearsalsOf, verdictSentences, withoutDurations } from '../../../rehearsal/rehearsals.ts';
@@ -36,7 +36,7 @@ describe('A branch whose changes a program follows', () => {
     const client = await replicate(uri);
     return { client, received: await receive(client, slot) };
   };
-  const api = () => new Api(service.baseUrl, service.key);
+  const api = () => new ServiceApi(service.baseUrl, service.key);
 
   it('is rehearsed exactly: on a copy with its publications and no slot, and the program sees nothing of it', async () => {
     const { client, received } = await follow('rehearsed');

@@ -2,7 +2,7 @@ import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
 import { BranchActions } from '../../../../../src/extension/branches/branchActions.ts';
-import type { CommandContext, Run } from '../../../../../src/extension/commandSupport/context.ts';
+import type { CommandContext, CommandRun } from '../../../../../src/extension/commandSupport/context.ts';
 import {
   connectScripted,
   MemoryMap,
@@ -18,7 +18,7 @@ const { explainError } = await import('../../../../../src/extension/window/ui/er
 describe('resetPassword', () => {
   let store: ScriptedModel;
   let status: number;
-  let lastRun: Run;
+  let lastRun: CommandRun;
 
   beforeEach(async () => {
     questions.length = 0;

@@ -1,7 +1,7 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
-import type { Loss } from '../../../../../src/rehearsal/losses.ts';
+import type { DataLoss } from '../../../../../src/rehearsal/losses.ts';
 import { createReport } from '../../../../../src/rehearsal/report.ts';
 import type { TrialReport } from '../../../../../src/rehearsal/trials.ts';
 
@@ -22,11 +22,11 @@ const place = { name: '1.sql', branch: 'main', time: new Date(0), output: '' };
 
 const NOTHING: TrialReport = { broken: [], tooSlow: [], outside: [] };
 
-const report = (more: Partial<Rehearsal> = {}, losses: Loss[] = [], exitCode = 0, tried = NOTHING) => {
+const report = (more: Partial<Rehearsal> = {}, losses: DataLoss[] = [], exitCode = 0, tried = NOTHING) => {
   const rehearsal = { statements: [statement], locks: [], before: [table], after: [table], ...more };
   return createReport({ rehearsal, losses, tried, exitCode }, { longestLock: 1000 });
 };
-const LOSS: Loss = { database: 'app', name: 'public.orders.x', kind: 'values', count: 2 };
+const LOSS: DataLoss = { database: 'app', name: 'public.orders.x', kind: 'values', count: 2 };
 
 describe('The document about a rehearsal', () => {
   it('begins with the verdict, and has a row for each statement', () => {
