@@ -2,7 +2,7 @@
  * What tools that migrate do with a folder of SQL: one row for each. A tool is known by a fact that no other one shares: a file that only it has,
  * a line that only it reads, the names of its files, or `package.json`.
  */
-import { nodePgMigratePart, partsByLine, type UpPart } from './upPart.ts';
+import { nodePgMigratePart, upPartByLine, type UpPart } from './upPart.ts';
 
 /**
  * - `statements`: each by itself, as psql runs them.
@@ -149,7 +149,7 @@ export const MIGRATION_TOOLS: readonly MigrationTool[] = [
       transaction: 'file',
       without: { mark: /^--\s*migrate:up\s.*\btransaction:false\b/m, transaction: 'query' },
       isOneSession: true,
-      upPart: partsByLine(/^--\s*migrate:up(?:\s*$|\s+\S+)/, /^--\s*migrate:down(?:\s*$|\s+\S+)/),
+      upPart: upPartByLine(/^--\s*migrate:up(?:\s*$|\s+\S+)/, /^--\s*migrate:down(?:\s*$|\s+\S+)/),
     },
   },
   {
@@ -162,7 +162,7 @@ export const MIGRATION_TOOLS: readonly MigrationTool[] = [
       transaction: 'file',
       without: { mark: /^--[ \t-]*\+goose\s+no transaction\s*$/im, transaction: 'statements' },
       isOneSession: true,
-      upPart: partsByLine(/^--[ \t-]*\+goose\s+up\s*$/i, /^--[ \t-]*\+goose\s+down\s*$/i),
+      upPart: upPartByLine(/^--[ \t-]*\+goose\s+up\s*$/i, /^--[ \t-]*\+goose\s+down\s*$/i),
       refused: { mark: /^--[ \t-]*\+goose\s+envsub/im, reason: 'has variables of goose' },
     },
   },
@@ -175,7 +175,7 @@ export const MIGRATION_TOOLS: readonly MigrationTool[] = [
       transaction: 'file',
       without: { mark: /^-- \+migrate Up\b.*\bnotransaction\b/m, transaction: 'statements' },
       isOneSession: true,
-      upPart: partsByLine(/^-- \+migrate Up\b/, /^-- \+migrate Down\b/),
+      upPart: upPartByLine(/^-- \+migrate Up\b/, /^-- \+migrate Down\b/),
     },
   },
   {
@@ -188,7 +188,7 @@ export const MIGRATION_TOOLS: readonly MigrationTool[] = [
       transaction: 'file',
       without: { mark: /^---- tern: disable-tx ----/m, transaction: 'statements' },
       isOneSession: false,
-      upPart: partsByLine(undefined, /^---- create above \/ drop below ----\s*$/),
+      upPart: upPartByLine(undefined, /^---- create above \/ drop below ----\s*$/),
       refused: { mark: /\{\{/, reason: 'is a template of Tern' },
     },
   },
@@ -200,7 +200,7 @@ export const MIGRATION_TOOLS: readonly MigrationTool[] = [
       order: 'number',
       transaction: 'unknown',
       isOneSession: true,
-      upPart: partsByLine(/^--\s*rambler up\b/, /^--\s*rambler down\b/),
+      upPart: upPartByLine(/^--\s*rambler up\b/, /^--\s*rambler down\b/),
     },
   },
   {
@@ -212,7 +212,7 @@ export const MIGRATION_TOOLS: readonly MigrationTool[] = [
       order: 'number',
       transaction: 'unknown',
       isOneSession: true,
-      upPart: partsByLine(/^(?:#|--).*!Ups\b/, /^(?:#|--).*!Downs\b/),
+      upPart: upPartByLine(/^(?:#|--).*!Ups\b/, /^(?:#|--).*!Downs\b/),
     },
   },
   {

@@ -9,7 +9,7 @@ export class PartError extends Error {}
 export type UpPart = (text: string) => string;
 
 /** Reads as tools do that read line by line. Without `up`, the file begins with what runs. */
-export const partsByLine =
+export const upPartByLine =
   (up: RegExp | undefined, down: RegExp): UpPart =>
   (text) => {
     let part = up === undefined ? 'up' : 'none';

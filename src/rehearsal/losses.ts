@@ -31,7 +31,10 @@ export interface PossibleLoss {
 }
 
 export interface DataLoss extends Counted {
-  /** For a type 1: the values aren't the same, or Postgres can't compare them. Negative for rows that weren't there before. */
+  /**
+   * How many rows or values are lost; negative if there are more than before. For a changed type it is 1 if the values differ or
+   * Postgres can't compare them.
+   */
   readonly count: number;
 }
 

@@ -51,7 +51,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   if (!postgres) {
     const { createSimulatedEngine } = await import('./postgres/withoutPostgres.ts');
     const extensions = () => ({ included: [], found: [] });
-    return { storage: openStorage(directory, account), create: createSimulatedEngine, extensions };
+    return { storage: openStorageWithoutRoot(directory, account), create: createSimulatedEngine, extensions };
   }
   const { availableExtensions, createPostgresEngine, findPrograms, stopOrphans } =
     await import('./postgres/engine.ts');
@@ -59,7 +59,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const programs = account === undefined ? found : makeProgramsReachable(found, account);
   // This comes before root's rights are given up, because the locks in these directories are root's.
   const abandoned = findAbandonedDirectories(account?.uid ?? process.getuid?.());
-  const storage = openStorage(directory, account);
+  const storage = openStorageWithoutRoot(directory, account);
   removeAbandoned(abandoned, stopOrphans);
   const { isTemporary } = directory;
   const { extensionsDir, installedExtensions, trustedExtensions } = choice.options;
@@ -72,7 +72,10 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   };
 }
 
-function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {
+function openStorageWithoutRoot(
+  { folder, isTemporary }: DataDirectory,
+  account: UnixAccount | undefined,
+): string {
   if (account === undefined) return createUsableFolder(path.join(folder, 'postgres'));
   try {
     const storage = isTemporary

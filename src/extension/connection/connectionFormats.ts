@@ -109,14 +109,14 @@ function pythonCall(parts: ConnectionStringParts): string {
  * Without these lines the driver connects to addresses of the public service. With `poolQueryViaFetch`, it forgets the port.
  * `media/snippets.json` has the lines, too.
  */
-const localServerless = (port: number): string =>
+const localServerlessConfig = (port: number): string =>
   `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port || ${port}}/sql\`;
 neonConfig.wsProxy = (host, port) => \`\${host}:\${port}/v2\`;
 neonConfig.useSecureWebSocket = false;
 `;
 
 function serverlessCall(parts: ConnectionStringParts): string {
-  const lines = isLocalCompute(parts) ? localServerless(splitHost(parts.host).port) : '';
+  const lines = isLocalCompute(parts) ? localServerlessConfig(splitHost(parts.host).port) : '';
   return `${lines}neon(${JSON.stringify(connectionString(parts))})`;
 }
 

@@ -2,7 +2,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import { ConnectionClosedError } from '../window/changeErrors.ts';
 import type { SendResult } from './changeSender.ts';
 import type { OperationTracker } from './operationTracker.ts';
-import type { EndReport } from './pendingChange.ts';
+import type { ChangeEnd } from './pendingChange.ts';
 
 /**
  * Sends a change of a branch or compute and waits until its operations have ended.
@@ -16,8 +16,8 @@ export async function finishChange(
   send: () => Promise<SendResult>,
   stop?: AbortSignal,
 ): Promise<SendResult> {
-  const ends: EndReport[] = [];
-  const { promise, resolve } = Promise.withResolvers<EndReport | undefined>();
+  const ends: ChangeEnd[] = [];
+  const { promise, resolve } = Promise.withResolvers<ChangeEnd | undefined>();
   const stopped = AbortSignal.any([connection?.signal, stop].filter((signal) => signal !== undefined));
   let result: SendResult | undefined;
   const resolveIfEnded = () => {

@@ -10,7 +10,7 @@ import {
   isEndedOperation,
   PENDING_ENTRY,
   parsePending,
-  type EndReport,
+  type ChangeEnd,
   type ChangeVerb,
   type PendingChange,
 } from './pendingChange.ts';
@@ -58,7 +58,7 @@ export class OperationTracker implements Disposable {
   readonly #clock: Clock;
   readonly #budget: RequestBudget;
   readonly #changed = new Emitter<void>();
-  readonly #ended = new Emitter<EndReport>();
+  readonly #ended = new Emitter<ChangeEnd>();
   readonly #disposables = new DisposableStore();
   /** When the operations of a change are requested next, by change. */
   readonly #requests = new Map<string, RequestPlan>();
@@ -251,7 +251,7 @@ export class OperationTracker implements Disposable {
     return true;
   }
 
-  #end(change: PendingChange, outcome: EndReport['outcome'], reason?: string): void {
+  #end(change: PendingChange, outcome: ChangeEnd['outcome'], reason?: string): void {
     if (!this.#all.some((other) => other.id === change.id)) return;
     this.#requests.delete(change.id);
     this.#replace(this.#all.filter((other) => other.id !== change.id));

@@ -31,7 +31,7 @@ export interface PendingChange extends ResourceRef {
 }
 
 /** `lost`: the project was deleted. `stuck`: not ended after `GIVE_UP_AFTER`. `reason`: the service's, for `failed`. */
-export interface EndReport {
+export interface ChangeEnd {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
   readonly reason?: string | undefined;

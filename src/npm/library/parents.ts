@@ -51,7 +51,7 @@ export async function withMigratedParent<T>(
     await createTemplate(url);
   };
   for (;;) {
-    const parent = await findParent(api, { projectId, source, hash, me }, build);
+    const parent = await findOrBuildParent(api, { projectId, source, hash, me }, build);
     try {
       return await work(api, parent, me);
     } catch (error) {
@@ -85,7 +85,7 @@ interface ParentQuery {
  * Returns the branch with the migrations. Names are unique, so only one process or thread can create the branch `building …`,
  * and renames it when it is complete. The others wait, and delete it if that one has ended.
  */
-async function findParent(
+async function findOrBuildParent(
   api: ServiceApi,
   { projectId, source, hash, me }: ParentQuery,
   runSteps: (url: string) => Promise<void>,

@@ -56,8 +56,8 @@ describe('The calls of the test library', () => {
   it("don't load undici, which takes longer than all of them", async () => {
     const service = await scriptService(() => ({ projects: [] }));
     const module = new URL('../../../src/npm/api.ts', import.meta.url).href;
-    const code = `import { Api } from '${module}';
-      const projects = await new Api('${service.baseUrl}', 'key').listProjects();
+    const code = `import { ServiceApi } from '${module}';
+      const projects = await new ServiceApi('${service.baseUrl}', 'key').listProjects();
       const loaded = process.moduleLoadList.filter((name) => name.includes('undici'));
       console.log(JSON.stringify([projects, loaded]));`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);

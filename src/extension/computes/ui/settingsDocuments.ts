@@ -25,7 +25,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import { computeNodeOf, changedProjects, type InventoryEvent } from '../../inventory/nodes.ts';
-import type { EndReport } from '../../operations/pendingChange.ts';
+import type { ChangeEnd } from '../../operations/pendingChange.ts';
 import { belongsToAccount, formatSettings, parseSettings, parseSettingsUri } from '../settings/pgSettings.ts';
 import { computeStatus, postgresSettings, type SettingsText } from '../../inventory/computeStatus.ts';
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
@@ -56,7 +56,7 @@ interface LoadedCompute {
 interface WaitingSave {
   /** Milliseconds since 1970. An earlier change of the compute may end while the save waits. */
   readonly since: number;
-  readonly resolve: (end: EndReport) => void;
+  readonly resolve: (end: ChangeEnd) => void;
 }
 
 export class SettingsDocuments implements Disposable {
@@ -111,7 +111,7 @@ export class SettingsDocuments implements Disposable {
   }
 
   /** @returns whether a save reports this end of a change */
-  handleEnd(end: EndReport): boolean {
+  handleEnd(end: ChangeEnd): boolean {
     const { account, verb, computeId = '', since } = end.change;
     const save = this.#waiting.get(`${account} ${computeId}`);
     if (save === undefined || verb !== 'edit' || since < save.since) return false;
@@ -154,7 +154,7 @@ export class SettingsDocuments implements Disposable {
 
   /** Waits for the end of the change. @returns why the service rejected the settings; undefined if it didn't */
   async #apply({ connection, compute }: LoadedCompute, settings: SettingsText): Promise<string | undefined> {
-    const { promise: ended, resolve } = Promise.withResolvers<EndReport | undefined>();
+    const { promise: ended, resolve } = Promise.withResolvers<ChangeEnd | undefined>();
     // If the connection is closed, the status bar reports the end when the window uses the account again.
     connection.signal.addEventListener('abort', () => resolve(undefined));
     const waiting = `${connection.accountId} ${compute.id}`;

@@ -1,6 +1,6 @@
 /** A change as text: its effect on connections, while it is pending, and its result. */
 import { l10n } from 'vscode';
-import type { EndReport, PendingChange } from '../pendingChange.ts';
+import type { ChangeEnd, PendingChange } from '../pendingChange.ts';
 import { namesText } from '../../inventory/ui/resourceText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import type { ComputeChangeEffect } from '../../../api/records/effects.ts';
@@ -37,7 +37,7 @@ export const operationsText = (change: PendingChange): string =>
     })
     .join(', ');
 
-export function changeEndText({ change, outcome, reason }: EndReport): string {
+export function changeEndText({ change, outcome, reason }: ChangeEnd): string {
   switch (outcome) {
     case 'finished':
       return changeTexts(change.verb, changedResourceName(change)).done;

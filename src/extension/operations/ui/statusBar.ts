@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { watchWokenComputes } from '../wokenComputes.ts';
 import type { OperationTracker } from '../operationTracker.ts';
-import type { EndReport, PendingChange } from '../pendingChange.ts';
+import type { ChangeEnd, PendingChange } from '../pendingChange.ts';
 import { changeEndText, operationsText, pendingText } from './changeText.ts';
 import { markdownList } from '../../window/ui/markdown.ts';
 import { computeNodeOf } from '../../inventory/nodes.ts';
@@ -18,7 +18,7 @@ import { window, type StatusBarItem, type StatusBarText } from '../../window/ui/
  */
 export function showPendingChanges(
   tracker: OperationTracker,
-  isShown: (end: EndReport) => boolean,
+  isShown: (end: ChangeEnd) => boolean,
   reveal: (change: PendingChange) => void,
 ): Disposable {
   const disposables = new DisposableStore();
@@ -70,7 +70,7 @@ export const announceStarts = (inventory: Inventory, tracker: OperationTracker):
     },
   );
 
-async function showEndOfChange(end: EndReport, reveal: (change: PendingChange) => void): Promise<void> {
+async function showEndOfChange(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
   const message = changeEndText(end);
   if (end.outcome === 'finished') return announce(message);
   const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');

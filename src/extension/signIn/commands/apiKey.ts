@@ -99,7 +99,7 @@ function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean
   return sentences.join(' ');
 }
 
-/** Removes the account's revoked key. */
+/** Removes the account, or for the local service only its key, after the key was revoked. */
 async function signOut({ accounts, localService }: CommandContext, account: Account): Promise<void> {
   if (account.local === true) await localService.forgetKey();
   else await accounts.remove(account);

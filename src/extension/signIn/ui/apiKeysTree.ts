@@ -138,7 +138,7 @@ function lastUseText({ last_used_at, last_used_from_addr: address }: ApiKey): st
   return address ? l10n.t('used {0} from {1}', when, address) : l10n.t('used {0}', when);
 }
 
-/** Only for the row under the pointer, because the last use of the key in use changes with each refresh. */
+/** VS Code asks for the tooltip of the row under the pointer alone, so that a newer last use redraws no other row. */
 function nodeTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
   if (node.kind === 'hiddenKeys')
     return l10n.t(

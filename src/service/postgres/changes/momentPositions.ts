@@ -3,13 +3,13 @@ import type { Moment } from '../../core/branchHistory.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import type { BaseBackupRecord } from '../history/history.ts';
 import { findBase, toMicroseconds } from '../copies/recoverTo.ts';
-import { ClockCheck } from '../wal/clockCheck.ts';
+import { CommitTimeCheck } from '../wal/commitTimeCheck.ts';
 import type { WalRecord } from '../wal/walRecords.ts';
 
 export class MomentPositions {
   readonly #found: readonly (() => number | undefined)[];
   /** The check of each time, and the position from where on it gets records. */
-  readonly #checks: { readonly check: ClockCheck; readonly start: number }[] = [];
+  readonly #checks: { readonly check: CommitTimeCheck; readonly start: number }[] = [];
 
   /** @param from where the records begin */
   constructor(moments: readonly Moment[], bases: readonly BaseBackupRecord[], from: number) {
@@ -17,7 +17,7 @@ export class MomentPositions {
       if ('lsn' in moment) return () => parseLsn(moment.lsn);
       const base = findBase(bases, moment);
       if (base === undefined) return () => undefined;
-      const check = new ClockCheck(
+      const check = new CommitTimeCheck(
         toMicroseconds(moment.timestamp),
         base.start >= from ? base.end : undefined,
       );

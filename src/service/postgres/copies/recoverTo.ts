@@ -26,7 +26,7 @@ import { RolePasswords } from '../roles/rolePasswords.ts';
 import { scramVerifier } from '../roles/logins.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import type { Wal } from '../wal/walFiles.ts';
-import { ClockCheck } from '../wal/clockCheck.ts';
+import { CommitTimeCheck } from '../wal/commitTimeCheck.ts';
 import { readWalRecords, type WalRecord } from '../wal/walRecords.ts';
 
 /** Reads from a copy that is removed at the end. @throws {EngineError} */
@@ -130,7 +130,7 @@ async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head
   let last: WalRecord | undefined;
   let time: number | undefined;
   let isFound = false;
-  const clock = new ClockCheck(until, base.end);
+  const clock = new CommitTimeCheck(until, base.end);
   for (const record of readWalRecords(wal, base.start)) {
     const isEnd = record.start >= Math.max(end, base.end);
     isFound ||= isEnd || (record.time !== undefined && record.time > until);

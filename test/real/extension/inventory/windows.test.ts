@@ -8,7 +8,7 @@ import type { Compute } from '../../../../src/api/records/records.ts';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
 import { BackgroundRefresh } from '../../../../src/extension/inventory/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../../src/extension/inventory/refresh/requestBudget.ts';
-import type { EndReport } from '../../../../src/extension/operations/pendingChange.ts';
+import type { ChangeEnd } from '../../../../src/extension/operations/pendingChange.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { FaultProxy } from '../../../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
@@ -23,7 +23,7 @@ const ACCOUNT = /^\/projects$/;
 
 interface Window extends ConnectedModel {
   readonly memory: MemoryMap;
-  readonly ends: EndReport[];
+  readonly ends: ChangeEnd[];
   readonly refresh: BackgroundRefresh;
 }
 
@@ -55,7 +55,7 @@ describe('Windows on one account', () => {
   /** Its view is open on the first project. */
   async function open(memory = new MemoryMap()): Promise<Window> {
     const store = await connectModel(proxy, { memory, secrets, key: service.key });
-    const ends: EndReport[] = [];
+    const ends: ChangeEnd[] = [];
     store.tracker.onDidEnd((end) => ends.push(end));
     const refresh = new BackgroundRefresh({
       inventory: store.inventory,
@@ -113,7 +113,7 @@ describe('Windows on one account', () => {
   }
 
   /** Lets time pass in a window until its change has ended. */
-  async function follow(window: Window): Promise<EndReport> {
+  async function follow(window: Window): Promise<ChangeEnd> {
     return until('the end of the change', async () => {
       if (window.clock.waits.length > 0) window.clock.next();
       return window.ends[0];

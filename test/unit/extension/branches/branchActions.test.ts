@@ -3,7 +3,7 @@ import { isCancelled } from '../../../../src/api/transport/errors.ts';
 import type { BranchNode } from '../../../../src/extension/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/extension/branches/branchActions.ts';
 import { hasLogicalReplication } from '../../../../src/extension/branches/projectEdit.ts';
-import type { EndReport } from '../../../../src/extension/operations/pendingChange.ts';
+import type { ChangeEnd } from '../../../../src/extension/operations/pendingChange.ts';
 import { connectScripted, RecoveryRecordMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord, TextReply } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -77,7 +77,7 @@ describe('BranchActions', () => {
     ];
     const running = [operationRecord(1)];
     change = () => ({ branch: branches[1], operations: running });
-    const ends: EndReport[] = [];
+    const ends: ChangeEnd[] = [];
     store.tracker.onDidEnd((end) => ends.push(end));
     await changes.reset(dev, 'br-main', store.options);
     for (let turn = 0; turn < 3; turn += 1) await store.clock.turn();
@@ -102,7 +102,7 @@ describe('BranchActions', () => {
   it('reports the end of a branch change when the branch is ready and its operations have ended', async () => {
     operations = [operationRecord(1, { action: 'create_branch' })];
     change = () => ({ branch: (branches[1] = record('br-dev', { current_state: 'resetting' })), operations });
-    const ends: EndReport[] = [];
+    const ends: ChangeEnd[] = [];
     store.tracker.onDidEnd((end) => ends.push(end));
     await changes.reset(dev, 'br-main', store.options);
     await store.clock.turn();

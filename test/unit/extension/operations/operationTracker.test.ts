@@ -3,7 +3,7 @@ import type { Operation } from '../../../../src/api/records/records.ts';
 import {
   PENDING_ENTRY,
   parsePending,
-  type EndReport,
+  type ChangeEnd,
 } from '../../../../src/extension/operations/pendingChange.ts';
 import { RequestBudget } from '../../../../src/extension/inventory/refresh/requestBudget.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
@@ -25,7 +25,7 @@ describe('OperationTracker', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   let memory: MemoryMap;
-  let ends: EndReport[];
+  let ends: ChangeEnd[];
   let computes: ReturnType<typeof computeRecord>[];
   /** The reply to the operations call: a status, or 404 if it is not offered. */
   let operation: Record<string, unknown> | 404;
@@ -200,7 +200,7 @@ describe('OperationTracker', () => {
     follow();
     store.dispose();
     const next = await connectModel(service, { memory });
-    const ended = new Promise<EndReport>((resolve) => next.tracker.onDidEnd(resolve));
+    const ended = new Promise<ChangeEnd>((resolve) => next.tracker.onDidEnd(resolve));
     assert.equal(next.tracker.pending[0]?.computeId, 'ep-one');
     assert.deepEqual(next.clock.waits, [0]);
     settle();

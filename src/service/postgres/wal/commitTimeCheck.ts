@@ -9,7 +9,7 @@ import type { WalRecord } from './walRecords.ts';
 /** Microseconds. Transactions that end together may be in another order in the log. */
 const TOLERANCE = 1_000_000;
 
-export class ClockCheck {
+export class CommitTimeCheck {
   readonly #until: number;
   readonly #now = Date.now() * 1000;
   /** The latest time, and the end of what was before the first transaction after the moment. */
