@@ -104,7 +104,7 @@ function createApp(context: ExtensionContext, active: ActiveViews, disposables: 
 }
 
 async function reportRotations(app: CommandContext, records: readonly RotationRecord[]): Promise<void> {
-  const { reportRotation } = await import('./signIn/commands/revokeOldKey.ts');
+  const { reportRotation } = await import('./commandHandlers.ts');
   for (const record of records) void reportRotation(app, record);
 }
 

@@ -87,6 +87,7 @@ import type { CommandId } from './commandTable/commandTable.ts';
 import type { SelectedRow } from './commandTable/menus.ts';
 
 export { findProblems } from './rehearsals/ui/rehearsalProblems.ts';
+export { reportRotation } from './signIn/commands/revokeOldKey.ts';
 
 export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.account.connect': connectAccount,
