@@ -17,6 +17,7 @@ const SAME = new Set(
     'Region',
     'Snapshot {0}',
     'Snapshots',
+    'View {0}',
     'max_connections {0}',
     '{0} GB RAM',
     '{0} vCPU',

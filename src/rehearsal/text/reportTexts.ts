@@ -70,11 +70,13 @@ export class ReportTexts {
   /** What a service can't do that isn't on this machine. */
   copyNotes({ sampled, sharedRoles }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
-    const roles = sharedRoles.map((name) => l10n.t('The copy had the password of the branch for {0}.', name));
+    const roles = sharedRoles.map((name) =>
+      l10n.t('On the copy, the role {0} had the same password as on the branch.', name),
+    );
     if (sampled === undefined) return roles;
     return [
       l10n.t(
-        "Statements and locks were read through a second connection, because this service doesn't show them. What is shorter than {0} can be missing, and so can results, and what was done in other databases.",
+        "Statements and locks were read through a second connection, because this service doesn't show them. Those shorter than {0} may be missing. So may results, and what was done in other databases.",
         this.duration(sampled),
       ),
       ...roles,
@@ -103,7 +105,7 @@ export class ReportTexts {
     );
     if (undoSeconds === undefined) return added;
     const time = this.#inUnit(Math.floor(undoSeconds / 3600), 'hour', 0);
-    return [...added, l10n.t('The only known way back is Undo, for {0}.', time)];
+    return [...added, l10n.t('The only known way back is Undo, within {0}.', time)];
   }
 
   duration(milliseconds: number): string {
@@ -168,7 +170,10 @@ export class ReportTexts {
       case 'blocked':
         return this.#blockSentence(reason.blocked);
       case 'forgotten':
-        return l10n.t('Forgets of the schema: {0}', shortLine(reason.lines.join(' '), MAX_SCHEMA));
+        return l10n.t(
+          "Doesn't restore this part of the schema: {0}",
+          shortLine(reason.lines.join(' '), MAX_SCHEMA),
+        );
       case 'wayBack':
         return l10n.t('Way back: {0}', this.#reasonSentence(reason.reason));
     }

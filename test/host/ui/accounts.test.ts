@@ -24,7 +24,7 @@ describe('Accounts', () => {
     await ui().run('Remove Account…');
     await ui().quickInput.choose('Select an account to remove', label(shop()));
     const { message, detail } = await ui().dialog.read();
-    assert.equal(message, `Remove ${label(shop())}?`);
+    assert.equal(message, `Remove the account ${label(shop())}?`);
     assert.match(detail, /API key is removed from this machine but stays valid/);
     await ui().dialog.press('Remove');
     await ui().statusBar.waitFor(`Removed ${label(shop())}`);

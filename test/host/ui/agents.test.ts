@@ -181,7 +181,7 @@ describe('An agent in a worktree', () => {
       .first()
       .waitFor();
     assert.equal(await readFile(file, 'utf8'), others);
-    await ui().quickInput.choose('Add the server to .mcp.json?', 'Write');
+    await ui().quickInput.choose('Add the MCP server to .mcp.json?', 'Write');
     await ui().statusBar.waitFor('Wrote .mcp.json');
     const text = await readFile(file, 'utf8');
     assert.match(
@@ -190,7 +190,7 @@ describe('An agent in a worktree', () => {
     );
     await writeFile(file, '{');
     await add();
-    const { buttons } = await ui().notifications.waitFor("Couldn't add the server, because .mcp.json");
+    const { buttons } = await ui().notifications.waitFor("Couldn't add the MCP server, because .mcp.json");
     assert.deepEqual(buttons, ['Open']);
     assert.equal(await readFile(file, 'utf8'), '{');
   });

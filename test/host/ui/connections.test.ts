@@ -144,7 +144,7 @@ describe('a connection', () => {
     execFileSync('git', ['init', '--quiet', workspace]);
     await editor.retype('DATABASE_URL=');
     await editor.accept(host);
-    await ui().notifications.waitFor("The password wasn't inserted, because git doesn't ignore");
+    await ui().notifications.waitFor("The password wasn't inserted, because Git doesn't ignore");
     await editor.waitForText(`DATABASE_URL=postgresql://app_owner:PASSWORD@${host}/app`);
     await ui().notifications.clear();
     await ui().runCommand('View: Revert and Close Editor');

@@ -37,7 +37,7 @@ const { readFileSync, readdirSync } = require('node:fs');
 })();
 `;
 
-const QUESTION = 'What main (shop) goes back to';
+const QUESTION = 'Select the moment that main (shop) goes back to';
 
 describe('A checkout before migrations', () => {
   const ui = useWorkbench({ settings: {} });
@@ -118,7 +118,8 @@ describe('A checkout before migrations', () => {
     repository.git('checkout', '--quiet', 'main');
     await ui().statusBar.waitUntilGone('(paused');
     repository.git('reset', '--quiet', '--hard', 'HEAD~1');
-    const question = "main (shop) has a migration that this commit doesn't have. Go back to just before it";
+    const question =
+      "main (shop) has a migration that this commit doesn't have. Take the branch back to just before it";
     await ui().notifications.press(question, 'Go Back');
     await ui().notifications.waitFor(
       /^Restored main \(shop\): Before the later migrations\. Its previous data is kept as/,

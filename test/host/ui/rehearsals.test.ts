@@ -12,7 +12,7 @@ import { closeEditors } from './resetWindow.ts';
 import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-const COPY_OF = 'Rehearse on a copy of which branch?';
+const COPY_OF = 'Select the branch to copy for the rehearsal';
 
 describe('A migration is rehearsed', () => {
   const ui = useWorkbench({ settings: READABLE_TERMINALS });

@@ -139,7 +139,7 @@ describe('On save, a migration is rehearsed', () => {
     await save('notes.sql', 'drop table users;');
     await ui().run('Rehearse Migration…');
     await ui().quickInput.choose('Select what to rehearse', 'notes.sql');
-    await ui().quickInput.choose('Rehearse on a copy of which branch?', 'main');
+    await ui().quickInput.choose('Select the branch to copy for the rehearsal', 'main');
     await ui().dialog.press('Rehearse');
     await ui().statusBar.waitFor('Loses 2,000 rows of public.users.');
     await save('notes.sql', 'drop table users;');

@@ -48,7 +48,7 @@ describe('Tidy Up Branches', () => {
     await writeFile(path.join(repository.folder, '.env'), `DATABASE_URL=postgresql://app:x@${host}/app\n`);
 
     await ui().run('Tidy Up Branches…');
-    const prompt = 'Select the branches to delete';
+    const prompt = 'Select the database branches to delete';
     const items = await quickInput.waitForItems(prompt, 3);
     assert.deepEqual(items.toSorted(), [
       'gone created just now · Git branch gone',

@@ -12,7 +12,7 @@ import { useWorkbench } from './useWorkbench.ts';
 
 /** Milliseconds. */
 const DAY = 86_400_000;
-const QUESTION = 'What work (shop) goes back to';
+const QUESTION = 'Select the moment that work (shop) goes back to';
 
 describe('Undo…', () => {
   const ui = useWorkbench({ settings: READABLE_TERMINALS });

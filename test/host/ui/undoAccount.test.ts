@@ -24,7 +24,7 @@ import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const pictures = path.join(projectRoot, 'dist', 'undo-account');
-const QUESTION = 'What main (shop) goes back to';
+const QUESTION = 'Select the moment that main (shop) goes back to';
 const RESTORE = { method: 'POST', path: /\/restore$/ };
 
 /** Hosts as the public service has them. */

@@ -71,7 +71,8 @@ describe('the universal package without Postgres', () => {
       'create extension citext; create extension quantum; create extension hypopg; create extension vector; -- create extension none;',
     );
     await ui().run('Set Up Postgres…');
-    const prompt = 'Extensions that your SQL files and hosted branches use. Pick one to copy its command';
+    const prompt =
+      'Extensions that your SQL files and hosted branches use. Pick one to copy its install command';
     assert.deepEqual(await ui().quickInput.waitForItems(prompt, 4), [
       'citext included',
       'hypopg missing',

@@ -105,7 +105,7 @@ describe('The tool rehearse', () => {
     });
     assert.equal(forgotten['verdict'], 'dangerous');
     assert.deepEqual(forgotten['sentences'], [
-      'Way back: Forgets of the schema: nick text',
+      "Way back: Doesn't restore this part of the schema: nick text",
       "The way back leaves: nick text DEFAULT 'none'::text",
     ]);
     const failing = await rehearse('select 1', { down: 'select 1;\ndrop table nothing;\n' });

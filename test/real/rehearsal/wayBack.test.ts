@@ -94,7 +94,7 @@ describe('The way back of a migration', () => {
       ['select 1'],
     );
     assert.deepEqual(withoutDurations(report), [
-      'Way back: Forgets of the schema: email text NOT NULL CREATE INDEX users_email ON public.users USING btree (email);',
+      "Way back: Doesn't restore this part of the schema: email text NOT NULL CREATE INDEX users_email ON public.users USING btree (email);",
     ]);
     assert.deepEqual(report.wayBack?.left, ['email text', 'age integer DEFAULT 7']);
   });

@@ -9,7 +9,9 @@ export const secretStore = (storage: SecretStorage): SecretStore => ({
   async storeDurably(entry, value) {
     await storage.store(entry, value);
     if ((await storage.get(entry)) !== value)
-      throw new Error(l10n.t("The system's keyring didn't keep the key."));
+      throw new Error(
+        l10n.t("The system's keyring didn't store the key. Make sure that it is unlocked, then try again."),
+      );
   },
   delete: async (entry) => await storage.delete(entry),
   onDidChange: (listener) => storage.onDidChange(({ key }) => listener(key)),

@@ -35,7 +35,7 @@ export async function writeMcpFile(
     if (!(error instanceof SyntaxError)) throw error;
     return await offerOpening(file, error.message);
   }
-  if (after === before) return announce(l10n.t('{0} has the server already', MCP_FILE), 'info');
+  if (after === before) return announce(l10n.t('{0} already has the MCP server', MCP_FILE), 'info');
   if (!(await confirmDifference(before, after))) return;
   const isUnsaved = workspace.textDocuments.some(
     ({ uri, isDirty }) => isDirty && uri.toString() === file.toString(),
@@ -49,7 +49,7 @@ export async function writeMcpFile(
 
 async function offerOpening(file: Uri, reason: string): Promise<void> {
   const open = l10n.t('Open');
-  const message = l10n.t("Couldn't add the server, because {0} isn't valid: {1}", MCP_FILE, reason);
+  const message = l10n.t("Couldn't add the MCP server, because {0} isn't valid: {1}", MCP_FILE, reason);
   if ((await window.showErrorMessage(message, open)) === open) await editors.showTextDocument(file);
 }
 
@@ -68,7 +68,7 @@ async function confirmDifference(before: string, after: string): Promise<boolean
       { label: l10n.t('Write'), value: true },
       { label: l10n.t('Cancel'), value: false },
     ];
-    const placeholder = l10n.t('Add the server to {0}?', MCP_FILE);
+    const placeholder = l10n.t('Add the MCP server to {0}?', MCP_FILE);
     return (await singleStep(title, pickOne({ placeholder, items }))) === true;
   } finally {
     const tabs = editors.tabGroups.all.flatMap((group) => group.tabs);

@@ -165,7 +165,7 @@ function readingQuestion(agent: string, branch: string, project: string, sql: st
   return {
     question: l10n.t('Let {0} read the branch {1} of {2}?', agent, branch, project),
     detail: l10n.t(
-      "An idle compute is started. The owner's rights apply, also to the code of views and policies. To be read: {0}",
+      "This starts the compute if it is idle. The agent reads with the owner's rights, as does the code of views and policies. To be read: {0}",
       sanitize(sql, sql.length),
     ),
     button: l10n.t('Read'),

@@ -39,7 +39,7 @@ export const problemsText = (problems: readonly SettingsProblem[]): string =>
   problems
     .map((problem) =>
       problem.kind === 'syntax'
-        ? l10n.t("It isn't valid JSON: {0}.", problem.reason)
+        ? l10n.t("The document isn't valid JSON: {0}.", problem.reason)
         : [problem.kind === 'value' ? `${problem.key}: ` : '', problemText(problem)].join(''),
     )
     .join(' ');

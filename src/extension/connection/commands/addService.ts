@@ -43,7 +43,7 @@ export const addService: Command = async (context, argument, run) => {
     }),
   );
   if (name === undefined || !(await saveService(name, compute, login))) return;
-  announce(l10n.t('Added. Connect with service={0}', name));
+  announce(l10n.t('Added the service. Connect with service={0}', name));
 };
 
 export const defaultServiceName = (
@@ -64,7 +64,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   if (names.some((name) => /[\r\n\0]/.test(name) || Buffer.byteLength(name) > MAX_NAME_BYTES))
     throw new Error(
       l10n.t(
-        "Names with a line break or over {0} bytes can't be written to {1}.",
+        "The name of a role or database can't be written to {1} if it has a line break or over {0} bytes.",
         MAX_NAME_BYTES,
         path.basename(file),
       ),

@@ -40,7 +40,13 @@ export const inputService: Command = async (context, argument, run) => {
   const found = await findConnection(context, l10n.t('Add to pg_service.conf'), args);
   if (found === undefined) return undefined;
   const name = args.service ?? defaultServiceName(context, found.compute);
-  if (!isServiceName(name)) throw new Error(l10n.t('{0} is not a name for a service.', sanitize(name)));
+  if (!isServiceName(name))
+    throw new Error(
+      l10n.t(
+        "{0} isn't a valid service name. Use only letters, digits, dots, hyphens and underscores.",
+        sanitize(name),
+      ),
+    );
   return (await saveService(name, found.compute, found.login)) ? name : undefined;
 };
 

@@ -44,7 +44,7 @@ async function canTakePassword({ fsPath }: Uri): Promise<boolean> {
   const ignored = await readIgnoreState(runGit, path);
   if (ignored === 'ignored' || ignored === 'outside') return true;
   await window.showInformationMessage(
-    l10n.t("The password wasn't inserted, because git doesn't ignore {0}.", sanitize(path)),
+    l10n.t("The password wasn't inserted, because Git doesn't ignore {0}.", sanitize(path)),
   );
   return false;
 }

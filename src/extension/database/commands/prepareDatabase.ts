@@ -96,7 +96,13 @@ async function confirmOwner(
   const key = JSON.stringify([account, projectId, role, database]);
   if (known.has(key)) return true;
   const place = resourceText(inventory, branch);
-  const question = l10n.t('{0}: read {1} on {2} as {3}?', title, sanitize(database), place, sanitize(role));
+  const question = l10n.t(
+    '{0}: read the database {1} on {2} as the role {3}?',
+    title,
+    sanitize(database),
+    place,
+    sanitize(role),
+  );
   const detail = l10n.t(
     'Nothing is committed. But code in the views, policies and functions of the database runs with the rights of {0}, as in psql. If others can create such code, connect as a role that only reads.',
     sanitize(role),

@@ -47,7 +47,8 @@ export async function saveAndFindFile(argument: unknown): Promise<Uri | undefine
   if (uri === undefined) throw new Error(l10n.t('Open a SQL file first.'));
   const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
   const saved = open?.isDirty === true || uri.scheme === 'untitled' ? await workspace.save(uri) : uri;
-  if (saved !== undefined && saved.scheme !== 'file') throw new Error(l10n.t('Save it as a file first.'));
+  if (saved !== undefined && saved.scheme !== 'file')
+    throw new Error(l10n.t('Save the document to a folder on disk first.'));
   return saved;
 }
 

@@ -37,9 +37,11 @@ export function comparisonTexts(found: RowComparison): readonly [before: string,
     ...(key.length === 0
       ? [l10n.t('Without a primary key, a changed row is shown as one deleted and one added row.')]
       : []),
-    ...(found.onlyBefore.length > 0 ? [l10n.t('Only in the left one: {0}', names(found.onlyBefore))] : []),
-    ...(found.onlyAfter.length > 0 ? [l10n.t('Only in the right one: {0}', names(found.onlyAfter))] : []),
-    ...(hasMore ? [l10n.t('There are more than can be shown.')] : []),
+    ...(found.onlyBefore.length > 0
+      ? [l10n.t('Columns only on the left: {0}', names(found.onlyBefore))]
+      : []),
+    ...(found.onlyAfter.length > 0 ? [l10n.t('Columns only on the right: {0}', names(found.onlyAfter))] : []),
+    ...(hasMore ? [l10n.t('More rows differ than can be shown.')] : []),
   ];
   const [left, right] = tables.map((table) =>
     [...notes, '', ...tableLines(table, Number.MAX_SAFE_INTEGER, widths), ''].join('\n'),

@@ -50,7 +50,7 @@ export const tidyUpBranches: Command = async (context, argument, run) => {
         : l10n.t('There is nothing to tidy up.');
     return void window.showInformationMessage([nothing, ...notes].join(' '));
   }
-  const prompt = l10n.t('Select the branches to delete. Their Git branches are gone.');
+  const prompt = l10n.t('Select the database branches to delete. Their Git branches no longer exist.');
   const placeholder = [prompt, ...notes].join(' ');
   const chosen = await singleStep(title, pickMany(placeholder, unused.map(unusedBranchItem)));
   if (chosen === undefined || chosen.length === 0) return;

@@ -111,7 +111,7 @@ function stopText(reason: StopReason, message = ''): string {
   const texts: Record<StopReason, string> = {
     ...fileProblemTexts(l10n.t('The file')),
     noValue: l10n.t('The file has no connection string.'),
-    foreignValue: l10n.t("The connection string isn't one of this repository's database branches."),
+    foreignValue: l10n.t('The connection string belongs to no database branch of this repository.'),
     unsaved: l10n.t('The file has unsaved changes.'),
     notWritten: l10n.t("The file couldn't be written. The log says why."),
     tracked: l10n.t('The file is part of the repository.'),

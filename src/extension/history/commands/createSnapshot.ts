@@ -22,6 +22,6 @@ export const createSnapshot: Command = async (context, argument, run) => {
     button: l10n.t('Create'),
     progress: l10n.t('Creating a snapshot of {0}', branch),
     send: (options) => create(context, branchRefOf(context, picked), name, options),
-    done: l10n.t('Created the snapshot {0}. Undo… offers it.', name),
+    done: l10n.t('Created the snapshot {0}. Use Undo… to go back to it.', name),
   });
 };

@@ -30,5 +30,5 @@ export const markMoment: Command = async (context, argument, run) => {
   const text = await singleStep(title, question);
   if (text === undefined) return;
   context.markers.add(branchRefOf(context, picked), { kind: 'mark', text }, now);
-  announce(l10n.t('Marked “{0}”. Undo… offers it.', text));
+  announce(l10n.t('Marked this moment as “{0}”. Use Undo… to go back to it.', text));
 };

@@ -210,7 +210,7 @@ async function chooseMoment(
   if (problem !== undefined && !listMoments(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problem));
   const placeholder =
-    problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.fullName);
+    problem ?? l10n.t('Select the moment that {0} goes back to, or type a time', picked.fullName);
   const known = momentChanges(context, history.ref);
   const started =
     known && problem === undefined

@@ -108,7 +108,7 @@ export function momentProblem(text: string, limits: MomentLimits): string | unde
   if (parsed === undefined) return l10n.t('Enter a time such as 20 min ago, 14:32 or 2026-01-31 14:32:10');
   if (!('problem' in parsed)) return undefined;
   return {
-    skipped: l10n.t('A change of the clocks skipped this time'),
+    skipped: l10n.t("This time doesn't exist: the clocks were set forward"),
     future: l10n.t('This time is in the future'),
     tooOld: l10n.t('The history begins {0}', clockText(limits.earliest ?? 0, limits.now)),
   }[parsed.problem];

@@ -48,7 +48,10 @@ export function changeEndText({ change, outcome, reason }: ChangeEnd): string {
       if (isCreationOfProject(change)) return failureText(change);
       return l10n.t('{0}: the project no longer exists.', pendingText(change));
     case 'stuck':
-      return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', pendingText(change));
+      return l10n.t(
+        '{0} is taking longer than 15 minutes and is no longer tracked. Check its current state in the list.',
+        pendingText(change),
+      );
     default:
       return outcome satisfies never;
   }

@@ -38,8 +38,8 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   if (migration === undefined) return;
   const branch = await pickBranch(context, title, asBranchNode(argument), undefined, {
     preferred: await proposedBranch(context, migration),
-    placeholder: l10n.t('Rehearse on a copy of which branch?'),
-    ofProject: l10n.t('Rehearse on a copy of a branch of which project?'),
+    placeholder: l10n.t('Select the branch to copy for the rehearsal'),
+    ofProject: l10n.t('Select the project with the branch to copy for the rehearsal'),
   });
   if (branch === undefined || (await explainExpiry(branch))) return;
   const { projectId, branchId, name, fullName } = branch;
@@ -93,7 +93,7 @@ async function approveRehearsal(
     'The copy is deleted afterwards. But everything that the migration does outside of this database is done for real, such as requests to other services, or changes by dblink and foreign tables.',
   );
   const cost = l10n.t(
-    'The copy is a branch with a compute, and so is a second one if something may be lost. They cost what others cost until they are deleted at the end, or else expire after {0}.',
+    'The rehearsal creates a branch with a compute, and a second one if the migration may lose data. Each costs as much as any other. They are deleted at the end, or expire after {0} at the latest.',
     durationText(BILLED_LIFETIME / 1000),
   );
   const change = {

@@ -98,7 +98,7 @@ export const removeAccount: Command = async (context, _argument, run) => {
   const account = await singleStep(l10n.t('Remove Account'), pickOne({ placeholder, none, items }));
   if (account === undefined) return;
   const name = accountLabel(account);
-  const question = l10n.t('Remove {0}?', name);
+  const question = l10n.t('Remove the account {0}?', name);
   if (await askAndRemove(context, account, question, l10n.t('Remove'))) announce(l10n.t('Removed {0}', name));
 };
 

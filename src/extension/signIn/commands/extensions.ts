@@ -36,7 +36,7 @@ export async function showExtensions(context: CommandContext): Promise<void> {
     l10n.t('Set Up Postgres'),
     pickOne({
       placeholder: l10n.t(
-        'Extensions that your SQL files and hosted branches use. Pick one to copy its command',
+        'Extensions that your SQL files and hosted branches use. Pick one to copy its install command',
       ),
       none: l10n.t('Postgres works. No SQL file of the workspace creates an extension.'),
       items: load,

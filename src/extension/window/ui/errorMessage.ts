@@ -166,7 +166,7 @@ export function statusMessage(status: number): string {
   if (status === 429) return l10n.t('The service received too many requests.');
   if (status === 408 || status >= 500) return l10n.t("The service isn't available at the moment.");
   if (status === 403) return l10n.t("This API key doesn't allow it.");
-  if (status === 404) return l10n.t('The service has no such item, or this API key may not see it.');
+  if (status === 404) return l10n.t("The service didn't find it, or this API key has no access to it.");
   return l10n.t('The service rejected the request.');
 }
 

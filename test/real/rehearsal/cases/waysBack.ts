@@ -147,18 +147,20 @@ export const FORGETTING: readonly WayBackCase[] = [
   forgets(
     'an index',
     [['drop index people_name'], NOTHING],
-    ['Forgets of the schema: CREATE INDEX people_name ON public.people USING btree (name);'],
+    [
+      "Doesn't restore this part of the schema: CREATE INDEX people_name ON public.people USING btree (name);",
+    ],
   ),
   forgets(
     'a NOT NULL',
     [['alter table people alter name drop not null'], NOTHING],
-    ['Forgets of the schema: name text NOT NULL'],
+    ["Doesn't restore this part of the schema: name text NOT NULL"],
     ['name text'],
   ),
   forgets(
     'a default',
     [['alter table orders alter state drop default'], NOTHING],
-    [`Forgets of the schema: state public.state DEFAULT 'paid'::public.state NOT NULL`],
+    [`Doesn't restore this part of the schema: state public.state DEFAULT 'paid'::public.state NOT NULL`],
     ['state public.state NOT NULL'],
   ),
   forgets(
@@ -168,7 +170,7 @@ export const FORGETTING: readonly WayBackCase[] = [
       ['alter table pets add foreign key (owner) references owners'],
     ],
     [
-      'Forgets of the schema: ADD CONSTRAINT pets_owner_fkey FOREIGN KEY (owner) REFERENCES public.owners(id) ON DELETE CASCADE;',
+      "Doesn't restore this part of the schema: ADD CONSTRAINT pets_owner_fkey FOREIGN KEY (owner) REFERENCES public.owners(id) ON DELETE CASCADE;",
     ],
     ['ADD CONSTRAINT pets_owner_fkey FOREIGN KEY (owner) REFERENCES public.owners(id);'],
   ),
@@ -185,14 +187,14 @@ export const FORGETTING: readonly WayBackCase[] = [
   forgets(
     'a name',
     [['alter table people rename nick to called'], NOTHING],
-    ['Forgets of the schema: nick text'],
+    ["Doesn't restore this part of the schema: nick text"],
     ['called text'],
   ),
   forgets(
     'a view',
     [['drop view names'], NOTHING],
     [
-      'Forgets of the schema: CREATE VIEW public.names AS SELECT id name FROM public.people; ALTER VIEW public.names OWNER TO app_owner;',
+      "Doesn't restore this part of the schema: CREATE VIEW public.names AS SELECT id name FROM public.people; ALTER VIEW public.names OWNER TO app_owner;",
     ],
   ),
   forgets(
@@ -201,20 +203,20 @@ export const FORGETTING: readonly WayBackCase[] = [
       [`create or replace function changed() returns trigger language plpgsql as 'begin return null; end'`],
       NOTHING,
     ],
-    [`Forgets of the schema: AS $$begin return new; end$$;`],
+    [`Doesn't restore this part of the schema: AS $$begin return new; end$$;`],
     [`AS $$begin return null; end$$;`],
   ),
   forgets(
     'a trigger',
     [['drop trigger changed on owners'], NOTHING],
     [
-      'Forgets of the schema: CREATE TRIGGER changed BEFORE UPDATE ON public.owners FOR EACH ROW EXECUTE FUNCTION public.changed();',
+      "Doesn't restore this part of the schema: CREATE TRIGGER changed BEFORE UPDATE ON public.owners FOR EACH ROW EXECUTE FUNCTION public.changed();",
     ],
   ),
   forgets(
     'a policy',
     [['drop policy all_rows on owners'], NOTHING],
-    ['Forgets of the schema: CREATE POLICY all_rows ON public.owners USING (true);'],
+    ["Doesn't restore this part of the schema: CREATE POLICY all_rows ON public.owners USING (true);"],
   ),
   forgets(
     'to enable a trigger',
@@ -252,7 +254,9 @@ export const FORGETTING: readonly WayBackCase[] = [
   forgets(
     'an index of a materialized view',
     [['drop index ages_age'], NOTHING],
-    ['Forgets of the schema: CREATE UNIQUE INDEX ages_age ON public.ages USING btree (age);'],
+    [
+      "Doesn't restore this part of the schema: CREATE UNIQUE INDEX ages_age ON public.ages USING btree (age);",
+    ],
   ),
   forgets(
     'the limit of a constraint',
@@ -260,14 +264,14 @@ export const FORGETTING: readonly WayBackCase[] = [
       ['alter table visits drop constraint pet_known'],
       ['alter table visits add constraint pet_known check (pet < 9000) not valid'],
     ],
-    ['Forgets of the schema: ADD CONSTRAINT pet_known CHECK ((pet < 5000)) NOT VALID;'],
+    ["Doesn't restore this part of the schema: ADD CONSTRAINT pet_known CHECK ((pet < 5000)) NOT VALID;"],
     ['ADD CONSTRAINT pet_known CHECK ((pet < 9000)) NOT VALID;'],
   ),
   forgets('a value of an enum', [[`alter type mood add value 'fair'`], NOTHING], [], [`'fair'`]),
   forgets(
     'the former type',
     [['alter table archive.old alter text type varchar(100)'], NOTHING],
-    ['Forgets of the schema: text text'],
+    ["Doesn't restore this part of the schema: text text"],
     ['text character varying(100)'],
   ),
   forgets(

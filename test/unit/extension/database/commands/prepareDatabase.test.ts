@@ -10,7 +10,7 @@ const { prepareDatabase } = await import('../../../../../src/extension/database/
 const QUESTION =
   'Peek Rows: wake the compute of main (shop)? The compute is idle. Reading starts it, and the time until it is idle again counts as usage.';
 const OWNER =
-  'Peek Rows: read app on main (shop) as owner? Nothing is committed. But code in the views, policies and functions of the database runs with the rights of owner, as in psql. If others can create such code, connect as a role that only reads.';
+  'Peek Rows: read the database app on main (shop) as the role owner? Nothing is committed. But code in the views, policies and functions of the database runs with the rights of owner, as in psql. If others can create such code, connect as a role that only reads.';
 const PROJECT = '/projects/shop';
 
 describe('prepareDatabase', () => {

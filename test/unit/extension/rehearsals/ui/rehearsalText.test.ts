@@ -100,12 +100,12 @@ describe('The document about a rehearsal', () => {
     const found = createReport({ ...run, wayBack }, { longestLock: 1000 });
     assert.deepEqual(verdictSentences(found), [
       'Way back: Loses 2 values of public.orders.x.',
-      'Way back: Forgets of the schema: CREATE INDEX a CREATE INDEX b',
+      "Way back: Doesn't restore this part of the schema: CREATE INDEX a CREATE INDEX b",
     ]);
     const text = rehearsalText(found, place);
     assert.match(text, /^## Way back\n\n\| Statement/m);
     assert.match(text, /^This is left in the schema:\n\n {4}CREATE TABLE own \($/m);
     const lost = createReport({ ...run, losses: [LOSS] }, { longestLock: 1000, historySeconds: 86_400 });
-    assert.match(rehearsalText(lost, place), /^The only known way back is Undo, for 24 hr\\\.$/m);
+    assert.match(rehearsalText(lost, place), /^The only known way back is Undo, within 24 hr\\\.$/m);
   });
 });

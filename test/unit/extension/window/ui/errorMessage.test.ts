@@ -71,7 +71,7 @@ describe('explainError', () => {
     [
       'a missing resource without a message',
       silent(404),
-      /^The service has no such item, or this API key may not see it\.$/,
+      /^The service didn't find it, or this API key has no access to it\.$/,
       'log',
     ],
     [
