@@ -114,6 +114,6 @@ export const truncationFields = { truncated: z.optional(z.boolean()), note: z.op
 export const skipNote = (left: number | undefined, shown: number) =>
   left === undefined ? {} : { truncated: true, note: `For more, set skip to ${shown}.` };
 
-/** @returns the notes of a result as one, or undefined if there are none */
+/** Joins the notes of a result. @returns undefined without a note */
 export const joinNotes = (...notes: readonly (string | false | undefined)[]): string | undefined =>
   notes.filter((note) => typeof note === 'string').join(' ') || undefined;

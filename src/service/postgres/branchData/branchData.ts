@@ -31,7 +31,7 @@ export class BranchData {
   readonly #primaryStarted = new Emitter<string>();
   /** Fires with the id of the branch. */
   readonly onPrimaryStart = this.#primaryStarted.event;
-  /** Whoever needs the template first creates it; others wait for it. */
+  /** The first branch that needs the template creates it; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
   /** The id of the database in the template; undefined until a template, or data without one, were made. */
   #databaseId: number | undefined;

@@ -46,7 +46,7 @@ describe('Branches of agents, with their folder', () => {
     return callTool(toolDependencies(model), name, input, caller) as Promise<ToolOutput<N>>;
   };
   const ids = { projectId: 'shop', branchId: 'br-new' };
-  /** Ends the call's wait while the operation of its change goes on. */
+  /** Ends the call's wait before the operation of its change has ended. */
   const callInTime = async <N extends 'resetBranch' | 'deleteBranch'>(name: N, input: ToolInput<N>) => {
     operations = [operationRecord(1, { endpoint_id: undefined, branch_id: 'br-new' })];
     const controller = new AbortController();
@@ -91,14 +91,14 @@ describe('Branches of agents, with their folder', () => {
     assert.equal(readFileSync(second, 'utf8'), 'TEST_URL=\n');
   });
 
-  it('leave no URL when their deletion has not ended in time', async () => {
+  it('leave no URL when their deletion takes too long', async () => {
     const file = await createWithFile();
     const deletion = await callInTime('deleteBranch', ids);
     assert.equal(deletion.pending, true);
     assert.equal(readFileSync(file, 'utf8'), 'DATABASE_URL=\n');
   });
 
-  it('say how they get new passwords when their reset has not ended in time', async () => {
+  it('say how they get new passwords when their reset takes too long', async () => {
     const file = await createWithFile();
     const { pending, note = '' } = await callInTime('resetBranch', ids);
     assert.equal(pending, true);
