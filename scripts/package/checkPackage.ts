@@ -1,7 +1,7 @@
 /** What must be true of a package (.vsix), as a table of checks on its contents. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
+import { PACKED_CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { readBudget } from '../bench/budget.ts';
 import { readBinary, type Binary } from './binary/binary.ts';
 import { isMachO, matchesSignature } from './binary/machO.ts';
@@ -92,7 +92,9 @@ const withPostgres: Readonly<Record<string, Check<[Platform]>>> = {
   'has pg_dump as WebAssembly': ({ postgres }) =>
     ['pg_dump/pg_dump.cjs', 'pg_dump/pg_dump.wasm'].filter((file) => !postgres.has(file)),
   'has what initdb would create': ({ postgres }) =>
-    postgres.has(path.basename(CLUSTER_IN_CLONE)) ? [] : [`no ${path.basename(CLUSTER_IN_CLONE)}`],
+    postgres.has(path.basename(PACKED_CLUSTER_IN_CLONE))
+      ? []
+      : [`no ${path.basename(PACKED_CLUSTER_IN_CLONE)}`],
   'has the locked version of Postgres': ({ postgres, version }, { programSuffix }) => {
     const program = postgres.get(`bin/postgres${programSuffix}`)?.bytes;
     return program?.includes(`postgres (PostgreSQL) ${version}\n`) === true ? [] : [`not ${version}`];

@@ -8,7 +8,7 @@ import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/pr
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
+import { PACKED_CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { readBinary } from './binary/binary.ts';
 import { problemsOf } from './checkPackage.ts';
@@ -101,7 +101,7 @@ async function addPostgres(staging: string, target: Target): Promise<void> {
   const binaries = files.filter(({ bytes }) => readBinary(bytes) !== undefined).map((file) => file.path);
   for (const [name, file] of PG_DUMP)
     await write(path.join(staging, 'postgres/pg_dump', name), await readFile(file));
-  const cluster = path.join(projectRoot, CLUSTER_IN_CLONE);
+  const cluster = path.join(projectRoot, PACKED_CLUSTER_IN_CLONE);
   await write(path.join(staging, 'postgres', path.basename(cluster)), await readFile(cluster));
   const notices = path.join(staging, NOTICES);
   const sections = [await readFile(notices, 'utf8'), await postgresNotices(binaries), await pgDumpNotice()];

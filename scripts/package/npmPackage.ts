@@ -3,7 +3,7 @@ import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import os from 'node:os';
 import path from 'node:path';
 import { OLDEST_NODE } from '../../src/service/bundleOptions.ts';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
+import { PACKED_CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { npm } from '../../test/workbench/install.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { PG_DUMP, pgDumpNotice } from './pgDump.ts';
@@ -18,7 +18,7 @@ const FILES: Readonly<Record<string, string>> = {
   'src/npm/library/TESTS.md': 'TESTS.md',
   // As CommonJS, which both kinds of modules can import.
   'src/npm/library/types.d.ts': 'dist/test.d.cts',
-  [CLUSTER_IN_CLONE]: path.basename(CLUSTER_IN_CLONE),
+  [PACKED_CLUSTER_IN_CLONE]: path.basename(PACKED_CLUSTER_IN_CLONE),
   LICENSE: 'LICENSE',
 };
 

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import {
   chooseBinaries,
-  CLUSTER_IN_CLONE,
+  PACKED_CLUSTER_IN_CLONE,
   findPrograms,
   PACKED_MAJOR,
 } from '../../src/service/postgres/server/programs.ts';
@@ -55,7 +55,7 @@ try {
   removeRelationMaps(data);
   removeUnusedLog(path.join(data, 'pg_wal'));
   const packed = pack(data);
-  writeFileSync(path.join(projectRoot, CLUSTER_IN_CLONE), packed);
+  writeFileSync(path.join(projectRoot, PACKED_CLUSTER_IN_CLONE), packed);
   console.log(`${(packed.length / 1_000_000).toFixed(2)} MB`);
 } finally {
   rmSync(folder, { recursive: true });

@@ -18,7 +18,7 @@ import {
   ApiError,
   codeOf,
   isNotOffered,
-  isPasswordKept,
+  isPasswordUnchangeable,
   isRejected,
   NAME_TAKEN,
   statusOf,
@@ -142,7 +142,7 @@ export class ServiceApi {
       return await this.#change('POST', path).then(
         () => true,
         (error: Error) => {
-          if (!isPasswordKept(error.cause)) throw error;
+          if (!isPasswordUnchangeable(error.cause)) throw error;
           return false;
         },
       );

@@ -19,7 +19,7 @@ export interface GitHubRun {
  * @param rehearsed by which it is found again
  * @returns why it couldn't be written; undefined if it was
  */
-export async function writeComment(
+export async function writeGitHubComment(
   { GITHUB_API_URL: api, GITHUB_REPOSITORY: repository, GITHUB_EVENT_PATH: file }: GitHubRun,
   token: string,
   rehearsed: string,

@@ -19,7 +19,7 @@ export const warningAnnotation = (text: string): string =>
   `::warning title=Migration rehearsal::${escapeCommand(text)}\n`;
 
 /** Markdown. A block of indented text needs no escapes. */
-export const jobSummary = (heading: string, report: RehearsalReport): string =>
+export const githubJobSummary = (heading: string, report: RehearsalReport): string =>
   `### ${heading}\n\n${terminalText(report).replaceAll(/^/gm, '    ')}\n\n`;
 
 /** Escapes text as GitHub's own toolkit does. */

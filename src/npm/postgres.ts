@@ -31,7 +31,7 @@ export function preparePostgres(): string | undefined {
   } catch (error) {
     const caches = process.env['XDG_CACHE_HOME'] || path.join(homeFolder(), '.cache');
     try {
-      return path.join(completeCopy(root, caches), 'native', 'bin');
+      return path.join(ensureCompleteCopy(root, caches), 'native', 'bin');
     } catch {
       const code = String(fieldsOf(error).code);
       throw new Error(
@@ -102,7 +102,7 @@ function homeFolder(): string {
 }
 
 /** Copies the package once for each version. */
-function completeCopy(root: string, caches: string): string {
+function ensureCompleteCopy(root: string, caches: string): string {
   const { version }: { version: string } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const copy = path.join(caches, 'hosted-postgres', `postgres-${version}-${process.arch}`);
   if (existsSync(copy)) return copy;

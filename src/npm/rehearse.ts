@@ -1,15 +1,15 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
 import { isRunning, ownIdentity } from '../base/processIdentity.ts';
 import type { BranchCopy } from '../rehearsal/branchCopy.ts';
-import { COPY_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
+import { COPY_NAME_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
 import { rehearse } from '../rehearsal/rehearse.ts';
 import { DEFAULT_LONGEST_LOCK } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
 import { migrationSteps, type MigrationToRehearse } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { ServiceApi, Branch } from './api.ts';
-import { writeComment } from './githubComment.ts';
-import { reportToGitHub, jobSummary, warningAnnotation } from './githubReport.ts';
+import { writeGitHubComment } from './githubComment.ts';
+import { reportToGitHub, githubJobSummary, warningAnnotation } from './githubReport.ts';
 
 const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 
@@ -59,7 +59,7 @@ export async function rehearseCommand(
   const steps = await migrationSteps<RehearsedBranch>(migration, { run, write });
   const report = await rehearse<RehearsedBranch>(rehearser, steps, { longestLock });
   const heading = `Rehearsed on a copy of ${dump ?? parent.name}`;
-  const summary = jobSummary(heading, report);
+  const summary = githubJobSummary(heading, report);
   const sentences = ENGLISH_TEXTS.verdictSentences(report);
   const text = json
     ? JSON.stringify({ ...report, sentences }, undefined, 2)
@@ -68,7 +68,12 @@ export async function rehearseCommand(
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = process.env;
   if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(report, summary, GITHUB_STEP_SUMMARY));
   if (token !== undefined) {
-    const problem = await writeComment(process.env, token, JSON.stringify([dump, from, migration]), summary);
+    const problem = await writeGitHubComment(
+      process.env,
+      token,
+      JSON.stringify([dump, from, migration]),
+      summary,
+    );
     if (problem !== undefined) process.stderr.write(warningAnnotation(`There is no comment: ${problem}`));
   }
   return EXIT_CODES[report.verdict];
@@ -99,7 +104,7 @@ async function findBranch(
 async function deleteAbandoned(api: ServiceApi, { project_id: projectId }: Branch): Promise<void> {
   for (const branch of await api.listBranches(projectId)) {
     const { name, maker } = branch;
-    if (!name.startsWith(COPY_PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker))))
+    if (!name.startsWith(COPY_NAME_PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker))))
       continue;
     await api.deleteWithData(branch).catch(() => undefined);
   }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** The names of copies begin with it. */
-export const COPY_PREFIX = 'rehearsal-';
+export const COPY_NAME_PREFIX = 'rehearsal-';
 /** Milliseconds after which the service deletes a copy that was left behind. */
 const COPY_LIFETIME = 24 * 3_600_000;
 /** Milliseconds after which a copy is deleted that costs money. A migration that takes longer can't be rehearsed there. */
@@ -10,6 +10,6 @@ export const BILLED_LIFETIME = 30 * 60_000;
 
 /** @param isBilled whether the copy is on an account. @property lifetime in milliseconds */
 export const copySettings = (isBilled: boolean) => ({
-  name: `${COPY_PREFIX}${randomBytes(4).toString('hex')}`,
+  name: `${COPY_NAME_PREFIX}${randomBytes(4).toString('hex')}`,
   lifetime: isBilled ? BILLED_LIFETIME : COPY_LIFETIME,
 });

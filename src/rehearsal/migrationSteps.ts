@@ -35,12 +35,13 @@ export async function migrationSteps<Copy extends BranchCopy>(
   const back = down ?? tool?.command;
   return {
     files: sql?.files.map((each) => ({ ...each, file: path.relative(folder ?? '', each.file) })),
-    run: async (copy) => (command === undefined ? runFolder(sql, copy, write, signal) : run(command, copy)),
+    run: async (copy) =>
+      command === undefined ? runSqlFolder(sql, copy, write, signal) : run(command, copy),
     down: back === undefined ? undefined : { tool, run: async (copy) => run(back, copy) },
   };
 }
 
-async function runFolder(
+async function runSqlFolder(
   sql: SqlFiles | undefined,
   { url }: BranchCopy,
   write: (text: string) => void,

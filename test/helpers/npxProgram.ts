@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync 
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
+import { PACKED_CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { PG_DUMP } from '../../scripts/package/pgDump.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { ANOTHER_SERVER } from './anotherServer.ts';
@@ -43,7 +43,10 @@ export async function installProgram(): Promise<string> {
   cpSync(path.join(projectRoot, 'src/npm/project.json'), path.join(own, 'dist/project.json'));
   mkdirSync(path.join(own, 'pg_dump'));
   for (const [name, source] of PG_DUMP) copyFileSync(source, path.join(own, 'pg_dump', name));
-  copyFileSync(path.join(projectRoot, CLUSTER_IN_CLONE), path.join(own, path.basename(CLUSTER_IN_CLONE)));
+  copyFileSync(
+    path.join(projectRoot, PACKED_CLUSTER_IN_CLONE),
+    path.join(own, path.basename(PACKED_CLUSTER_IN_CLONE)),
+  );
   const file = path.join(own, 'dist/main.js');
   chmodSync(file, 0o755);
   mkdirSync(path.join(modules, '.bin'));

@@ -82,7 +82,7 @@ export function isRejected(error: unknown, ...statuses: number[]): boolean {
 export const isNotOffered = (error: unknown): boolean => isRejected(error, 403, 404, 405);
 
 /** Whether the service doesn't offer to change a password, or not that of this role. */
-export const isPasswordKept = (error: unknown): boolean => isRejected(error, 403, 404, 405, 412, 422);
+export const isPasswordUnchangeable = (error: unknown): boolean => isRejected(error, 403, 404, 405, 412, 422);
 
 /** Whether the service would reject the same request again: it understood the request and is neither busy nor failing. */
 export function isPermanentRejection(error: unknown): boolean {

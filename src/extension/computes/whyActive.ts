@@ -91,7 +91,7 @@ const POOLED_SESSION = 6;
 /** Milliseconds. A use so soon after a start is the one that has started the compute. */
 const FIRST_USE = 15_000;
 /** Milliseconds. A compute that was used since then counts as in use. */
-export const RECENT_USE = 60_000;
+export const RECENT_USE_MILLISECONDS = 60_000;
 /** Starts without which no rhythm is seen. */
 const MIN_STARTS = 4;
 
@@ -196,7 +196,8 @@ function holdingCause(
   const isPooled = pooledClients > 0 && clients.every(({ state_for }) => (state_for ?? 0) <= POOLED_SESSION);
   if (isPooled) return undefined;
   const polls = ({ state_for, connected_for }: Session) =>
-    (state_for ?? Infinity) < Math.min(delay, RECENT_USE / 1000) && (connected_for ?? 0) >= 2 * delay;
+    (state_for ?? Infinity) < Math.min(delay, RECENT_USE_MILLISECONDS / 1000) &&
+    (connected_for ?? 0) >= 2 * delay;
   const idle =
     (isLocal ? find('listen', 'state_for', ({ command }) => command === 'LISTEN') : undefined) ??
     find('pollingSession', 'state_for', polls) ??
@@ -254,7 +255,7 @@ function passingCause(
   // No client is connected, for example between two connections of a program that polls.
   const hasNoClients = sessions !== undefined && sessionOf('client backend') === undefined;
   if (hasNoClients && activeFor > 2 * delay && sinceUse < delay) return { cause: 'repeatedUse' };
-  return { cause: sessions === undefined && sinceUse * 1000 < RECENT_USE ? 'inUse' : 'unused' };
+  return { cause: sessions === undefined && sinceUse * 1000 < RECENT_USE_MILLISECONDS ? 'inUse' : 'unused' };
 }
 
 /** The time between two starts if most are about the same, in seconds. */

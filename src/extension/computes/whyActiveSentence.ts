@@ -7,7 +7,7 @@ import { findComputeLogin } from '../connection/branchLogin.ts';
 import { operationsKnownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import { whyActiveText } from './whyActiveText.ts';
-import { RECENT_USE, whyActive, type ActivityFacts } from './whyActive.ts';
+import { RECENT_USE_MILLISECONDS, whyActive, type ActivityFacts } from './whyActive.ts';
 
 export interface WhyActiveQuestion {
   /** Whether to ask Postgres, if the compute is active anyway. The local service always does. */
@@ -76,7 +76,7 @@ async function findClient(
 
 /** Whether the compute is in use. If not, Postgres isn't asked, because a statement would delay the suspension. */
 const isInUse = ({ compute, now }: ActivityFacts): boolean =>
-  compute.current_state === 'active' && now - Date.parse(compute.last_active ?? '') < RECENT_USE;
+  compute.current_state === 'active' && now - Date.parse(compute.last_active ?? '') < RECENT_USE_MILLISECONDS;
 
 async function askPostgres(
   connection: AccountConnection,

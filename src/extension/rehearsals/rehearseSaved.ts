@@ -38,7 +38,7 @@ export interface SavedFile {
   readonly isKnown: boolean;
 }
 
-/** @returns undefined if it isn't a migration that could be applied there. @throws {Error} */
+/** @returns undefined if the file isn't a migration that could be applied to the branch of its folder. @throws {Error} */
 export async function rehearseSaved(
   deps: SavingDependencies,
   { work, file, isKnown }: SavedFile,

@@ -4,9 +4,14 @@ import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import type { ServiceApi } from '../api.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
-import { isMakerRunning, MAKER_PATTERN, decodeMaker, encodeMaker, type Maker } from './maker.ts';
+import { isMakerRunning, MAKER_PATTERN, decodeMaker, encodeMaker, type DatabaseMaker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
-import { SHARED_PREFIX, TEMPLATE_DATABASE, withMigratedParent, type MigratedParent } from './parents.ts';
+import {
+  SHARED_BRANCH_PREFIX,
+  TEMPLATE_DATABASE,
+  withMigratedParent,
+  type MigratedParent,
+} from './parents.ts';
 import { DatabaseReset } from './reset.ts';
 import { closeClient, openClient } from './testClient.ts';
 import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
@@ -63,9 +68,9 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
 async function findOrCreateSharedUrl(
   api: ServiceApi,
   { projectId, id, hash, shared }: MigratedParent,
-  maker: Maker,
+  maker: DatabaseMaker,
 ): Promise<string> {
-  const name = SHARED_PREFIX + hash;
+  const name = SHARED_BRANCH_PREFIX + hash;
   let found = shared;
   while (found === undefined) {
     const created = await api.createBranch(projectId, { name, parent: id, maker });

@@ -9,19 +9,19 @@ import { isMainThread } from 'node:worker_threads';
 import { isRunning, ownIdentity, uniqueProcessId, type ProcessIdentity } from '../../base/processIdentity.ts';
 
 /** The process or thread that has created a database, so that others can ask whether it still runs. */
-export interface Maker extends ProcessIdentity {
+export interface DatabaseMaker extends ProcessIdentity {
   /** The port of a thread that isn't the main one. */
   readonly port?: number | undefined;
 }
 
 /** A part of the names of databases: names can't be changed while a database is in use, and need no other statement. */
-export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: Maker): string =>
+export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: DatabaseMaker): string =>
   [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), shortHash(uniqueId)].join('_');
 
 /** A regular expression for {@link encodeMaker}. */
 export const MAKER_PATTERN = '[0-9a-z]+_[0-9a-z]+_[0-9a-z]+_[0-9a-f]*';
 
-export function decodeMaker(name: string): Maker {
+export function decodeMaker(name: string): DatabaseMaker {
   const [id = '', port = '', start = '', unique = ''] = name.split('_');
   const [pid, startedAt] = [parseInt(id, 36), parseInt(start, 36)];
   // The name has only a hash of the unique id, because it has no room for more.
@@ -35,7 +35,7 @@ const shortHash = (text: string | undefined): string =>
 
 let ownPort: Promise<number> | undefined;
 
-export const describeOwnMaker = async (): Promise<Maker> => ({
+export const describeOwnMaker = async (): Promise<DatabaseMaker> => ({
   ...ownIdentity(),
   port: isMainThread ? undefined : await (ownPort ??= listenOnFreePort()),
 });
@@ -46,7 +46,7 @@ async function listenOnFreePort(): Promise<number> {
   return (server.address() as net.AddressInfo).port;
 }
 
-export const isMakerRunning = async (maker: Maker): Promise<boolean> =>
+export const isMakerRunning = async (maker: DatabaseMaker): Promise<boolean> =>
   (await isRunning(maker)) && (maker.port === undefined || isPortOpen(maker.port));
 
 /** The connections by port. They stay open, because a blocked thread has room for a limited number of new ones. */

@@ -8,7 +8,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { ServiceApi, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
-import { isMakerRunning, describeOwnMaker, type Maker } from './maker.ts';
+import { isMakerRunning, describeOwnMaker, type DatabaseMaker } from './maker.ts';
 import { hashSteps, requireObjects, runStep } from './migrations.ts';
 import { withClientOf } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
@@ -19,7 +19,7 @@ export const TEMPLATE_DATABASE = 'hosted_postgres_template';
 const PARENT_PREFIX = 'parent ';
 const BUILDING_PREFIX = 'building ';
 /** A child of the parent, with the databases of files that share a branch. */
-export const SHARED_PREFIX = 'shared ';
+export const SHARED_BRANCH_PREFIX = 'shared ';
 /** Parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
 const KEPT_PARENTS = 20;
 const POLL = 50;
@@ -37,7 +37,7 @@ export interface MigratedParent {
 /** Does work with the branch that has the migrations, which is created unless it exists. */
 export async function withMigratedParent<T>(
   options: BranchOptions,
-  work: (api: ServiceApi, parent: MigratedParent, me: Maker) => Promise<T>,
+  work: (api: ServiceApi, parent: MigratedParent, me: DatabaseMaker) => Promise<T>,
 ): Promise<T> {
   const { cwd = process.cwd() } = options;
   const [api, hash] = await Promise.all([findService(cwd), hashSteps(cwd, options)]);
@@ -78,7 +78,7 @@ interface ParentQuery {
   readonly projectId: string;
   readonly source: string | undefined;
   readonly hash: string;
-  readonly me: Maker;
+  readonly me: DatabaseMaker;
 }
 
 /**
@@ -98,7 +98,7 @@ async function findOrBuildParent(
     if (found !== undefined) {
       // The change of its record makes this parent the first in the list.
       if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
-      const shared = branches.find(({ name }) => name === SHARED_PREFIX + hash);
+      const shared = branches.find(({ name }) => name === SHARED_BRANCH_PREFIX + hash);
       return { projectId, id: found.id, hash, shared };
     }
     const building = branches.some(({ name }) => name === BUILDING_PREFIX + hash);
@@ -121,7 +121,7 @@ async function findOrBuildParent(
     for (const { name } of parents.slice(KEPT_PARENTS)) {
       const old = name.slice(PARENT_PREFIX.length);
       // A parent that has branches of running tests stays.
-      for (const each of [SHARED_PREFIX + old, name])
+      for (const each of [SHARED_BRANCH_PREFIX + old, name])
         for (const unused of branches.filter((other) => other.name === each))
           await api.delete(unused).catch(() => undefined);
     }
@@ -135,7 +135,7 @@ async function deleteAbandoned(api: ServiceApi, each: Branch): Promise<void> {
   if (
     maker === undefined ||
     name.startsWith(PARENT_PREFIX) ||
-    name.startsWith(SHARED_PREFIX) ||
+    name.startsWith(SHARED_BRANCH_PREFIX) ||
     (await isMakerRunning(JSON.parse(maker)))
   )
     return;

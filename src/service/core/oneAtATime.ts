@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Requests that a connection may send before it has received the reply to the first of them. */
-export const MAX_PIPELINED = 100;
+export const MAX_PIPELINED_REQUESTS = 100;
 
 /**
  * Handles the requests of each connection in order, so that a client that never reads its replies costs only one of them.
@@ -14,7 +14,7 @@ export function handleOneAtATime(listener: RequestListener): RequestListener {
     const { socket } = request;
     const queue = queues.get(socket) ?? [];
     queues.set(socket, queue);
-    if (queue.length === MAX_PIPELINED) {
+    if (queue.length === MAX_PIPELINED_REQUESTS) {
       socket.destroy();
       return;
     }

@@ -12,7 +12,7 @@ import { ReaderRole } from './catalog/readerRole.ts';
 import { ComputeServer } from './computeServer.ts';
 import { asciiPath } from './server/asciiPath.ts';
 import {
-  canBeTrusted,
+  canUserTrustExtension,
   listExtensionNames,
   extensionSettings,
   packagedExtensionsFolder,
@@ -97,7 +97,7 @@ function createExtensionSettings(
     const problem = isFound
       ? 'only superusers may create it'
       : 'none of these folders has it, or Postgres has its own';
-    const isTrusted = isFound && canBeTrusted(name);
+    const isTrusted = isFound && canUserTrustExtension(name);
     if (!isTrusted) options.log(`Owners can't create the extension "${name}": ${problem}`);
     return isTrusted;
   });

@@ -3,7 +3,7 @@ import { finishChange } from '../../operations/finishChange.ts';
 import type { ToolCall } from './toolCall.ts';
 
 /** Milliseconds. MCP clients give up after 60 s by default. */
-export const OPERATIONS_WAIT = 45_000;
+export const MAX_OPERATIONS_WAIT = 45_000;
 
 /**
  * Sends a change of a branch and waits until its operations have ended.
@@ -18,5 +18,5 @@ export const changeBranch = (
     tracker,
     connection,
     () => send({ signal, initialConnection: connection }),
-    AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]),
+    AbortSignal.any([signal, AbortSignal.timeout(MAX_OPERATIONS_WAIT)]),
   );

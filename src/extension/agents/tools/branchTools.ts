@@ -23,7 +23,7 @@ import {
   READING_HINTS,
   truncationFields,
   skipNote,
-  skipSchema,
+  itemsToSkipSchema,
 } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -46,7 +46,7 @@ export const branchTools = {
     hints: READING_HINTS,
     input: z.strictObject({
       projectId: optionalField(projectIdSchema, "Default: the folder's or the only project."),
-      skip: skipSchema,
+      skip: itemsToSkipSchema,
     }),
     output: z.object({
       projectId: z.string(),

@@ -25,7 +25,7 @@ import {
   READING_HINTS,
   truncationFields,
   skipNote,
-  skipSchema,
+  itemsToSkipSchema,
   type ToolWords,
 } from './tool.ts';
 import type { ComputeChange, ToolCall, ToolDependencies } from './toolCall.ts';
@@ -71,7 +71,7 @@ export const computeTools = {
     hints: READING_HINTS,
     input: z.strictObject({
       project: optionalField(z.string(), 'Their id, or a part of their name.'),
-      skip: skipSchema,
+      skip: itemsToSkipSchema,
     }),
     output: z.object({
       projects: z.array(

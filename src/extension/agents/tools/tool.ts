@@ -105,7 +105,7 @@ export const wholeNumber = (min: number, max: number) =>
 export const maxBytesSchema = optionalField(wholeNumber(1000, 200_000), 'Of the result, default 18000.');
 
 /** The parameter that continues a list. */
-export const skipSchema = optionalField(wholeNumber(0, 1_000_000), 'How many to leave out first.');
+export const itemsToSkipSchema = optionalField(wholeNumber(0, 1_000_000), 'How many to leave out first.');
 
 /** Fields of an output that may leave something out. */
 export const truncationFields = { truncated: z.optional(z.boolean()), note: z.optional(z.string()) };

@@ -28,7 +28,7 @@ import { preservedName, undoBranch } from '../../history/undoBranch.ts';
 import { branchesOfFolder } from '../branchesOfFolder.ts';
 import { renewAgentLogin } from './agentEnv.ts';
 import { findGatedBranch, type GatedBranch } from './agentPermissions.ts';
-import { OPERATIONS_WAIT } from './branchChange.ts';
+import { MAX_OPERATIONS_WAIT } from './branchChange.ts';
 import { fittingItems, MAX_OUTPUT } from '../outputText.ts';
 import {
   ADDING_HINTS,
@@ -200,7 +200,7 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
   const change = { kind: 'undo', to, preserved, slots, projectId, branchId, name, agent } as const;
   if (!found.isOwn) await deps.approve(change, connection, signal);
   const made = deps.agentBranches.find(found);
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]);
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(MAX_OPERATIONS_WAIT)]);
   const options = { signal, initialConnection: connection };
   const { isPending } = await undoBranch(deps, found, { source, name: preserved }, options, stop);
   const kept = deps.inventory.branches.forProject(projectId)?.findByName(preserved);

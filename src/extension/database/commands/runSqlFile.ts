@@ -98,15 +98,15 @@ export async function runFile(
 ): Promise<number | undefined> {
   const program = findPsqlProgram(config);
   // Loads the driver of Postgres, which most windows never need.
-  const [{ runByDriver, runByPsql }, { resultText }] = await Promise.all([
+  const [{ runFileByDriver, runFileByPsql }, { resultText }] = await Promise.all([
     import('../sql/runFile.ts'),
     import('../ui/fileOutput.ts'),
   ]);
   if (program !== undefined)
     return await passFiles.withPassFile(passFileLine(login), async (passFile) =>
-      runByPsql({ program, login, file, passFile }, write, stop),
+      runFileByPsql({ program, login, file, passFile }, write, stop),
     );
   const onResult = (result: ScriptResult) => write(resultText(result));
-  await runByDriver(login, file, { onResult, onText: write }, stop.signal);
+  await runFileByDriver(login, file, { onResult, onText: write }, stop.signal);
   return 0;
 }

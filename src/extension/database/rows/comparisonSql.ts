@@ -4,7 +4,7 @@
  * are of values as Postgres prints them: every type has such a text, and it differs between 1.0 and 1.00, which `=` doesn't.
  */
 import type { FieldDef } from 'pg';
-import { MAX_VALUE } from './formatRows.ts';
+import { MAX_VALUE_TEXT } from './formatRows.ts';
 import { quoteName } from './statements.ts';
 
 /** A table or query on one side, with the columns that both sides have. */
@@ -108,7 +108,7 @@ function shownValueExpression(source: ComparedSource, at: number): string {
   const bytes = isBytes(source, at);
   const value = bytes ? columnName(at) : `${columnName(at)}::pg_catalog.text`;
   const length = bytes ? `pg_catalog.octet_length(${value})` : `pg_catalog.length(${value})`;
-  const max = bytes ? MAX_VALUE / 2 : MAX_VALUE;
+  const max = bytes ? MAX_VALUE_TEXT / 2 : MAX_VALUE_TEXT;
   const start = bytes
     ? `pg_catalog.substring(${value}, 1, ${max})::pg_catalog.text`
     : `pg_catalog.left(${value}, ${max})`;

@@ -1,7 +1,7 @@
 /** Rows as text in aligned columns, in which nothing can be mistaken for something else. */
 
 /** Characters of a value that are shown. */
-export const MAX_VALUE = 120;
+export const MAX_VALUE_TEXT = 120;
 
 export type CellText = string | null;
 

@@ -7,7 +7,7 @@ import { isKeyword, tokensOf } from '../../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { useUsersSearchPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
-import { MAX_VALUE, type RowTable } from './formatRows.ts';
+import { MAX_VALUE_TEXT, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 
 export const MAX_PEEKED_ROWS = 200;
@@ -49,7 +49,7 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
       ),
       hasMore: truncated,
       columnsLeftOut: fields.length - shown.length,
-      maxValue: isWrapped ? MAX_VALUE : Number.MAX_SAFE_INTEGER,
+      maxValue: isWrapped ? MAX_VALUE_TEXT : Number.MAX_SAFE_INTEGER,
     };
   });
 }
@@ -101,8 +101,8 @@ function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): 
   const names = Array.from({ length: count }, (_, index) => `"peeked ${index + 1}"`);
   const values = shown.map(({ dataTypeID }, index) =>
     dataTypeID === BYTEA
-      ? `pg_catalog.substring(${names[index]}, 1, ${MAX_VALUE / 2})::pg_catalog.text`
-      : `pg_catalog.left(${names[index]}::pg_catalog.text, ${MAX_VALUE + 1})`,
+      ? `pg_catalog.substring(${names[index]}, 1, ${MAX_VALUE_TEXT / 2})::pg_catalog.text`
+      : `pg_catalog.left(${names[index]}::pg_catalog.text, ${MAX_VALUE_TEXT + 1})`,
   );
   const columns = names.length === 0 ? '' : ` (${names.join(', ')})`;
   // A comment may end the statement.

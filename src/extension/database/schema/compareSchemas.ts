@@ -1,6 +1,6 @@
 /** The differences between two schemas, as written by pg_dump. */
 import { diffArrays } from 'diff';
-import { splitObjects, splitOwners, withoutSettings } from './dumpObjects.ts';
+import { splitObjects, splitOwners, withoutSessionSettings } from './dumpObjects.ts';
 
 interface SchemaDifference {
   readonly added: number;
@@ -35,7 +35,7 @@ export function schemaDiff(before: string, after: string): string {
   return differences.join('\n\n');
 }
 
-const readObjects = (dump: string) => splitObjects(withoutSettings(dump));
+const readObjects = (dump: string) => splitObjects(withoutSessionSettings(dump));
 
 /** Branches of a project have the same roles, so an owner is of interest only if it differs. */
 function withoutSameOwner(before: string, after: string): [before: string, after: string] {

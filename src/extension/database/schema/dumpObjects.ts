@@ -28,7 +28,7 @@ export function splitObjects(dump: string): ReadonlyMap<string, string> {
 }
 
 /** Returns the dump without the statements that only prepare the session of a program that reads it. */
-export function withoutSettings(dump: string): string {
+export function withoutSessionSettings(dump: string): string {
   // Tablespaces and access methods say where tables are, so such settings stay if one isn't the default.
   const hasOwnDefaults = /^SET default_\w+ = (?!'';|heap;)/m.test(dump);
   return removeStatements(dump, (statement) =>

@@ -31,7 +31,7 @@ export interface StopSignals {
  * Another program in `\\!` of the file inherits the environment, so the password isn't there.
  * @returns psql's exit code; undefined if a signal ended it. @throws {Error} if psql can't be started
  */
-export async function runByPsql(
+export async function runFileByPsql(
   { program, login, file, passFile }: PsqlRun,
   write: (text: string) => void,
   { signal, kill }: StopSignals,
@@ -70,14 +70,14 @@ interface DriverOutput {
 }
 
 /** @throws {ScriptError} with the line that failed. @throws {SqlError} if there is no connection. @throws {Error} */
-export const runByDriver = async (
+export const runFileByDriver = async (
   login: BranchLogin,
   file: string,
   output: DriverOutput,
   signal: AbortSignal,
 ): Promise<void> => runScriptByDriver(login, await readChosenFile(file), output, signal);
 
-/** @throws {Error} as `runByDriver` does */
+/** @throws {Error} as `runFileByDriver` does */
 export async function runScriptByDriver(
   login: BranchLogin,
   bytes: Buffer,

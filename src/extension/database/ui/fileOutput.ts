@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import { PsqlCommandError, ScriptError } from '../../../base/sql/sqlScript.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
-import { MAX_VALUE, tableLines } from '../rows/formatRows.ts';
+import { MAX_VALUE_TEXT, tableLines } from '../rows/formatRows.ts';
 import { NUMBER_TYPES } from '../rows/readRows.ts';
 
 export function resultText({ command, fields, rows, rowCount }: ScriptResult): string {
@@ -16,7 +16,7 @@ export function resultText({ command, fields, rows, rowCount }: ScriptResult): s
       : rowCount === 1
         ? l10n.t('1 row')
         : l10n.t('{0} rows', rowCount);
-  return `${[...tableLines({ columns, rows, rightAligned }, MAX_VALUE), count, ''].join('\n')}\n`;
+  return `${[...tableLines({ columns, rows, rightAligned }, MAX_VALUE_TEXT), count, ''].join('\n')}\n`;
 }
 
 /** @param name of the file */

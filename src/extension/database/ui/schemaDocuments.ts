@@ -1,7 +1,7 @@
 /** Shows schemas as read-only documents, which VS Code may reopen after a reload. */
 import { Uri, workspace, type EventEmitter } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
-import { splitOwners, withoutSettings } from '../schema/dumpObjects.ts';
+import { splitOwners, withoutSessionSettings } from '../schema/dumpObjects.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
@@ -19,7 +19,7 @@ export function followSchemas(schemas: Schemas, changed: EventEmitter<Uri>): Dis
 /** @throws {Error} with a message for the user */
 export async function schemaText(schemas: Schemas, uri: Uri): Promise<string> {
   try {
-    return splitOwners(withoutSettings(await schemas.text(uri))).text;
+    return splitOwners(withoutSessionSettings(await schemas.text(uri))).text;
   } catch (error) {
     throw new Error(explainError(error).message, { cause: error });
   }

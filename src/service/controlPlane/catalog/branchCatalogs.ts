@@ -68,7 +68,7 @@ export async function readSchema(
   const { branch, catalog } = await readCatalog(target);
   requireReadyBranch(target.project, branch);
   // At that moment, there may have been other databases.
-  if (moment === undefined) findNamed('database', catalog.databases, database);
+  if (moment === undefined) requireNamed('database', catalog.databases, database);
   const found = await findInHistory(target.plane, target.project, branch.id, moment);
   return (await target.plane.engine).schema(branch.id, database, format, found);
 }
@@ -136,7 +136,7 @@ function recordChange(
 }
 
 /** @throws {HttpError} 404 */
-export function findNamed<T extends { readonly name: string }>(
+export function requireNamed<T extends { readonly name: string }>(
   kind: 'database' | 'role',
   items: readonly T[],
   name: string,

@@ -4,7 +4,7 @@ import { conflict } from '../../core/serviceErrors.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
 import {
   changeCatalog,
-  findNamed,
+  requireNamed,
   readCatalog,
   rejectReservedName,
   type BranchTarget,
@@ -23,7 +23,7 @@ export async function listDatabases(target: BranchTarget): Promise<readonly Data
 
 /** @throws {HttpError} 404 */
 export async function findDatabase(target: BranchTarget, name: string): Promise<DatabaseRecord> {
-  return findNamed('database', await listDatabases(target), name);
+  return requireNamed('database', await listDatabases(target), name);
 }
 
 /** @throws {HttpError} 404 for an unknown owner, 409 if the name is taken, 422 for a reserved name */
@@ -34,7 +34,7 @@ export async function createDatabase(
 ): Promise<DatabaseResult> {
   rejectReservedName('database', name);
   const { catalog } = await readCatalog(target);
-  findNamed('role', catalog.roles, owner);
+  requireNamed('role', catalog.roles, owner);
   requireNewName(catalog, name);
   return databaseResult(await changeCatalog(target, { kind: 'createDatabase', name, owner }), name);
 }
@@ -48,10 +48,10 @@ export async function updateDatabase(
   rejectReservedName('database', name);
   const current = await readCatalog(target);
   const { databases, roles } = current.catalog;
-  const found = findNamed('database', databases, name);
+  const found = requireNamed('database', databases, name);
   const { name: newName = name, owner_name: owner = found.owner } = patch;
   rejectReservedName('database', newName);
-  findNamed('role', roles, owner);
+  requireNamed('role', roles, owner);
   if (newName !== name) requireNewName(current.catalog, newName);
   else if (owner === found.owner) return databaseResult(current, name);
   const command = { kind: 'updateDatabase', name, newName, owner } as const;
@@ -71,7 +71,7 @@ export async function deleteDatabase(
 }
 
 const databaseResult = ({ branch, catalog, operations }: CatalogResult, name: string): DatabaseResult => ({
-  database: databaseRecord(branch, findNamed('database', catalog.databases, name)),
+  database: databaseRecord(branch, requireNamed('database', catalog.databases, name)),
   operations,
 });
 

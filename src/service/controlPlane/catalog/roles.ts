@@ -4,7 +4,7 @@ import { conflict, preconditionFailed } from '../../core/serviceErrors.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
 import {
   changeCatalog,
-  findNamed,
+  requireNamed,
   readCatalog,
   rejectReservedName,
   type BranchTarget,
@@ -33,7 +33,7 @@ export async function listRoles(target: BranchTarget): Promise<readonly RoleReco
 
 /** @throws {HttpError} 404 */
 export async function findRole(target: BranchTarget, name: string): Promise<RoleRecord> {
-  return findNamed('role', await listRoles(target), name);
+  return requireNamed('role', await listRoles(target), name);
 }
 
 /** Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
@@ -68,19 +68,19 @@ export async function resetPassword(target: BranchTarget, name: string): Promise
 /** @throws {HttpError} 404 for an unknown role or database, 412 without a password */
 export async function findLogin(target: BranchTarget, role: string, database: string): Promise<RoleLogin> {
   const result = await readCatalog(target, role);
-  findNamed('role', result.catalog.roles, role);
-  findNamed('database', result.catalog.databases, database);
+  requireNamed('role', result.catalog.roles, role);
+  requireNamed('database', result.catalog.databases, database);
   return { role, password: knownPassword(result, role), database };
 }
 
 function roleResult({ branch, catalog, operations }: CatalogResult, name: string): RoleResult {
-  const role = roleRecord(branch, findNamed('role', catalog.roles, name));
+  const role = roleRecord(branch, requireNamed('role', catalog.roles, name));
   const { password } = catalog;
   return { role: password === undefined ? role : { ...role, password }, operations };
 }
 
 function knownPassword({ branch, catalog }: CatalogResult, name: string): string {
-  requireLogin(roleRecord(branch, findNamed('role', catalog.roles, name)));
+  requireLogin(roleRecord(branch, requireNamed('role', catalog.roles, name)));
   if (catalog.password !== undefined) return catalog.password;
   throw preconditionFailed(
     `The password of role ${JSON.stringify(name)} was set in SQL and is not known. Reset it to get a new one.`,

@@ -16,7 +16,7 @@ import { copyTree } from '../storage/copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import {
   isTemplateBase,
-  linkWal,
+  linkOrCopyWal,
   readHistory,
   writeHistory,
   type BaseBackupRecord,
@@ -44,7 +44,11 @@ const FILES_IN_USE =
  * itself.
  * @throws {EngineError}
  */
-export async function copyData(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
+export async function copyBranchDataTo(
+  deps: ServerDependencies,
+  branchId: string,
+  to: string,
+): Promise<void> {
   const { branches } = deps;
   const from = await branches.ensureDataDir(branchId);
   const { ownServer } = branches.lock(branchId);
@@ -63,7 +67,7 @@ async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<
 }
 
 /** Creates the data of a branch if it is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
-export async function prepareCopy(deps: ServerDependencies, branchId: string): Promise<void> {
+export async function prepareBranchForCopy(deps: ServerDependencies, branchId: string): Promise<void> {
   const { branches } = deps;
   const dataDir = await branches.ensureDataDir(branchId);
   if (branches.primary(branchId) === undefined && !wasShutDownCleanly(dataDir))
@@ -177,7 +181,7 @@ export async function copyBase(
 ): Promise<void> {
   const dataDir = path.join(folder, 'data');
   makePrivateFolder(path.join(dataDir, 'pg_wal'));
-  const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), start, end - 1);
+  const inUse = linkOrCopyWal(wal, path.join(dataDir, 'pg_wal'), start, end - 1);
   for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
   await copyTree(path.join(storage.root, base.folder), dataDir, {
     omit: (file) => file.startsWith('pg_wal/'),

@@ -4,8 +4,8 @@ import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
-import { stopOrphan } from '../server/orphans.ts';
-import { copyData, copyNewestBase } from './baseBackup.ts';
+import { stopOrphanServer } from '../server/orphans.ts';
+import { copyBranchDataTo, copyNewestBase } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import {
   createAtomically,
@@ -141,7 +141,7 @@ async function replaceBranch(
 export async function deleteBranchData(deps: ServerDependencies, id: string): Promise<void> {
   const { binaries, branches, storage } = deps;
   await branches.lock(id).exclusive(async () => {
-    await stopOrphan(branches.folder(id), binaries.postgres);
+    await stopOrphanServer(branches.folder(id), binaries.postgres);
     await removeLargeFolder(storage.branch(id));
   });
   branches.forget(id);
@@ -164,7 +164,7 @@ async function copyBranch(
       await copyDataAt(deps, branchId, unfinished, moment, async (server) => dropSubscriptions(deps, server));
     else {
       if (!(await copyNewestBase(deps, branchId, unfinished))) {
-        await copyData(deps, branchId, dataDir);
+        await copyBranchDataTo(deps, branchId, dataDir);
         if (keepsHistory) inheritHistory(deps.storage, source, unfinished);
       }
       await leaveSubscriptions(deps, branchId, unfinished);

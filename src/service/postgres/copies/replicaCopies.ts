@@ -4,7 +4,7 @@ import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { KEPT_WAL_FILE } from '../server/settings.ts';
-import { copyData, prepareCopy, takeBaseBackup } from './baseBackup.ts';
+import { copyBranchDataTo, prepareBranchForCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { createAtomically, makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import { hasHistory, KEPT_WAL_SETTING } from '../history/history.ts';
@@ -25,7 +25,7 @@ export async function startOnNewCopy<T>(
   start: () => Promise<T>,
 ): Promise<T> {
   // This comes before the version is read, because recovery changes the version.
-  await prepareCopy(deps, replica.branchId);
+  await prepareBranchForCopy(deps, replica.branchId);
   const primary = deps.branches.primary(replica.branchId);
   const version = primary === undefined ? deps.branches.dataVersion(replica.branchId) : '';
   let session: Client | undefined;
@@ -35,7 +35,7 @@ export async function startOnNewCopy<T>(
       const dataDir = path.join(unfinished, 'data');
       const from = deps.branches.folder(replica.branchId);
       // The replica gets the WAL of a running primary from that primary.
-      if (primary === undefined) await copyData(deps, replica.branchId, dataDir);
+      if (primary === undefined) await copyBranchDataTo(deps, replica.branchId, dataDir);
       else ({ session } = await takeBaseBackup(deps, primary, [{ from, to: dataDir }]));
       writePrivateFile(path.join(dataDir, 'standby.signal'), '');
       writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);

@@ -76,7 +76,7 @@ const ONLY_FOR_SUPERUSERS =
   /^(?:adminpack|amcheck|dict_xsyn|file_fdw|pageinspect|pg_(?:freespacemap|logicalinspect|surgery|visibility|walinspect)|sslinfo|pl\w+u)$/;
 
 /** Whether owners may create it if the user says so. @param name of an extension that the package lacks */
-export const canBeTrusted = (name: string): boolean => !ONLY_FOR_SUPERUSERS.test(name);
+export const canUserTrustExtension = (name: string): boolean => !ONLY_FOR_SUPERUSERS.test(name);
 
 /** Changes with the rules above, so that a folder of an older version isn't used. */
 const RULES = 2;

@@ -109,7 +109,7 @@ export function inheritHistory(storage: EngineStorage, sourceFolder: string, fol
   const copy = new Wal(path.join(folder, 'data'));
   const base = history?.bases.findLast(({ end }) => end <= copy.checkpoint);
   if (history === undefined || base === undefined) return;
-  linkWal(history.wal, path.join(folder, 'data', 'pg_wal'), base.start, copy.checkpoint);
+  linkOrCopyWal(history.wal, path.join(folder, 'data', 'pg_wal'), base.start, copy.checkpoint);
   writeHistory(folder, [base]);
 }
 
@@ -118,7 +118,7 @@ export function inheritHistory(storage: EngineStorage, sourceFolder: string, fol
  * still write can't be shared and aren't linked.
  * @returns the files that aren't linked, for the caller to copy
  */
-export function linkWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
+export function linkOrCopyWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
   const [firstInUse, last] = [wal.segmentAt(wal.checkpoint), wal.segmentAt(end)];
   const rest: WalFile[] = [];
   const fileOf = (source: string, name = source): WalFile => ({

@@ -18,7 +18,7 @@ import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasSlots } from '../wal/walFiles.ts';
 import { allocateServerAddress } from './serverAddress.ts';
 import type { EngineStorage } from '../storage/storage.ts';
-import { stopOrphan } from './orphans.ts';
+import { stopOrphanServer } from './orphans.ts';
 import { DataInUseError, Postmaster } from './postmaster.ts';
 
 interface LaunchDependencies {
@@ -104,7 +104,7 @@ async function startPostmaster(deps: LaunchDependencies, start: StartOptions): P
       } else if (PORT_TAKEN.test(error.message)) {
         deps.storage.loopbackPorts.delete(start.name);
       } else if (error instanceof DataInUseError || LEFTOVER.test(error.message)) {
-        await stopOrphan(dataDir, deps.binaries.postgres);
+        await stopOrphanServer(dataDir, deps.binaries.postgres);
         await sleep(LEFTOVER_PAUSE);
       } else throw error;
     }

@@ -46,7 +46,7 @@ export async function stopOrphans({ root }: Pick<EngineStorage, 'root'>, postgre
     ...foldersOf('poolers').map(stopPooler),
     ...['branches', 'replicas']
       .flatMap(foldersOf)
-      .map(async (folder) => stopOrphan(path.join(folder, 'data'), postgres)),
+      .map(async (folder) => stopOrphanServer(path.join(folder, 'data'), postgres)),
   ]);
   return ended.filter(Boolean).length;
 }
@@ -55,7 +55,7 @@ export async function stopOrphans({ root }: Pick<EngineStorage, 'root'>, postgre
  * Stops a server of an earlier service on this data directory.
  * @param postgres as for {@link stopOrphans} @returns whether there was one
  */
-export async function stopOrphan(dataDir: string, postgres?: string): Promise<boolean> {
+export async function stopOrphanServer(dataDir: string, postgres?: string): Promise<boolean> {
   const written = readPostmasterPid(dataDir);
   if (written === undefined) return false;
   const found = await stopProcess({ ...written, argument: dataDir }, POSTMASTER_STOP_STEPS, (pid, signal) =>

@@ -179,11 +179,11 @@ export const PACKED_MAJOR = 18;
 const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
 
 /** The path of the packed cluster in a clone. */
-export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'template', CLUSTER);
+export const PACKED_CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'template', CLUSTER);
 
 /** The file with what initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. @returns undefined if none is shipped */
 export const packedClusterFile = (folder: string): string | undefined =>
-  findShippedFile(folder, CLUSTER, CLUSTER_IN_CLONE);
+  findShippedFile(folder, CLUSTER, PACKED_CLUSTER_IN_CLONE);
 
 /** Finds a file that ships with Postgres: next to the folder of its programs, in our npm package, or in a clone. */
 const findShippedFile = (folder: string, name: string, inClone: string): string | undefined =>

@@ -71,7 +71,7 @@ export class SchemaRuns implements TransactionReader {
       .flatMap((each) => [...each.tables.values()])
       .filter((each) => this.#isOfTable(each));
     if (!isNoted && tables.length === 0 && !this.#changesSchema(ending)) return;
-    const run = this.#runAt(ended);
+    const run = this.#findOrBeginRun(ended);
     run.end = time;
     run.last = ended.at;
     run.migrations += migrations;
@@ -81,7 +81,7 @@ export class SchemaRuns implements TransactionReader {
     }
   }
 
-  #runAt({ at, time, previousEnd }: EndedTransaction): Draft {
+  #findOrBeginRun({ at, time, previousEnd }: EndedTransaction): Draft {
     const last = this.#runs.at(-1);
     // The clock may have gone back.
     if (last !== undefined && time >= last.end && time - last.end <= GAP) return last;

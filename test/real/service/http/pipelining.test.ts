@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import net, { type Socket } from 'node:net';
-import { MAX_PIPELINED } from '../../../../src/service/core/oneAtATime.ts';
+import { MAX_PIPELINED_REQUESTS } from '../../../../src/service/core/oneAtATime.ts';
 import { startHttpServer, type HttpServer } from '../../../../src/service/http/server.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -46,11 +46,11 @@ describe('Pipelined requests', () => {
     const socket = connect();
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
-    socket.write(posts(MAX_PIPELINED, 5_000));
-    await until('the last reply', async () => text.endsWith(`/${MAX_PIPELINED - 1} has 5000;`));
+    socket.write(posts(MAX_PIPELINED_REQUESTS, 5_000));
+    await until('the last reply', async () => text.endsWith(`/${MAX_PIPELINED_REQUESTS - 1} has 5000;`));
     assert.deepEqual(
       text.match(/\/\d+ has 5000;/g),
-      Array.from({ length: MAX_PIPELINED }, (_, index) => `/${index} has 5000;`),
+      Array.from({ length: MAX_PIPELINED_REQUESTS }, (_, index) => `/${index} has 5000;`),
     );
     assert.equal(mostRunning, 1);
   });
@@ -62,7 +62,7 @@ describe('Pipelined requests', () => {
       response.end(Buffer.alloc(64 * 1024 * 1024));
     };
     const socket = connect();
-    socket.pause().write(posts(MAX_PIPELINED));
+    socket.pause().write(posts(MAX_PIPELINED_REQUESTS));
     await until('the first request', async () => handled > 0);
     const other = connect();
     other.resume().write(post(0, 0));
@@ -74,7 +74,7 @@ describe('Pipelined requests', () => {
     let handled = 0;
     listener = () => (handled += 1);
     const socket = connect().resume();
-    socket.write(posts(MAX_PIPELINED + 1));
+    socket.write(posts(MAX_PIPELINED_REQUESTS + 1));
     await once(socket, 'close');
     assert.equal(handled, 1);
   });

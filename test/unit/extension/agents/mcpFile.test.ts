@@ -12,7 +12,7 @@ const mine = (indent: string, unit = '  ') =>
     `${indent}}`,
   ].join('\n');
 
-describe('withServer', () => {
+describe('addMcpServer', () => {
   const added = lines('{', '  "mcpServers": {', mine('    '), '  }', '}');
   for (const [title, before, after] of [
     ['a new file', '', added],

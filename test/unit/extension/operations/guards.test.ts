@@ -14,7 +14,7 @@ const isProtected = { protected: true };
 /** The part that guards use. */
 const asInventory = (part: object) => part as unknown as Inventory;
 
-describe('Guards', () => {
+describe('ChangeGuards', () => {
   const guardsWith = (marks: Marks, branch: { readonly protected?: boolean } = {}) => {
     let isLoaded = false;
     const branches = {

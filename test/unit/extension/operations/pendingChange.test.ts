@@ -44,7 +44,7 @@ describe('hasPendingChange', () => {
   });
 });
 
-describe('isFinal and hasFailed', () => {
+describe('isEndedOperation and isFailedOperation', () => {
   const rows = [
     ['scheduling', false, false],
     ['running', false, false],

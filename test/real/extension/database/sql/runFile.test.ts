@@ -7,7 +7,7 @@ import type { ScriptResult } from '../../../../../src/base/sql/runScript.ts';
 import { extensionAdvice } from '../../../../../src/base/sql/missingExtension.ts';
 import { ScriptError } from '../../../../../src/base/sql/sqlScript.ts';
 import { passFileLine } from '../../../../../src/extension/connection/serviceFile.ts';
-import { runByDriver, runByPsql } from '../../../../../src/extension/database/sql/runFile.ts';
+import { runFileByDriver, runFileByPsql } from '../../../../../src/extension/database/sql/runFile.ts';
 import { SqlError } from '../../../../../src/extension/window/sqlError.ts';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
@@ -44,7 +44,7 @@ describe('A SQL file', () => {
     writeFileSync(passFile, passFileLine(as), { mode: 0o600 });
     let text = '';
     const write = (more: string) => onText((text += more));
-    const code = await runByPsql({ program, login: as, file, passFile }, write, { signal, kill: never });
+    const code = await runFileByPsql({ program, login: as, file, passFile }, write, { signal, kill: never });
     return { code, text };
   };
   const byDriver = async (file: string, signal = never) => {
@@ -54,7 +54,7 @@ describe('A SQL file', () => {
       onResult: (result: ScriptResult) => void results.push(result),
       onText: (more: string) => void (text += more),
     };
-    await runByDriver(login, file, output, signal);
+    await runFileByDriver(login, file, output, signal);
     return { text, results };
   };
   const isRunning = (sql: string) =>
@@ -203,7 +203,7 @@ select id, name from item order by id;
     const output = { onResult: () => undefined, onText: () => undefined };
     const refused = /password authentication failed for user "app_owner"/;
     await assert.rejects(
-      runByDriver(wrong, fileOf('select 1'), output, never),
+      runFileByDriver(wrong, fileOf('select 1'), output, never),
       (error) => error instanceof SqlError && refused.test(error.message),
     );
     if (program === undefined) return;

@@ -8,7 +8,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { readStartTimeSync } from '../../../../../src/base/processIdentity.ts';
 import { findPooler } from '../../../../../src/service/postgres/server/programs.ts';
-import { stopOrphan } from '../../../../../src/service/postgres/server/orphans.ts';
+import { stopOrphanServer } from '../../../../../src/service/postgres/server/orphans.ts';
 import { branchCalls, emptyAccount, storageOf, type Created } from '../../../../helpers/branchCalls.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder } from '../../../../helpers/localService.ts';
@@ -150,7 +150,7 @@ async function writeUntilKilled(client: pg.Client, from: number): Promise<number
   }
 }
 
-describe('stopOrphan', () => {
+describe('stopOrphanServer', () => {
   it('leaves other programs alone whose working folder is the data directory', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
     const shell = spawn('sleep', ['60'], { cwd: folder });
@@ -159,7 +159,7 @@ describe('stopOrphan', () => {
       // What a killed server leaves.
       const { pid } = spawnSync('true');
       writeFileSync(path.join(folder, 'postmaster.pid'), `${pid}\n${folder}\n1\n5432\n/tmp\n127.0.0.1\n`);
-      await stopOrphan(folder);
+      await stopOrphanServer(folder);
       assert.equal(shell.signalCode, null);
       assert.ok(shell.kill('SIGTERM'));
       const [, signal] = await once(shell, 'exit');

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, globSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { CLUSTER_IN_CLONE } from '../../../../../src/service/postgres/server/programs.ts';
+import { PACKED_CLUSTER_IN_CLONE } from '../../../../../src/service/postgres/server/programs.ts';
 import { builtService } from '../../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder } from '../../../../helpers/localService.ts';
 import { processTree } from '../../../../workbench/processes.ts';
@@ -34,7 +34,7 @@ describe('service that is stopped while it creates its first data directories', 
   it('stops at once during initdb and leaves no process or unfinished template', async () => {
     const { root, folder } = copyOfPostgres();
     // The damaged file isn't unpacked.
-    writeFileSync(path.join(root, path.basename(CLUSTER_IN_CLONE)), '');
+    writeFileSync(path.join(root, path.basename(PACKED_CLUSTER_IN_CLONE)), '');
     await stopAt('template-*.new/base', ['--postgres-path', folder]);
     assert.deepEqual(files('{template-*,initdb-password,branches/*/data*}'), []);
   });

@@ -3,7 +3,7 @@ import { compareSchemas, schemaDiff } from '../../../../../src/extension/databas
 import {
   splitObjects,
   splitOwners,
-  withoutSettings,
+  withoutSessionSettings,
 } from '../../../../../src/extension/database/schema/dumpObjects.ts';
 import { assertLinear } from '../../../../helpers/assertLinear.ts';
 
@@ -73,7 +73,7 @@ describe('An object whose text looks like the end of the dump or the next object
   });
 });
 
-describe('withoutSettings', () => {
+describe('withoutSessionSettings', () => {
   for (const [statement, isKept] of [
     ['SET statement_timeout = 0;', false],
     ["SET client_encoding = 'UTF8';", false],
@@ -91,17 +91,17 @@ describe('withoutSettings', () => {
     it(`${isKept ? 'keeps' : 'removes'} ${JSON.stringify(statement)}`, () => {
       const text = (part: string) => dump(object('a', `A;\n\n${part}B;`));
       const expected = text(isKept ? `${statement}\n\n` : '').replace('SET statement_timeout = 0;\n\n', '');
-      assert.equal(withoutSettings(text(`${statement}\n\n`)), expected);
+      assert.equal(withoutSessionSettings(text(`${statement}\n\n`)), expected);
     });
 
   it('keeps the default of a setting that has another value in another place', () => {
     const text = "SET default_tablespace = fast;\n\nA;\n\nSET default_tablespace = '';\n\nB;\n";
-    assert.equal(withoutSettings(text), text);
+    assert.equal(withoutSessionSettings(text), text);
   });
 
   it('takes time in proportion to the text', () => {
     for (const part of ['SET a = 1;\n', 'ALTER A OWNER TO ', "'"])
-      assertLinear(part, 100_000, (text) => splitOwners(withoutSettings(text)));
+      assertLinear(part, 100_000, (text) => splitOwners(withoutSessionSettings(text)));
   });
 });
 

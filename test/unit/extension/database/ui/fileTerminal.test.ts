@@ -22,7 +22,7 @@ function openTerminal() {
   return { terminal, state, run: run.promise, end };
 }
 
-describe('FileTerminal', () => {
+describe('SqlFileTerminal', () => {
   it('shows output with the line ends of a terminal, and control characters as text', async () => {
     const { state, run } = openTerminal();
     (await run).write('a\tb\nc\r\n\u001b]52;c;eA==\u0007\u009b2J\u007f');

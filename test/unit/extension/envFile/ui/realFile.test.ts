@@ -6,7 +6,7 @@ import '../../../../helpers/vscodeValues.ts';
 
 const { resolveWorkspaceFile } = await import('../../../../../src/extension/envFile/ui/realFile.ts');
 
-describe('realFile', () => {
+describe('resolveWorkspaceFile', () => {
   let home: string;
   let workspace: string;
   const file = (name: string) => path.join(workspace, name);

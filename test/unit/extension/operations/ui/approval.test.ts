@@ -20,7 +20,7 @@ const approve = (
   initialConnection: AccountConnection | undefined = guards.connection,
 ) => approval.approveChange(guards, asked, initialConnection);
 
-describe('approve', () => {
+describe('approveChange', () => {
   let store: ScriptedModel;
   let branches: unknown[];
 

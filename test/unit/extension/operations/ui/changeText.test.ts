@@ -14,7 +14,7 @@ const change: PendingChange = {
   since: 0,
 };
 
-describe('endText', () => {
+describe('changeEndText', () => {
   it('says that a project could not be created if the service has removed it', () => {
     const text = changeEndText({ change, outcome: 'lost', reason: undefined });
     assert.equal(text, 'Creating Shop failed: the service gave no reason');

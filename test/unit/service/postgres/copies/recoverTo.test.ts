@@ -5,7 +5,7 @@ import type { ServerDependencies } from '../../../../../src/service/postgres/bra
 import { setRolePasswords } from '../../../../../src/service/postgres/copies/recoverTo.ts';
 import { Conversation } from '../../../../helpers/postgresConversation.ts';
 
-describe('setPasswords', () => {
+describe('setRolePasswords', () => {
   it('ends its connection also if Postgres refuses a password', async () => {
     const refusal = { error: { S: 'ERROR', C: '42501', M: 'permission denied' } };
     const noLists = { texts: [], limits: [] };

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { windowsProgram } from '../../../../../src/base/programs/windowsProgram.ts';
-import { stopOrphan } from '../../../../../src/service/postgres/server/orphans.ts';
+import { stopOrphanServer } from '../../../../../src/service/postgres/server/orphans.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { onPlatform } from '../../../../helpers/onPlatform.ts';
 import { withVariables } from '../../../../helpers/withVariables.ts';
 
-describe('stopOrphan', () => {
+describe('stopOrphanServer', () => {
   it('stops a server of Windows by pg_ctl, because all of its processes would outlive a killed one', async function () {
     if (process.platform === 'win32') return this.skip(); // Programs can't be scripts there.
     const folder = temporaryFolder();
@@ -24,7 +24,7 @@ describe('stopOrphan', () => {
     writeFileSync(path.join(folder, 'postmaster.pid'), `${server.pid}\n${folder}\n${startedAt}\n`);
     await withVariables({ PATH: `${folder}:${process.env['PATH']}` }, async () =>
       onPlatform('win32', async () =>
-        assert.equal(await stopOrphan(folder, path.join(folder, 'postgres.exe')), true),
+        assert.equal(await stopOrphanServer(folder, path.join(folder, 'postgres.exe')), true),
       ),
     );
     assert.deepEqual(await ended, [7, null]);

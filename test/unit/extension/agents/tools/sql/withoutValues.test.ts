@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { withoutLiteralValues } from '../../../../../../src/extension/agents/tools/sql/sqlTool.ts';
 
-describe('withoutValues', () => {
+describe('withoutLiteralValues', () => {
   for (const [sql, text] of [
     ['update item set price = 1', 'update item set price = 1'],
     ["alter role a password 'word' valid until 'x'", 'alter role a password …'],
