@@ -34,6 +34,7 @@ export const sharedWindows = {
       'rehearsals',
       'undo',
       'snapshots',
+      'restoredEditors',
       'operations',
       'marks',
       'keySearch',

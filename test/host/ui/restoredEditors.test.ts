@@ -1,0 +1,84 @@
+/** Open editors of a branch that goes back: they say that they show the data from before, and are read again. */
+import assert from 'node:assert/strict';
+import { branchCalls } from '../../helpers/branchCalls.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';
+import { query } from '../../real/service/postgres/clients.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const OUTDATED = 'Open editors still show the data from before.';
+const work = /^Branch work, br-/;
+
+describe('After a branch went back', () => {
+  const ui = useWorkbench();
+  let service: LocalService;
+  let id: string;
+  /** The connection string, which stays the same. */
+  let uri: string;
+
+  before(async () => {
+    service = await startLocalService();
+    await query(await branchApi(() => service).uri(), 'create table visits (id int primary key)');
+    const branch = { name: 'work', parent_id: main };
+    const endpoints = [{ type: 'read_write' }];
+    id = (await branchCalls(service).change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
+    uri = await branchApi(() => service, id).uri();
+    await branchApi(() => service, id).waitForHistory();
+    await connect(ui(), service, 'shop');
+    await ui().computes.waitFor(work);
+  });
+  after(() => service.stop());
+  afterEach(() => ui().notifications.clear());
+
+  const labels = () =>
+    ui()
+      .page.locator('.tabs-container .tab')
+      .evaluateAll((tabs) => tabs.map((tab) => tab.getAttribute('aria-label') ?? ''));
+  const waitForTabs = async (...titles: readonly RegExp[]) =>
+    until(
+      async () => `the tabs ${titles.join()}; they are ${JSON.stringify(await labels())}`,
+      async () => {
+        const shown = await labels();
+        return (
+          shown.length === titles.length && titles.every((title) => shown.some((label) => title.test(label)))
+        );
+      },
+    );
+  /** It takes the keyboard focus after its title is shown, which closes a menu. */
+  const waitForComparison = async (...titles: readonly RegExp[]) => {
+    await waitForTabs(...titles);
+    await ui().page.locator('.monaco-diff-editor .monaco-editor.focused').waitFor();
+  };
+
+  it('by Undo, an open comparison of rows is compared again from the message', async () => {
+    const past = new Date().toISOString();
+    await query(uri, 'insert into visits values (1), (2)');
+    await ui().computes.contextMenu(work, 'Data and History', 'Compare Rows…');
+    await ui().quickInput.choose('Select a table or view', 'visits');
+    await waitForComparison(/^visits: 2 added \(main ↔ work\)/);
+    await branchApi(() => service, id).waitForNoConnections();
+    await ui().computes.contextMenu(work, 'Undo…');
+    await ui().quickInput.answer('Select the moment that work (shop) goes back to', past);
+    const { message } = await ui().notifications.waitFor(/^Restored work \(shop\): /);
+    assert.ok(message.endsWith(OUTDATED), message);
+    await ui().notifications.press('Restored work (shop): ', 'Compare Again');
+    await waitForComparison(/^visits: no differences \(main ↔ work\)/);
+  });
+
+  it('to a snapshot, it is compared with the data of the branch, which has another id', async () => {
+    await ui().computes.contextMenu(work, 'Data and History', 'Create Snapshot…');
+    await ui().quickInput.answer('Name of the snapshot of work', 'first');
+    await ui().computes.expand('Snapshots of work, 1');
+    await query(uri, 'insert into visits values (3)');
+    await ui().page.getByRole('button', { name: 'Refresh Rows' }).click();
+    await waitForComparison(/^visits: 1 added \(main ↔ work\)/);
+    await ui().computes.contextMenu(/^Snapshot first, /, 'Restore Snapshot…');
+    await ui().dialog.press('Restore');
+    const { message } = await ui().notifications.waitFor(/^Restored work \(shop\): Snapshot “first”/);
+    assert.ok(message.endsWith(OUTDATED), message);
+    await ui().notifications.press('Restored work (shop): ', 'Compare Again');
+    await waitForComparison(/^visits: no differences \(main ↔ work\)/);
+  });
+});
