@@ -50,7 +50,7 @@ describe('the key', () => {
     await ui().quickInput.answer('Name of the key', name);
     const { detail } = await ui().dialog.read();
     assert.match(detail, SHOWN_ONCE);
-    const key = detail.split('\n')[0] ?? '';
+    const key = detail.split('\n').at(-1) ?? '';
     await ui().dialog.press('Copy Key');
     await ui().waitForClipboard(key);
     return key;

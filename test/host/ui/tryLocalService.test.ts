@@ -48,7 +48,7 @@ describe('trying the local service', () => {
     const { detail, buttons } = await ui().dialog.read();
     assert.deepEqual(buttons.toSorted(), ['Close', 'Copy Key']);
     await ui().dialog.press('Copy Key');
-    const [shown = ''] = detail.split('\n');
+    const shown = detail.split('\n').at(-1) ?? '';
     const key = await ui().waitForClipboard(shown);
     await ui().apiKeys.waitFor(/^API key staging, never used/);
     client = new Client({ baseUrl: service.baseUrl, key, fetch: globalThis.fetch, retries: 0 });
