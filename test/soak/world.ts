@@ -85,5 +85,5 @@ async function createKey(window: OpenWorkbench): Promise<string> {
   await window.quickInput.answer('Name of the key', 'soak');
   const { detail } = await window.dialog.read();
   await window.dialog.press('Close');
-  return detail.split('\n')[0] ?? '';
+  return detail.split('\n').at(-1) ?? '';
 }
