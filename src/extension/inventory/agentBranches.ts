@@ -190,7 +190,10 @@ export class AgentBranches {
   }
 
   /** Adds to what is known of a branch, unless it is gone. */
-  edit(ref: BranchRef, fieldsFor: (branch: AgentBranch) => Partial<AgentBranch>): void {
+  edit(
+    ref: BranchRef,
+    fieldsFor: (branch: AgentBranch) => Partial<Pick<AgentBranch, 'envPlaces' | 'ownPasswords'>>,
+  ): void {
     this.#change((entries) =>
       entries.map((entry) =>
         isSameBranch(ref, entry) && isAgentBranch(entry) ? { ...entry, ...fieldsFor(entry) } : entry,

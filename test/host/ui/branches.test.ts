@@ -133,16 +133,19 @@ describe('Branches', () => {
     assert.equal(await find('draft'), undefined);
   });
 
-  it('are reset from their parent', async () => {
+  it('are reset from their parent, but not by Enter alone, which says so', async () => {
     const id = await newBranch('copy');
-    await ui().computes.contextMenu(`Branch copy, no computes, ${id}`, 'More', 'Reset from Parent…');
-    const { message, detail } = await ui().dialog.read();
-    assert.equal(message, 'Reset copy (shop) from main?');
-    assert.match(detail, /connections are dropped/);
-    assert.equal(
-      await ui().page.locator('.monaco-dialog-box .monaco-button:focus').innerText(),
-      'Keep As It Is',
-    );
+    const ask = async () => {
+      await ui().computes.contextMenu(`Branch copy, no computes, ${id}`, 'More', 'Reset from Parent…');
+      const { message, detail } = await ui().dialog.read();
+      assert.equal(message, 'Reset copy (shop) from main?');
+      assert.match(detail, /connections are dropped/);
+    };
+    await ask();
+    await ui().page.locator('.monaco-dialog-box .monaco-button:focus').getByText('Keep As It Is').waitFor();
+    await ui().page.keyboard.press('Enter');
+    await ui().statusBar.waitFor('Nothing was changed');
+    await ask();
     await ui().dialog.press('Reset');
     await ui().statusBar.waitFor('Reset copy');
     await ui().computes.waitFor(`Branch copy, no computes, ${id}`);

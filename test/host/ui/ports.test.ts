@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { WAIT_LIMIT } from '../../limits.ts';
 import { processTree } from '../../workbench/processes.ts';
 import { findOwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -42,7 +41,7 @@ describe('the Ports view of a remote window', () => {
     await ui().runCommand('View: Toggle Maximized Panel');
     const listed = ui().page.locator('.part.panel .monaco-table .monaco-list-row');
     // Between two looks, VS Code waits 20 times as long as a look takes.
-    await listed.filter({ hasText: String(port).trim() }).waitFor({ timeout: WAIT_LIMIT });
+    await listed.filter({ hasText: String(port).trim() }).waitFor();
     const rows = await listed.allInnerTexts();
     // VS Code finds all ports of the machine at once, and names the process of each.
     const tree = await processTree([service.pid]);

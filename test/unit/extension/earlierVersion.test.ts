@@ -11,7 +11,7 @@ import { LastCompute } from '../../../src/extension/computes/lastCompute.ts';
 import { ConnectionDefaults } from '../../../src/extension/connection/connectionDefaults.ts';
 import { hasKnownHosts } from '../../../src/extension/gitBranch/hasKnownHosts.ts';
 import { KnownHosts } from '../../../src/extension/gitBranch/knownHosts.ts';
-import { AgentBranches } from '../../../src/extension/inventory/agentBranches.ts';
+import { AgentBranches, envPlacesOf } from '../../../src/extension/inventory/agentBranches.ts';
 import { parsePending, PENDING_ENTRY } from '../../../src/extension/operations/pendingChange.ts';
 import { rotationRecords, unprotectedRecords } from '../../../src/extension/recoveryRecords.ts';
 import { MemoryMap } from '../../helpers/connectedModel.ts';
@@ -95,7 +95,10 @@ describe('The state of a window of version 0.3.0', () => {
     const own = { account: 'local', projectId: PROJECT, branchId: 'br-agent-000001' };
     const caller = { agent: 'claude', worktree: '/projects/shop' };
     assert.equal(agents.isMadeBy(own, caller), true);
-    assert.deepEqual(agents.find(own)?.ownPasswords, true);
+    const branch = agents.find(own);
+    assert.ok(branch);
+    assert.deepEqual(branch.ownPasswords, true);
+    assert.deepEqual(envPlacesOf(branch), [{ envFile: '/projects/shop/.env', envVariable: 'DATABASE_URL' }]);
     assert.equal(agents.wasMadeByAgent({ ...own, branchId: 'br-gone-000001' }), true);
     agents.addCall({ agent: 'claude', tool: 'undo', text: 'Undid', failure: 'It was refused' });
     assert.deepEqual(

@@ -26,7 +26,6 @@ import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment } from '../../history/parseMoment.ts';
 import { preservedName, undoBranch } from '../../history/undoBranch.ts';
 import { branchesOfFolder } from '../branchesOfFolder.ts';
-import { renewAgentLogin } from './agentEnv.ts';
 import { findGatedBranch, type GatedBranch } from './agentPermissions.ts';
 import { MAX_OPERATIONS_WAIT } from './branchChange.ts';
 import { fittingItems, MAX_OUTPUT } from '../outputText.ts';
@@ -34,7 +33,6 @@ import {
   ADDING_HINTS,
   branchIdSchema,
   defineTool,
-  joinNotes,
   optionalField,
   INTERRUPTING_HINTS,
   projectIdSchema,
@@ -221,21 +219,14 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
     });
   }
   const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;
-  const pending = isPending || undefined;
-  const note = joinNotes(await keepUrlWorking(call, found, { pending }), endedSlotsMessage(slots));
-  return { branchId, keptAs, pending, note };
+  if (!isPending) keepOwnPasswords(call, found);
+  return { branchId, keptAs, pending: isPending || undefined, note: endedSlotsMessage(slots) };
 }
 
-/** The local service keeps passwords. Another one may have given back older ones. @returns a note for the agent */
-async function keepUrlWorking(
-  call: ToolCall<unknown>,
-  ref: GatedBranch,
-  undo: { readonly pending: boolean | undefined },
-): Promise<string | undefined> {
-  const { agentBranches, inventory } = call.deps;
-  if (!call.connection.isLocal) return await renewAgentLogin(call, ref, undo);
+/** Agents' branches have a parent. Only the local service takes such a branch back, and it keeps the passwords. */
+function keepOwnPasswords({ deps }: ToolCall<unknown>, ref: GatedBranch): void {
+  const { agentBranches, inventory } = deps;
   const own = agentBranches.find(ref)?.ownPasswords;
   const lastReset = inventory.branches.get(ref.projectId, ref.branchId)?.last_reset_at ?? undefined;
   if (own !== undefined) agentBranches.edit(ref, () => ({ ownPasswords: { ...own, lastReset } }));
-  return undefined;
 }

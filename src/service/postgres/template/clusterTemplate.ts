@@ -1,6 +1,7 @@
 /**
  * Creates data directories: once per Postgres version the cluster template, from a packed cluster or by `initdb`. The data of
- * each branch without a parent is a copy of it, with a separate password, except for the first of a temporary service. It has nothing to do with the database template1, which each cluster has.
+ * each branch without a parent is a copy of it, with a separate password, except for the first of a temporary service. It has
+ * nothing to do with the database template1, which each cluster has.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -87,8 +88,8 @@ async function initializeFromPacked(
     const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
     const all = [...COMPLETION_STATEMENTS, password, ...statements];
     const target = { database: 'template1', settings: {} };
-    // The packed superuser has no password yet, so a server must trust all. An administrator of Windows can run neither, and gets
-    // what initdb makes.
+    // The packed superuser has no password yet, so a server must trust all. Postgres refuses an administrator of Windows, who
+    // gets what initdb makes.
     if (hasAccount()) await runSingleUser(deps, folder, all, target);
     else
       await withTrustedLogins(folder, async (settings) =>
