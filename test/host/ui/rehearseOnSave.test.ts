@@ -1,6 +1,6 @@
 /** A migration that is rehearsed when it is saved: what is dangerous is a problem at its statement, in English and German. */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
@@ -58,12 +58,15 @@ describe('On save, a migration is rehearsed', () => {
     await write('.vscode/settings.json', JSON.stringify({ [SETTING]: isOn, 'window.title': title }));
     await until(title, async () => (await ui().page.title()).includes(title));
   };
-  /** Opens the file with this text, and saves it again. */
+  /** Opens the file with this text, saves it again, and waits until it is written. */
   const save = async (name: string, text: string) => {
     await write(name, text);
     await ui().openFile(name);
     await new Editor(ui().page).waitForText(text);
+    const changed = async () => (await stat(path.join(ui().folder, name))).mtimeMs;
+    const before = await changed();
     await ui().page.keyboard.press('ControlOrMeta+s');
+    await until(`${name} to be saved`, async () => (await changed()) > before);
   };
 
   before(async () => {
