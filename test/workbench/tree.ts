@@ -101,7 +101,8 @@ export class Tree {
       await row.hover();
       return button.isVisible();
     });
-    await button.click();
+    // A row that is drawn again has a new button. A mouse click would be lost if that happened between the press and the release.
+    await button.dispatchEvent('click');
   }
 
   /** Clicks an item of a row's context menu, such as `'Copy Host'` or `'More', 'Copy Id'`. */
