@@ -168,7 +168,7 @@ function registerListeners(
     rehearseOnSave({
       ...deps,
       // A separate chunk would split those that activation loads.
-      findProblems: async (...saved) => (await import('./commandHandlers.ts')).findProblems(...saved),
+      findProblems: async (...saved) => (await import('./commandHandlers.ts')).rehearseForProblems(...saved),
     }),
     showBranchItem(deps),
     renewUsedBranches(deps),

@@ -86,7 +86,7 @@ import { runSqlFile } from './database/commands/runSqlFile.ts';
 import type { CommandId } from './commandTable/commandTable.ts';
 import type { SelectedRow } from './commandTable/menus.ts';
 
-export { findProblems } from './rehearsals/ui/rehearsalProblems.ts';
+export { rehearseForProblems } from './rehearsals/ui/rehearsalProblems.ts';
 export { reportRotation } from './signIn/commands/revokeOldKey.ts';
 
 export const COMMANDS: Readonly<Record<CommandId, Command>> = {

@@ -164,13 +164,13 @@ function lossOfRowsAndValues(
   const countsOnSide = (at: 0 | 1): Count[] => [
     ROWS,
     ...kept.map((pair) => countOfValues(pair[at])),
-    ...compared.map((pair) => valuesAsText(pair[at], quotedName(pair[at].name))),
+    ...compared.map((pair) => sumOfValueHashes(pair[at], quotedName(pair[at].name))),
   ];
   return possibleLoss(table, countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
 }
 
 /** Returns an expression whose value is the same as long as all values are the same as text. */
-const valuesAsText = (column: Column, value: string): Count => ({
+const sumOfValueHashes = (column: Column, value: string): Count => ({
   kind: 'type',
   column,
   sql: `coalesce(sum(hashtextextended((${value})::text, 0)), 0)`,
@@ -180,7 +180,7 @@ const valuesAsText = (column: Column, value: string): Count => ({
 function lossesOfChangedType(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
   if (left === undefined || left.type === column.type) return [];
   const asText = (value: string): Count => ({
-    ...valuesAsText(column, value),
+    ...sumOfValueHashes(column, value),
     types: `${column.type} → ${left.type}`,
   });
   const now = quotedName(left.name);

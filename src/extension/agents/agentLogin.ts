@@ -21,7 +21,7 @@ interface LoginRequest extends BranchIds {
 }
 
 /** The login of the database's owner, which is a secret. @throws {Error} with a sentence for the agent */
-export async function requireLogin(inventory: Inventory, request: LoginRequest): Promise<BranchLogin> {
+export async function requireAgentLogin(inventory: Inventory, request: LoginRequest): Promise<BranchLogin> {
   const compute = await requireCompute(inventory, request);
   return requireFound(request, await findComputeLogin(request.connection, compute, request));
 }
@@ -30,7 +30,7 @@ export async function requireLogin(inventory: Inventory, request: LoginRequest):
  * The login that only reads, which is a secret.
  * @returns undefined if the service has none @throws {Error} with a sentence for the agent
  */
-export async function findReader(
+export async function findAgentReader(
   inventory: Inventory,
   request: LoginRequest,
 ): Promise<BranchLogin | undefined> {

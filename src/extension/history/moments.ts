@@ -39,7 +39,7 @@ export interface BranchHistory {
   readonly startOf: (branchId: string) => number | undefined;
   /** When the branch itself was created; undefined if it isn't known. */
   readonly createdAt: number | undefined;
-  /** Whether the service restores what the branch had then. */
+  /** Whether the service restores what the branch had when it was created. */
   readonly hasFirstMoment?: boolean;
   readonly gitEvents: readonly GitEvent[];
   /** The changes from the log of the branch and in its order, if the log is known. */

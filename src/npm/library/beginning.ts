@@ -6,11 +6,11 @@
 import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import {
-  readCatalogs,
+  readCatalogContents,
   readResettableLayout,
   readRows,
   readDatabaseState,
-  type Catalogs,
+  type CatalogContents,
   type DatabaseState,
   type ResettableLayout,
 } from './databaseState.ts';
@@ -19,7 +19,7 @@ import { closeClient, openClient, type TestClient } from './testClient.ts';
 /** The state of a database when a test file begins, to which it is reset. */
 interface Beginning {
   readonly layout: ResettableLayout;
-  readonly catalogs: Catalogs;
+  readonly catalogs: CatalogContents;
   readonly state: DatabaseState;
   /** The rows of each table as a text. Those of large tables are added when they are needed. */
   readonly rows: Map<string, string>;
@@ -37,9 +37,9 @@ interface Unknown {
 
 /** @throws {Error} of Postgres, if it can't be saved */
 export async function saveBeginning(admin: Client, url: string, template: string): Promise<void> {
-  const read = withTemplate(url, template, async (client) => {
+  const read = withTemplateDatabase(url, template, async (client) => {
     const layout = await readResettableLayout(client);
-    const catalogs = await readCatalogs(client);
+    const catalogs = await readCatalogContents(client);
     const state = await readDatabaseState(client, layout);
     const small = layout.tables.filter(
       ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= MAX_ROWS_OF_SMALL_TABLE,
@@ -81,7 +81,7 @@ const SESSION_OPTIONS = Object.entries({
 export const connectForReset = async (url: string): Promise<TestClient> =>
   openClient(url, { options: SESSION_OPTIONS, application_name: 'reset' });
 
-export async function withTemplate<T>(
+export async function withTemplateDatabase<T>(
   url: string,
   template: string,
   work: (client: Client) => Promise<T>,

@@ -45,7 +45,7 @@ export interface TableContents {
 }
 
 /** A text for the content of each catalog. */
-export type Catalogs = Readonly<Record<string, string>>;
+export type CatalogContents = Readonly<Record<string, string>>;
 
 export interface DatabaseState {
   readonly tables: readonly TableContents[];
@@ -215,7 +215,7 @@ interface Row {
 }
 
 /** @throws {Error} of Postgres */
-export async function readCatalogs(client: Client): Promise<Catalogs> {
+export async function readCatalogContents(client: Client): Promise<CatalogContents> {
   const { rows } = await client.query<{ name: string; value: string | null }>(CATALOG_QUERY);
   return Object.fromEntries(rows.map(({ name, value }) => [name, value ?? '']));
 }

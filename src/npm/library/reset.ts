@@ -6,13 +6,13 @@
 import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { connectForReset, loadBeginning, withTemplate } from './beginning.ts';
+import { connectForReset, loadBeginning, withTemplateDatabase } from './beginning.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import {
-  readCatalogs,
+  readCatalogContents,
   readRows,
   readDatabaseState,
-  type Catalogs,
+  type CatalogContents,
   type TableContents,
   type ResettableTable,
 } from './databaseState.ts';
@@ -107,7 +107,7 @@ export class DatabaseReset {
     const { layout, state, rows } = beginning;
     // The contents may be unreadable because the catalogs have changed.
     const [catalogs, contents] = await Promise.allSettled([
-      readCatalogs(client),
+      readCatalogContents(client),
       readDatabaseState(client, layout),
     ]);
     const changes = changedCatalogs(beginning.catalogs, valueOrThrow(catalogs));
@@ -148,7 +148,7 @@ export class DatabaseReset {
   }
 
   async #rowsOf(tables: readonly ResettableTable[]): Promise<Map<string, string>> {
-    return withTemplate(this.#url, this.#template, async (client) => readRows(client, tables));
+    return withTemplateDatabase(this.#url, this.#template, async (client) => readRows(client, tables));
   }
 
   async #createAgain(admin: Client): Promise<void> {
@@ -177,7 +177,7 @@ function valueOrThrow<T>(settled: PromiseSettledResult<T>): T {
 }
 
 /** @returns the names of catalogs */
-const changedCatalogs = (before: Catalogs, after: Catalogs): string[] =>
+const changedCatalogs = (before: CatalogContents, after: CatalogContents): string[] =>
   Object.keys(before).filter((name) => before[name] !== after[name]);
 
 /** @throws {Error} if others use a table */

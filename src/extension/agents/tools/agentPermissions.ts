@@ -4,7 +4,7 @@
  */
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
-import { requireLogin, findReader } from '../agentLogin.ts';
+import { requireAgentLogin, findAgentReader } from '../agentLogin.ts';
 import type { BranchLogin } from '../../database/sql/sqlSession.ts';
 import { ConnectionClosedError } from '../../window/changeErrors.ts';
 import { branchTitle } from '../../inventory/names.ts';
@@ -90,7 +90,7 @@ export async function findReadingLogin(
   const { deps, connection, agent, signal } = call;
   const { projectId, branchId, isOwn, title: name } = branch;
   const request = { connection, signal, projectId, branchId, database };
-  const reader = connection.isLocal ? await findReader(deps.inventory, request) : undefined;
+  const reader = connection.isLocal ? await findAgentReader(deps.inventory, request) : undefined;
   if (reader !== undefined) return reader;
   if (!isOwn) {
     if (sql.length > MAX_ASKED)
@@ -99,5 +99,5 @@ export async function findReadingLogin(
       );
     await deps.approve({ projectId, branchId, kind: 'read', name, agent, sql }, connection, signal);
   }
-  return await requireLogin(deps.inventory, request);
+  return await requireAgentLogin(deps.inventory, request);
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Branch } from '../../../api/records/records.ts';
-import { requireLogin, requireLoginRole } from '../agentLogin.ts';
+import { requireAgentLogin, requireLoginRole } from '../agentLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { projectName } from '../../inventory/names.ts';
@@ -93,7 +93,9 @@ export const createBranchTool = defineTool({
     try {
       await ensureOwnPasswords(call, ref, role);
       if (env === undefined && !includePassword) return output;
-      const url = connectionString(await requireLogin(deps.inventory, { ...request, branchId: branch.id }));
+      const url = connectionString(
+        await requireAgentLogin(deps.inventory, { ...request, branchId: branch.id }),
+      );
       await deps.knownHosts.remember(deps.inventory, account, [compute]);
       await env?.write(url);
       if (env !== undefined) noteEnvPlace(call, ref, { envFile: env.path, envVariable: env.variable });

@@ -5,7 +5,7 @@ import type { SavedRehearsal, SavingDependencies, SavedFile } from '../rehearseS
 import { verdictSentences } from './rehearsalText.ts';
 
 /** Rehearses the file. @returns no problem if nothing is dangerous */
-export async function findProblems(
+export async function rehearseForProblems(
   deps: SavingDependencies,
   saved: SavedFile,
   signal: AbortSignal,

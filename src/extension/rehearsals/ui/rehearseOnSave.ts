@@ -7,7 +7,7 @@ import type { Config } from '../../window/ui/config.ts';
 import { window } from '../../window/ui/window.ts';
 import type { RehearsalDocuments } from '../rehearsalDocuments.ts';
 import type { SavingDependencies } from '../rehearseSaved.ts';
-import type { findProblems } from './rehearsalProblems.ts';
+import type { rehearseForProblems } from './rehearsalProblems.ts';
 
 interface Dependencies extends SavingDependencies {
   readonly config: Config;
@@ -16,7 +16,7 @@ interface Dependencies extends SavingDependencies {
   findProblems(...saved: Parameters<FindProblems>): ReturnType<FindProblems>;
 }
 
-type FindProblems = typeof findProblems;
+type FindProblems = typeof rehearseForProblems;
 
 export function rehearseOnSave(deps: Dependencies): Disposable {
   const { config, log } = deps;

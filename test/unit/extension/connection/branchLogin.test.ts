@@ -1,6 +1,6 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { requireLogin } from '../../../../src/extension/agents/agentLogin.ts';
+import { requireAgentLogin } from '../../../../src/extension/agents/agentLogin.ts';
 import { findBranchUrl } from '../../../../src/extension/gitBranch/findBranchUrl.ts';
 import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
 import type { CommandContext } from '../../../../src/extension/commandSupport/context.ts';
@@ -80,7 +80,8 @@ describe('The password of a login', () => {
     },
     async agent() {
       const { signal } = new AbortController();
-      return (await requireLogin(model.inventory, { ...ids, connection: connection(), signal })).password;
+      return (await requireAgentLogin(model.inventory, { ...ids, connection: connection(), signal }))
+        .password;
     },
   };
 

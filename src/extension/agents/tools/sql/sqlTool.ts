@@ -1,6 +1,6 @@
 /** Runs SQL for agents: reads any branch, and writes to the agent's own ones. */
 import * as z from 'zod/mini';
-import { requireLogin } from '../../agentLogin.ts';
+import { requireAgentLogin } from '../../agentLogin.ts';
 import { sanitize } from '../../../../base/sanitize.ts';
 import { findGatedBranch, findReadingLogin, type GatedBranch } from '../agentPermissions.ts';
 import { fittingRows, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';
@@ -75,7 +75,7 @@ async function changeRows(call: ToolCall<z.infer<typeof input>>): Promise<z.infe
   const branch = await findGatedBranch(call, call.input);
   requireOwnBranch(branch);
   const { database, sql } = call.input;
-  const login = await requireLogin(deps.inventory, { ...call, ...branch, database });
+  const login = await requireAgentLogin(deps.inventory, { ...call, ...branch, database });
   const text = sanitize(withoutLiteralValues(sql), 120);
   deps.markers.add(branch, { kind: 'agent', text, by: call.agent });
   const { note, ...result } = await executeStatement(call, login, true);
@@ -98,7 +98,7 @@ async function executeStatement(
     input: { sql, maxRows = MAX_ROWS, maxBytes = MAX_OUTPUT },
     signal,
   }: ToolCall<z.infer<typeof readingInput>>,
-  login: Awaited<ReturnType<typeof requireLogin>>,
+  login: Awaited<ReturnType<typeof requireAgentLogin>>,
   write: boolean,
 ) {
   // Loads `pg`, which most windows never need.
