@@ -1,18 +1,7 @@
 /** The service's own work on the data of a branch that no compute may be running on. */
-import { rmSync } from 'node:fs';
-import path from 'node:path';
-import type { ComputeSpec } from '../../core/computeEngine.ts';
-import { LOOPBACK } from '../server/serverAddress.ts';
-import {
-  serviceArguments,
-  settingsLines,
-  INTERNAL_SERVER_CU,
-  checkUserSettings,
-} from '../server/settings.ts';
-import { writePrivateFile } from '../storage/privateFiles.ts';
+import { INTERNAL_SERVER_CU } from '../server/settings.ts';
 import { startInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { runProgram } from '../server/runProgram.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { keptWalSettings } from '../history/history.ts';
 
@@ -44,27 +33,5 @@ async function startPrivateServer(deps: ServerDependencies, branchId: string): P
     name: branchId,
     onLine: () => undefined,
     settings: { ...settings, ...onSocketOnly, ...keptWalSettings(deps.storage.branch(branchId)) },
-  });
-}
-
-/**
- * Checks a compute's settings before they are saved: Postgres reads them without starting a server.
- * @throws {EngineError} with Postgres's message for the first invalid setting
- */
-export async function checkSettings(deps: ServerDependencies, compute: ComputeSpec): Promise<void> {
-  const settings = checkUserSettings(compute.pgSettings);
-  if (settings.size === 0) return;
-  await deps.branches.lock(compute.branchId).shared(async () => {
-    const dataDir = await deps.branches.ensureDataDir(compute.branchId);
-    const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
-    writePrivateFile(file, settingsLines(settings));
-    // `-C` comes first, so that Postgres on Windows reads them as administrator, too.
-    const args = ['-C', 'server_version', '-D', dataDir, `--config-file=${file}`];
-    args.push(...serviceArguments(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings));
-    try {
-      await runProgram(deps.binaries.postgres, args, { cwd: deps.storage.root });
-    } finally {
-      rmSync(file, { force: true });
-    }
   });
 }

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import {
   configurationFile,
-  serviceArguments,
+  serviceSettings,
+  settingArguments,
   KEPT_WAL_FILE,
   LOGICAL_REPLICATION_SETTINGS,
-  checkUserSettings,
+  userSettings,
   type PostgresSettings,
 } from './settings.ts';
 import type { Certificate } from './certificate.ts';
@@ -59,7 +60,7 @@ const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 /** @throws {EngineError} with Postgres's reason */
 export async function launchServer(deps: LaunchDependencies, start: LaunchOptions): Promise<Postmaster> {
   const { compute, dataDir, inFile = {} } = start;
-  const inAll = new Map([...checkUserSettings(compute.pgSettings), ...Object.entries(inFile)]);
+  const inAll = new Map([...userSettings(compute.pgSettings), ...Object.entries(inFile)]);
   writePrivateFile(path.join(dataDir, 'postgresql.conf'), configurationFile(compute.maxCu, inAll));
   // Postgres logs it each time if a file that the configuration includes is missing.
   const included = path.join(dataDir, '..', KEPT_WAL_FILE);
@@ -92,7 +93,7 @@ async function startPostmaster(deps: LaunchDependencies, start: StartOptions): P
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
       const address = await allocateServerAddress(deps.storage, start.name);
-      const args = serviceArguments(compute, address, settings);
+      const args = settingArguments(serviceSettings(compute, address, settings));
       return await Postmaster.start({ ...deps, dataDir, address, args, onLine });
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;

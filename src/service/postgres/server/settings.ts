@@ -7,39 +7,6 @@ import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/rul
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK, type ServerAddress } from './serverAddress.ts';
 
-/** Settings that users can't change, with the reason for the error message. */
-const FIXED_SETTINGS: readonly (readonly [names: RegExp, reason: string])[] = [
-  [/^max_connections$/, 'it follows from the compute size'],
-  [/^shared_buffers$/, `it is ${SHARED_BUFFERS_MB} MB on every compute`],
-  [/^(dynamic_)?shared_memory_type$/, 'it follows from the machine'],
-  [
-    /^(listen_addresses|port|unix_socket_.*|bonjour.*|ssl.*|krb_.*|gss_.*|password_encryption|oauth_.*)$/,
-    'the service connects clients',
-  ],
-  [
-    /^(data_directory|config_file|hba_file|ident_file|external_pid_file|include.*)$/,
-    'the service keeps the files',
-  ],
-  [
-    /^(fsync|full_page_writes|zero_damaged_pages|ignore_.*|allow_system_table_mods|data_sync_retry)$/,
-    'committed rows must be safe',
-  ],
-  [
-    /^(wal_level|max_slot_wal_keep_size|max_wal_senders|max_replication_slots|hot_standby|primary_.*|promote_trigger_file|synchroni[sz]e[d]?_standby.*|synchronous_standby_names|sync_replication_slots|recovery_.*|restore_command|archive_.*)$/,
-    'the service copies branches and runs read replicas',
-  ],
-  [
-    /^(logging_collector|log_destination|log_directory|log_filename|log_file_mode|log_line_prefix|lc_messages|syslog_.*|event_.*|log_min_messages)$/,
-    'the service reads the log',
-  ],
-  // Settings of a procedural language contain code that it runs with the rights of the server: `plperl.on_init`. PL/pgSQL has none.
-  [/^pl(?!pgsql\.)[a-z0-9_$]*\./, 'it would run programs or touch files outside the branch'],
-  [
-    /(_preload_libraries|_library|_libraries|_library_path|_command|_control_path|jit_provider|stats_temp_directory|cluster_name)$/,
-    'it would run programs or touch files outside the branch',
-  ],
-];
-
 /** Defaults that users can change. */
 const CHANGEABLE_DEFAULTS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
@@ -56,17 +23,15 @@ export const KEPT_WAL_FILE = 'replicas.conf';
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
 /**
- * The user's settings by name, checked as far as possible without a server.
- * @throws {EngineError} for a setting of the service's and for an invalid value
+ * The user's settings by name in lower case, as Postgres compares them. Whether users may change them is checked before they are
+ * saved, see `branchData/checkSettings.ts`.
+ * @throws {EngineError} for a name or value that could end its line in the file
  */
-export function checkUserSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
+export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
   const settings = new Map<string, string>();
   for (const [key, value] of Object.entries(pgSettings)) {
     const name = key.toLowerCase();
     if (!NAME.test(name)) throw new EngineError(`unrecognized configuration parameter "${key}"`);
-    const fixed = FIXED_SETTINGS.find(([names]) => names.test(name));
-    if (fixed) throw new EngineError(`parameter "${name}" cannot be changed: ${fixed[1]}`);
-    // A file is read line by line, so a value cannot contain a line end.
     // oxlint-disable-next-line no-control-regex
     if (/[\u0000\r\n]/.test(value))
       throw new EngineError(`invalid value for parameter "${name}": several lines`);
@@ -126,13 +91,13 @@ export function sharedMemorySettings(): PostgresSettings {
   return { dynamic_shared_memory_type: 'sysv' };
 }
 
-/** The service's settings, for the command line. `overrides` win. */
-export function serviceArguments(
+/** What the service sets on the command line. `overrides` win. */
+export function serviceSettings(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
   { host, port }: ServerAddress,
   overrides: PostgresSettings = {},
-): string[] {
-  return settingArguments({
+): PostgresSettings {
+  return {
     listen_addresses: LOOPBACK,
     unix_socket_directories: host === LOOPBACK ? '' : host,
     port,
@@ -155,7 +120,7 @@ export function serviceArguments(
     log_min_messages: 'warning',
     lc_messages: 'C',
     ...overrides,
-  });
+  };
 }
 
 /**
@@ -191,7 +156,7 @@ const STANDBY_DEFAULTS: StandbySettings = {
 
 /** The values that a compute's server has for the settings that a standby of it must match. */
 export function standbySettingsOfCompute(compute: ComputeSpec): StandbySettings {
-  const user = checkUserSettings(compute.pgSettings);
+  const user = userSettings(compute.pgSettings);
   const values = Object.entries(STANDBY_DEFAULTS).map(([name, value]) => [
     name,
     Number(user.get(name) ?? value),

@@ -42,12 +42,24 @@ describe('size and settings of a compute', () => {
 
   it('applies pg_settings', async () => {
     compute = await service.change(compute, {
-      pgSettings: { work_mem: '17MB', statement_timeout: '12345', jit: 'off', 'app.note': "it's \\ here" },
+      pgSettings: {
+        work_mem: '17MB',
+        Statement_Timeout: '12345',
+        jit: 'off',
+        'app.note': "it's \\ here",
+        autovacuum_naptime: '7min',
+        max_locks_per_transaction: '65',
+        log_min_duration_statement: '5s',
+      },
     });
     assert.equal(await show('work_mem'), '17MB');
     assert.equal(await show('statement_timeout'), '12345ms');
     assert.equal(await show('jit'), 'off');
     assert.equal(await show('app.note'), "it's \\ here");
+    // No session may set these, but an operator may.
+    assert.equal(await show('autovacuum_naptime'), '7min');
+    assert.equal(await show('max_locks_per_transaction'), '65');
+    assert.equal(await show('log_min_duration_statement'), '5s');
   });
 
   for (const [what, pgSettings, message] of [
@@ -59,6 +71,7 @@ describe('size and settings of a compute', () => {
     ['max_connections', { max_connections: '7' }, /"max_connections" cannot be changed: .* compute size/],
     ['shared_buffers', { SHARED_BUFFERS: '1GB' }, /"shared_buffers" cannot be changed/],
     ['a listening address', { listen_addresses: '*' }, /"listen_addresses" cannot be changed/],
+    ['the kind of its shared memory', { shared_memory_type: 'mmap' }, /it follows from the machine/],
     ['a program to run', { archive_command: 'touch /tmp/x' }, /"archive_command" cannot be changed/],
     [
       'a library to load',
@@ -66,7 +79,25 @@ describe('size and settings of a compute', () => {
       /"session_preload_libraries" cannot be changed/,
     ],
     ['code of a language', { 'plperl.on_init': 'system("touch x")' }, /"plperl.on_init" cannot be changed/],
-    ['another file to read', { include: '/etc/passwd' }, /"include" cannot be changed/],
+    ['another file to read', { include: '/etc/passwd' }, /unrecognized configuration parameter "include"/],
+    [
+      'what Postgres has for its developers',
+      { allow_in_place_tablespaces: 'on' },
+      /unrecognized configuration parameter "allow_in_place_tablespaces", or one .* developers/,
+    ],
+    ['what the service sets itself', { wal_recycle: 'on' }, /"wal_recycle" cannot be changed: the service/],
+    [
+      'what a crash does',
+      { restart_after_crash: 'on' },
+      /"restart_after_crash" cannot be .*the service sets it/,
+    ],
+    ['the form of the log', { log_error_verbosity: 'verbose' }, /"log_error_verbosity" cannot be/],
+    [
+      'what belongs to a group that is closed',
+      { session_replication_role: 'replica' },
+      /cannot be changed: only the service sets what Postgres counts as “Client Connection Defaults/,
+    ],
+    ['a name that every object of JavaScript has', { constructor: 'x' }, /unrecognized .* "constructor"/],
     ['a limit that breaks copies', { max_slot_wal_keep_size: '1MB' }, /"max_slot_wal_keep_size" cannot be/],
     [
       'the copy of slots to a standby',
