@@ -5,7 +5,7 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, writeFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createPgClient } from '../../src/base/sql/pgClient.ts';
@@ -14,6 +14,7 @@ import { startLocalService, temporaryFolder, type LocalService } from '../../tes
 import { installProgram } from '../../test/helpers/npxProgram.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { npm } from '../../test/workbench/install.ts';
+import { processTree } from '../../test/workbench/processes.ts';
 import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, ms, timeOf, type Pairs, type Result } from './result.ts';
 import { SCHEMA, SEED, TRUNCATION } from './testSuite.ts';
@@ -84,11 +85,12 @@ function row(
   unit: (value: number) => string,
   note: string,
   goal?: number,
+  baseline = 'PGlite',
 ): Result {
   return comparison(pairs, {
     what,
     unit,
-    baseline: what.startsWith('start') ? 'prisma dev' : 'PGlite',
+    baseline,
     goal: goal === undefined ? '' : `≤ ${goal} ×`,
     met: goal === undefined || medianRatio(pairs) <= goal,
     note,
@@ -137,7 +139,8 @@ async function compareStart({ program, cwd, env }: Peers): Promise<Result> {
     ours: toAnswer([npx, '--temporary', '--run', 'echo ANSWERED']),
     baseline: toAnswer([program, 'prismaStart']),
   });
-  return row(pairs, 'start, first answer', ms, 'a temporary service, and a server without a state', 0.35);
+  const note = 'a temporary service, and a server without a state';
+  return row(pairs, 'start, first answer', ms, note, 0.35, 'prisma dev');
 }
 
 async function withProgram<T>(
@@ -178,17 +181,9 @@ async function compareMemory(peers: Peers): Promise<Result> {
 
 /** The proportional set size of a process and all that it has started. Megabytes. */
 async function usedBy(root: number): Promise<number> {
-  const parents = new Map<number, number>();
-  for (const name of await readdir('/proc')) {
-    // A process may have ended.
-    const text = await readFile(`/proc/${name}/status`, 'utf8').catch(() => '');
-    const parent = /^PPid:\t(\d+)$/m.exec(text)?.[1];
-    if (/^\d+$/.test(name) && parent !== undefined) parents.set(Number(name), Number(parent));
-  }
-  const isBelow = (pid: number | undefined): boolean =>
-    pid === root || (pid !== undefined && isBelow(parents.get(pid)));
   let kilobytes = 0;
-  for (const pid of [...parents.keys()].filter(isBelow)) {
+  for (const pid of await processTree([root])) {
+    // A process may have ended.
     const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
     kilobytes += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
   }

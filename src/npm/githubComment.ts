@@ -8,7 +8,7 @@ const PER_PAGE = 100;
 const MAX_BODY = 60_000;
 
 /** What GitHub sets in the environment of a run. */
-export interface GitHubRun {
+interface GitHubRun {
   readonly GITHUB_API_URL?: string | undefined;
   readonly GITHUB_REPOSITORY?: string | undefined;
   /** A file. */

@@ -213,7 +213,7 @@ export const PooledActivity = z.object({
 });
 
 /** What has changed in a table since a moment. Only the local service knows it. */
-const TableChange = z.object({
+const ChangedTable = z.object({
   database: text,
   schema: z.nullish(text),
   name: text,
@@ -224,13 +224,13 @@ const TableChange = z.object({
   changed: number,
   deleted: number,
 });
-export type TableChange = z.infer<typeof TableChange>;
+export type ChangedTable = z.infer<typeof ChangedTable>;
 
 /** What has changed in a branch since a moment. */
 const ChangesSince = z.object({
   since: text,
   /** The first ones. */
-  tables: z.array(TableChange),
+  tables: z.array(ChangedTable),
   tables_count: number,
 });
 export type ChangesSince = z.infer<typeof ChangesSince>;

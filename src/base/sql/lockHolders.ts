@@ -1,5 +1,6 @@
 /** Who holds the locks of tables for which a statement has waited too long. */
 import type Client from 'pg/lib/client.js';
+import { quoteText } from './quote.ts';
 
 /** SQLSTATE of a statement that has waited longer than `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
@@ -47,7 +48,7 @@ function holderAdvice(holder: Holder): string {
   const { table, gid, role, pid, database } = holder;
   const since = holder.since === null ? '' : `, since ${holder.since}`;
   if (gid !== null) {
-    const quoted = `'${gid.replaceAll("'", "''")}'`;
+    const quoted = quoteText(gid);
     return `${table} is locked by the prepared transaction ${quoted} of ${role}${since}. End it with COMMIT PREPARED ${quoted} or ROLLBACK PREPARED ${quoted} in the database ${database}.`;
   }
   const known = [holder.application ? `"${holder.application}"` : '', holder.state ?? ''].filter(

@@ -10,7 +10,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './detailsScheme.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { documentTitle, pathSegment } from '../inventory/names.ts';
+import { documentTitle, withoutSlashes } from '../inventory/names.ts';
 import {
   asApiKeyNode,
   asBranchNode,
@@ -177,5 +177,5 @@ export const detailsTitle = (
   node: DetailsNode,
 ): string =>
   node.kind === 'apiKey'
-    ? pathSegment(nameOrId(apiKeys.key(node.keyId)?.name, `key-${node.keyId}`))
+    ? withoutSlashes(nameOrId(apiKeys.key(node.keyId)?.name, `key-${node.keyId}`))
     : documentTitle(inventory, node);

@@ -2,14 +2,13 @@
 import type Client from 'pg/lib/client.js';
 import { ACTIVITY_APPLICATION } from '../../api/rules/sessions.ts';
 import {
+  asNumber,
   MIGRATION_TABLES_QUERY,
   migrationTableKind,
   type MigrationTableKind,
   type TableWithColumns,
 } from '../../api/rules/migrationTables.ts';
 import { withSession, type BranchLogin } from '../database/sql/sqlSession.ts';
-
-const asNumber = (id: string) => `${id}::int8::float8`;
 
 const DATABASE = `SELECT ${asNumber('oid')} AS id FROM pg_database WHERE datname = current_database()`;
 

@@ -13,7 +13,7 @@ import type { RestoreSource } from '../account/refs.ts';
 type Names = Pick<BranchList, 'findByName'> | undefined;
 
 /** Returns a free name such as `before-undo-14-32` for the branch that keeps the data from before an undo. */
-export const preservedName = (list: Names, now?: Date): string => nameWithTime('before-undo', list, now);
+export const preservedName = (list: Names): string => nameWithTime('before-undo', list);
 
 /** Adds the local time to the prefix, and a number if there already is such a branch. */
 export function nameWithTime(prefix: string, list: Names, now = new Date()): string {
@@ -28,7 +28,7 @@ export function nameWithTime(prefix: string, list: Names, now = new Date()): str
 const DAY = 24 * 60 * 60;
 
 /** How long the data from before an undo is kept, in seconds: no longer than services let a branch expire. */
-export const secondsToKeepOldData = (retention: number | null | undefined): number =>
+const secondsToKeepOldData = (retention: number | null | undefined): number =>
   Math.min(30 * DAY, Math.max(7 * DAY, retention ?? 0));
 
 interface UndoDependencies {

@@ -50,11 +50,11 @@ export function namesOf(
 export function documentTitle(inventory: Parameters<typeof namesOf>[0], resource: ResourceRef): string {
   const { project, branch, compute } = namesOf(inventory, resource);
   const parts = [branch ?? project, compute?.isPrimary === true ? '' : (compute?.name ?? '')];
-  return pathSegment(parts.filter((part) => part !== '').join(' '));
+  return withoutSlashes(parts.filter((part) => part !== '').join(' '));
 }
 
 /** VS Code shows the last segment of a document's path as its title. A name may have slashes. */
-export const pathSegment = (name: string): string => name.replaceAll(/[/\\]/g, '-');
+export const withoutSlashes = (name: string): string => name.replaceAll(/[/\\]/g, '-');
 
 export const projectName = (inventory: Pick<Inventory, 'project'>, id: string): string =>
   nameOrId(inventory.project(id)?.name, id);

@@ -5,7 +5,7 @@ import { setDatabaseVariables } from '../../api/addresses/databaseVariables.ts';
 import { copyDatabase, dropDatabase } from './copyDatabase.ts';
 import { TEMPLATE_DATABASE } from './parents.ts';
 import type { DatabaseReset, WithAdmin } from './reset.ts';
-import { closeClient, type TestClient } from './testClient.ts';
+import { closeClient, queryOnOpenClient, type TestClient } from './testClient.ts';
 import type { TestDatabase } from './types.d.ts';
 
 /** The databases that are dropped when the process ends by itself. */
@@ -46,13 +46,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   // Each of these steps needs the template alone.
   const inTurn = limitConcurrency(1);
   const withAdmin: WithAdmin = async (work) => {
-    admin?.ref();
-    // A test may have ended all connections.
-    const isOpen = await admin?.query('').then(
-      () => true,
-      () => false,
-    );
-    const client = isOpen === true && admin !== undefined ? admin : await connect();
+    const { client } = await queryOnOpenClient(admin, connect, (each) => each.query(''));
     admin = client;
     try {
       return await work(client);

@@ -17,7 +17,7 @@ import {
   type ResettableTable,
 } from './databaseState.ts';
 import { tableReplacementStatements, sequenceResetStatements, rootsWithReferencing } from './replacement.ts';
-import { closeClient, type TestClient } from './testClient.ts';
+import { closeClient, queryOnOpenClient, type TestClient } from './testClient.ts';
 
 /** The code if there is no database of that name. */
 const MISSING = '3D000';
@@ -80,16 +80,14 @@ export class DatabaseReset {
 
   /** @throws {Error} if another connection has a transaction open or writes: what it has written could appear later */
   async #connected(): Promise<TestClient> {
-    const known = this.#client;
-    known?.ref();
-    // A test may have ended all connections.
-    const found = await known?.query<{ text: string }>(OPEN_TRANSACTIONS).catch(() => undefined);
-    const client = found === undefined || known === undefined ? await connectForReset(this.#url) : known;
-    this.#client = client;
-    const { rows } = found ?? (await client.query<{ text: string }>(OPEN_TRANSACTIONS));
-    if (rows.length === 0) return client;
+    const { client, result } = await queryOnOpenClient(
+      this.#client,
+      async () => (this.#client = await connectForReset(this.#url)),
+      (each) => each.query<{ text: string }>(OPEN_TRANSACTIONS),
+    );
+    if (result.rows.length === 0) return client;
     client.unref();
-    const others = rows.map(({ text }) => `\n${text}`).join('');
+    const others = result.rows.map(({ text }) => `\n${text}`).join('');
     throw new Error(`A transaction is open. End it and await all statements before reset. Open:${others}`);
   }
 

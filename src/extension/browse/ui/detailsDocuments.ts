@@ -14,7 +14,7 @@ import { changedProjects } from '../../inventory/nodes.ts';
 import { bytesText } from '../../inventory/ui/branchText.ts';
 import { nodeTooltip } from '../../inventory/ui/treeItems.ts';
 import { keyTable } from '../../signIn/ui/apiKeysTree.ts';
-import { explainError } from '../../window/ui/errorMessage.ts';
+import { withExplainedErrors } from '../../window/ui/errorMessage.ts';
 import { markdown, markdownTable, type MarkdownRow } from '../../window/ui/markdown.ts';
 import { durationText } from '../../window/ui/timeText.ts';
 
@@ -33,17 +33,14 @@ export const followDetails = (
   });
 
 /** @throws {Error} with a message for the user */
-export async function detailsText(deps: DetailsDependencies, uri: Uri): Promise<string> {
-  try {
+export const detailsText = (deps: DetailsDependencies, uri: Uri): Promise<string> =>
+  withExplainedErrors(async () => {
     if (parseDetailsUri(uri).isLog) return logText(await readServerLog(deps, uri));
     const details = await readDetails(deps, uri);
     const isPage = uri.path.endsWith('.md');
     if (details === undefined) return `${isPage ? '' : '// '}${l10n.t('It no longer exists.')}\n`;
     return isPage ? pageText(deps, details) : detailsJson(details);
-  } catch (error) {
-    throw new Error(explainError(error).message, { cause: error });
-  }
-}
+  });
 
 function logText(lines: readonly string[] | undefined): string {
   if (lines === undefined) return `${l10n.t('The service provides no Postgres log.')}\n`;

@@ -4,7 +4,7 @@ import type { Compute, Operation } from '../../../api/records/records.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
 import { AccountSwitchedError } from '../../window/changeErrors.ts';
-import { explainError } from '../../window/ui/errorMessage.ts';
+import { withExplainedErrors } from '../../window/ui/errorMessage.ts';
 import { timeAgo, durationText, formatDate } from '../../window/ui/timeText.ts';
 import { nameUnlessId } from '../../inventory/names.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
@@ -36,13 +36,8 @@ export const followOperations = (tracker: OperationTracker, changed: EventEmitte
   });
 
 /** @throws {Error} with a message for the user */
-export async function operationsText(deps: DetailsDependencies, uri: Uri): Promise<string> {
-  try {
-    return await readOperations(deps, uri);
-  } catch (error) {
-    throw new Error(explainError(error).message, { cause: error });
-  }
-}
+export const operationsText = (deps: DetailsDependencies, uri: Uri): Promise<string> =>
+  withExplainedErrors(() => readOperations(deps, uri));
 
 async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<string> {
   const { inventory } = deps;

@@ -17,7 +17,7 @@ import {
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
 import { loadBranchCatalog, findComputeCredentials } from '../branchLogin.ts';
 import { PASSWORD_PLACEHOLDER } from '../connectionStrings.ts';
-import { hasRemedy } from '../../window/ui/errorMessage.ts';
+import { offersFix } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { computeNodeOf } from '../../inventory/nodes.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
@@ -76,7 +76,7 @@ export async function proposedOrChosenLogin(
   try {
     catalog = await loadCatalog(context, request);
   } catch (error) {
-    if (proposal === undefined || hasRemedy(error)) throw error;
+    if (proposal === undefined || offersFix(error)) throw error;
   }
   if (proposal !== undefined && (catalog === undefined || isInCatalog(catalog, proposal))) return proposal;
   const [only, another] = catalog === undefined ? [] : choicesFor(context, request, catalog);

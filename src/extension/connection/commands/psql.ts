@@ -7,7 +7,7 @@ import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { LIBPQ_VARIABLES, LOCAL_TLS_VARIABLES } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { databaseOfRow } from '../../inventory/databaseNodes.ts';
-import { hasRemedy } from '../../window/ui/errorMessage.ts';
+import { offersFix } from '../../window/ui/errorMessage.ts';
 import { connectionName } from '../../inventory/names.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -126,7 +126,7 @@ async function findLogin(context: CommandContext, request: LoginRequest): Promis
     return login && { login, ...(await findCredentials(context, request, login)) };
   } catch (error) {
     // The compute may be reachable even if the service isn't.
-    if (proposal === undefined || hasRemedy(error)) throw error;
+    if (proposal === undefined || offersFix(error)) throw error;
     return { login: proposal };
   }
 }

@@ -17,7 +17,7 @@ import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';
 import type { RoleAndDatabase } from '../connectionDefaults.ts';
 import { computeNodeOf } from '../../inventory/nodes.ts';
-import { computeTooltip, statusText } from '../../inventory/ui/computeText.ts';
+import { computeTooltip, joinParts, statusText } from '../../inventory/ui/computeText.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { idAndName } from '../../window/ui/idAndName.ts';
@@ -64,8 +64,6 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     item.filterText = [host, compute.id, compute.name ?? '', compute.branch_id, names].join(' ');
     return inRange(item, context, String(order).padStart(4, '0'));
   });
-
-const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
 
 /** The command inserts the password, which isn't requested for each row of the list. */
 function insertUri(item: CompletionItem, computeHost: ComputeHost, context: ItemContext): void {

@@ -18,8 +18,9 @@ import type { CommandContext } from '../../commandSupport/context.ts';
 import { requirePrimary } from '../../commandSupport/pickers.ts';
 import type { TableName } from '../../inventory/databaseNodes.ts';
 import type { RowSource } from '../rows/rowDocuments.ts';
-import { quoteName, tableRowSource } from '../rows/statements.ts';
+import { tableRowSource } from '../rows/statements.ts';
 import { explainReadError } from '../ui/rowsText.ts';
+import { quoteName } from '../../../base/sql/quote.ts';
 
 /** A database of a branch, with a login that can be used now. */
 export interface PreparedDatabase {

@@ -5,7 +5,7 @@
  */
 import type { FieldDef } from 'pg';
 import { MAX_VALUE_TEXT } from './formatRows.ts';
-import { quoteName } from './statements.ts';
+import { quoteName } from '../../../base/sql/quote.ts';
 
 /** A table or query on one side, with the columns that both sides have. */
 export interface ComparedSource {

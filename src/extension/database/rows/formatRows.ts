@@ -1,4 +1,5 @@
 /** Rows as text in aligned columns, in which nothing can be mistaken for something else. */
+import { quoteText } from '../../../base/sql/quote.ts';
 
 /** Characters of a value that are shown. */
 export const MAX_VALUE_TEXT = 120;
@@ -55,7 +56,7 @@ const cellText = (value: CellText, maxValue: number): string =>
 /** A quote in quotes is doubled. What is cut ends with an ellipsis, outside of the quotes. */
 function quoteIf(pattern: RegExp, value: string, maxLength: number): string {
   const text = showInvisible(value.slice(0, maxLength).toWellFormed());
-  const quoted = pattern.test(text) ? `'${text.replaceAll("'", "''")}'` : text;
+  const quoted = pattern.test(text) ? quoteText(text) : text;
   return value.length > maxLength ? `${quoted}…` : quoted;
 }
 

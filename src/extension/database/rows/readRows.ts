@@ -10,7 +10,7 @@ import { Statement } from '../sql/sqlStatement.ts';
 import { MAX_VALUE_TEXT, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 
-export const MAX_PEEKED_ROWS = 200;
+const MAX_PEEKED_ROWS = 200;
 /** The columns that are read of a row, which has up to 1,664. */
 const MAX_COLUMNS = 100;
 /** Characters of all values. */

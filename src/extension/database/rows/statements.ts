@@ -3,6 +3,7 @@ import { readStatements } from '../../../base/sql/readStatements.ts';
 import { PsqlCommandError } from '../../../base/sql/sqlScript.ts';
 import { isKeyword, identifierIn, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
 import type { RowSource } from './rowDocuments.ts';
+import { quoteName } from '../../../base/sql/quote.ts';
 
 interface FileStatement {
   /** The text without the semicolon. */
@@ -95,6 +96,3 @@ export const tableRowSource = (table: string): RowSource => ({
   sql: `SELECT * FROM ${table}`,
   name: shortName(table),
 });
-
-/** Postgres reads names without quotes in lower case. */
-export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -6,7 +6,7 @@ import { isNotOffered, isRejected } from '../../../api/transport/errors.ts';
 import { Emitter } from '../../../base/event.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import type { BranchIds } from '../../account/refs.ts';
-import { pathSegment } from '../../inventory/names.ts';
+import { withoutSlashes } from '../../inventory/names.ts';
 import type { Session } from '../../account/session.ts';
 import { AccountSwitchedError, NotOfferedError } from '../../window/changeErrors.ts';
 import { SCHEMA_SCHEME } from './schemaScheme.ts';
@@ -31,7 +31,7 @@ export const schemaUri = (
 ) => ({
   scheme: SCHEMA_SCHEME,
   // VS Code shows the last segment as the title, and highlights SQL by its extension.
-  path: `/${[projectId, branchId, pointSegment(at), database].map(encodeURIComponent).join('/')}/${title}.${pathSegment(database)}.sql`,
+  path: `/${[projectId, branchId, pointSegment(at), database].map(encodeURIComponent).join('/')}/${title}.${withoutSlashes(database)}.sql`,
   query: accountId(account),
 });
 

@@ -61,7 +61,7 @@ export async function runFileByPsql(
 const MAX_ERROR = 4000;
 
 /** The limit is what people read. Longer results are for a file or another program. */
-export const MAX_PRINTED_ROWS = 200;
+const MAX_PRINTED_ROWS = 200;
 
 interface DriverOutput {
   readonly onResult: (result: ScriptResult) => void;

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { splitOwners, withoutSessionSettings } from '../schema/dumpObjects.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
-import { explainError } from '../../window/ui/errorMessage.ts';
+import { withExplainedErrors } from '../../window/ui/errorMessage.ts';
 
 /** @param changed fired when the text of a document has changed */
 export function followSchemas(schemas: Schemas, changed: EventEmitter<Uri>): Disposable {
@@ -17,10 +17,5 @@ export function followSchemas(schemas: Schemas, changed: EventEmitter<Uri>): Dis
 }
 
 /** @throws {Error} with a message for the user */
-export async function schemaText(schemas: Schemas, uri: Uri): Promise<string> {
-  try {
-    return splitOwners(withoutSessionSettings(await schemas.text(uri))).text;
-  } catch (error) {
-    throw new Error(explainError(error).message, { cause: error });
-  }
-}
+export const schemaText = (schemas: Schemas, uri: Uri): Promise<string> =>
+  withExplainedErrors(async () => splitOwners(withoutSessionSettings(await schemas.text(uri))).text);

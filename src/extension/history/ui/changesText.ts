@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
 import { countsText } from '../../window/ui/countsText.ts';
-import type { ChangesSince, TableChange } from '../../../api/records/records.ts';
+import type { ChangesSince, ChangedTable } from '../../../api/records/records.ts';
 
 /** Characters. A list shows no more, and what comes first matters most. */
 const MAX_LENGTH = 80;
@@ -23,7 +23,7 @@ export function changesText(changes: ChangesSince | undefined): string | undefin
   }
 }
 
-function tableText(table: TableChange, isOneDatabase: boolean): string {
+function tableText(table: ChangedTable, isOneDatabase: boolean): string {
   const { database, schema, name, change, added, changed, deleted } = table;
   const isDatabase = !schema && name === database;
   const parts = [

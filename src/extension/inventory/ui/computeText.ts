@@ -99,7 +99,9 @@ export function computeChoice(compute: Compute): RowText {
   return { label, description: joinParts(...(isIdFirst ? [idOrName, ...facts] : [...facts, idOrName])) };
 }
 
-const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
+/** Leaves out empty parts. */
+export const joinParts = (...parts: readonly string[]): string =>
+  parts.filter((part) => part !== '').join(' · ');
 
 /**
  * @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one

@@ -95,8 +95,17 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
 /** Ends text of the service or of Postgres, to which a sentence is appended. */
 export const asSentence = (text: string): string => (/[.!?…][)”"']*$/.test(text) ? text : `${text}.`);
 
-/** Whether the error has an action that removes its cause, such as entering another key. */
-export const hasRemedy = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
+/** Whether the message offers an action that removes the cause, such as entering another key. */
+export const offersFix = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
+
+/** Does something of which VS Code shows the errors, such as the text of a document. @throws {Error} with a message for the user */
+export async function withExplainedErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(explainError(error).message, { cause: error });
+  }
+}
 
 /** @param retryTime see `retryTimeOf` */
 function messageOfFault(fault: ApiFault, message: string, retryTime: number | undefined): ErrorMessage {

@@ -1,5 +1,6 @@
 /** The names of the tables of a database, and their files. */
 import type Client from 'pg/lib/client.js';
+import { asNumber } from '../../../api/rules/migrationTables.ts';
 import { withSuperuser, listConnectableDatabases } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { isRewrittenCatalog } from '../wal/catalogChanges.ts';
@@ -27,8 +28,6 @@ export interface TableNames {
   readonly files: ReadonlyMap<number, number>;
   readonly schemas: ReadonlyMap<number, string>;
 }
-
-const asNumber = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
 
 const CATALOGS = `
   select ${asNumber('oid')} as id, ${asNumber('pg_catalog.pg_relation_filenode(oid)')} as file

@@ -55,5 +55,5 @@ export class MessageSplitter {
   }
 }
 
-/** The texts of a body that are ended by a zero byte, from a position on. */
-export const splitAtZeroBytes = (body: Buffer, from = 0): string[] => body.toString('utf8', from).split('\0');
+/** The texts of a body that are ended by a zero byte. */
+export const splitAtZeroBytes = (body: Buffer): string[] => body.toString().split('\0');

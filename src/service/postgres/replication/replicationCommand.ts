@@ -4,6 +4,7 @@
  * session, which has no other commands of replication.
  */
 import { ClientRefusal } from '../network/refusal.ts';
+import { quoteName, quoteText } from '../../../base/sql/quote.ts';
 
 /** A command of a client for logical replication. Its `text` is passed to the process that sends changes. */
 export type ReplicationCommand =
@@ -56,9 +57,6 @@ function splitTokens(sql: string): Token[] | undefined {
   }
   return tokens;
 }
-
-const quotedIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-const quotedLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Takes tokens from the left. @throws {ClientRefusal} if another one follows */
 class Reader {
@@ -138,7 +136,7 @@ const COMMANDS = new Map<string, (reader: Reader) => ReplicationCommand>([
 function readDrop(reader: Reader): ReplicationCommand {
   const slot = reader.take('word', 'name');
   const wait = reader.takes('wait') ? ' WAIT' : '';
-  return { kind: 'drop', slot, text: `DROP_REPLICATION_SLOT ${quotedIdentifier(slot)}${wait}` };
+  return { kind: 'drop', slot, text: `DROP_REPLICATION_SLOT ${quoteName(slot)}${wait}` };
 }
 
 function readCreation(reader: Reader): ReplicationCommand {
@@ -149,7 +147,7 @@ function readCreation(reader: Reader): ReplicationCommand {
   if (!PLUGINS.includes(plugin))
     throw new ClientRefusal(
       '0A000',
-      `the output plugin ${quotedIdentifier(plugin)} isn't there: ${PLUGINS.join(', ')} are`,
+      `the output plugin ${quoteName(plugin)} isn't there: ${PLUGINS.join(', ')} are`,
     );
   const legacy: [string, string | undefined][] = [];
   for (let word = reader.option('word'); word !== undefined; word = reader.option('word'))
@@ -162,12 +160,12 @@ function readCreation(reader: Reader): ReplicationCommand {
     // Newer clients write out the default of `failover`.
     else if (name !== 'failover' || value !== 'false') throw notServedRefusal();
   const usesSnapshot = snapshot === 'use';
-  const options = `(SNAPSHOT ${quotedLiteral(usesSnapshot ? 'export' : snapshot)}${twoPhase})`;
+  const options = `(SNAPSHOT ${quoteText(usesSnapshot ? 'export' : snapshot)}${twoPhase})`;
   return {
     kind: 'create',
     usesSnapshot,
-    undo: `DROP_REPLICATION_SLOT ${quotedIdentifier(slot)}`,
-    text: `CREATE_REPLICATION_SLOT ${quotedIdentifier(slot)}${temporary} LOGICAL ${quotedIdentifier(plugin)} ${options}`,
+    undo: `DROP_REPLICATION_SLOT ${quoteName(slot)}`,
+    text: `CREATE_REPLICATION_SLOT ${quoteName(slot)}${temporary} LOGICAL ${quoteName(plugin)} ${options}`,
   };
 }
 
@@ -188,11 +186,11 @@ function readStart(reader: Reader): ReplicationCommand {
   const options = reader
     .options()
     .map(([name, value]) =>
-      value === undefined ? quotedIdentifier(name) : `${quotedIdentifier(name)} ${quotedLiteral(value)}`,
+      value === undefined ? quoteName(name) : `${quoteName(name)} ${quoteText(value)}`,
     );
   const list = options.length === 0 ? '' : ` (${options.join(', ')})`;
   return {
     kind: 'start',
-    text: `START_REPLICATION SLOT ${quotedIdentifier(slot)} LOGICAL ${position}${list}`,
+    text: `START_REPLICATION SLOT ${quoteName(slot)} LOGICAL ${position}${list}`,
   };
 }

@@ -29,6 +29,7 @@ import { runProgram } from '../server/runProgram.ts';
 import { hasAccount, missingAccountMessage } from './systemAccount.ts';
 import { runOnServer, runSingleUser, runStatements } from './runStatements.ts';
 import type { EngineStorage } from '../storage/storage.ts';
+import { quoteName } from '../../../base/sql/quote.ts';
 
 /** Each login needs a password, because the gateway forwards connections of any local user. */
 const PG_HBA = `# Written by the service.
@@ -188,16 +189,14 @@ export async function createRootData(
   });
 }
 
+/** The control plane rejects names with control characters, which could end the line of a statement. */
 function ownerStatements({ role, password, database }: OwnerLogin): string[] {
   const statements = [`ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`];
-  if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${quotedIdentifier(role)}`);
+  if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${quoteName(role)}`);
   if (database !== BRANCH_DATABASE)
-    statements.push(`ALTER DATABASE ${BRANCH_DATABASE} RENAME TO ${quotedIdentifier(database)}`);
+    statements.push(`ALTER DATABASE ${BRANCH_DATABASE} RENAME TO ${quoteName(database)}`);
   return statements;
 }
-
-/** The control plane rejects control characters, which could end the line of a statement. */
-const quotedIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 export const clusterArguments = (major: number) => [

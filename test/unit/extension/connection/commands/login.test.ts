@@ -8,7 +8,7 @@ import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../help
 import { CodedError, computeRecord, type Script } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
-const { hasRemedy } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
+const { offersFix } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 const { askForLogin, proposedOrChosenLogin, proposedLogin, loadCatalog } =
   await import('../../../../../src/extension/connection/commands/login.ts');
 
@@ -102,7 +102,7 @@ describe('askForLogin and knownLogin', () => {
     it(`reports what the user can remedy (${JSON.stringify(answer)}), even if a role was used before`, async () => {
       await connectionDefaults.remember('shop', used);
       store.service.script = () => answer;
-      await assert.rejects(find(), hasRemedy);
+      await assert.rejects(find(), offersFix);
     });
 
   it('reports that the service is not reachable only if nothing was used before', async () => {
