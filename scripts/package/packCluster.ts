@@ -11,7 +11,7 @@ import {
   chooseBinaries,
   PACKED_CLUSTER_IN_CLONE,
   findPrograms,
-  PACKED_MAJOR,
+  PACKED_CLUSTER_MAJOR,
 } from '../../src/service/postgres/server/programs.ts';
 import type { ClusterIndex } from '../../src/service/postgres/template/packedCluster.ts';
 import { clusterArguments, removeRelationMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
@@ -36,7 +36,7 @@ const LEFT_OUT = /^(?:postgresql\.conf|pg_hba\.conf|pg_stat\/.*)$/;
 
 const binaries = chooseBinaries(findPrograms(undefined));
 if (typeof binaries === 'string') throw new Error(binaries);
-if (binaries.major !== PACKED_MAJOR) throw new Error(`Postgres ${binaries.major} instead of ${PACKED_MAJOR}`);
+if (binaries.major !== PACKED_CLUSTER_MAJOR) throw new Error(`Postgres ${binaries.major} instead of ${PACKED_CLUSTER_MAJOR}`);
 const account = process.getuid?.() === 0 ? findNobody() : undefined;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-cluster-'));
 if (account !== undefined) chownSync(folder, account.uid, account.gid);

@@ -103,7 +103,7 @@ export class BranchCalls {
   ) {
     const path = `${branchPath(projectId, id)}/changes`;
     const reply = await this.#http.getIfOffered(path, { table: table.join('/') }, options);
-    return reply && records.parseTransactions(fieldsOf(reply.json)['transactions']);
+    return reply && records.parseTableTransactions(fieldsOf(reply.json)['transactions']);
   }
 
   /**

@@ -1,4 +1,6 @@
-/** Returns the text as one line of limited length, with single spaces. Apart from `sanitize.ts`, which is loaded at activation. */
+// Not in `sanitize.ts`, which is loaded at activation, when this isn't needed.
+
+/** Returns the text as one line of limited length, with single spaces. */
 export function shortLine(text: string, maxLength: number): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;

@@ -10,18 +10,18 @@ export function createDataFolder(folder: string, mode = 0o700): void {
     mkdirSync(folder, { recursive: true, mode });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const reason = systemReason(findFolderProblem(folder) ?? error);
+    const reason = systemReason(createOneByOne(folder) ?? error);
     throw new Error(`Cannot use the data directory ${folder}: ${reason}`, { cause: error });
   }
 }
 
 /**
- * Node reports ENOENT for several folders, whatever the reason. The first one that can't be created shows it: a file in its place, a
- * read-only file system, or a name that Windows doesn't allow.
+ * Creates a folder and each missing one above it one at a time, because Node reports ENOENT for several, whatever the reason.
+ * @returns why the first one can't be created: a file in its place, a read-only file system, or a name that Windows doesn't allow
  */
-function findFolderProblem(folder: string): unknown {
+function createOneByOne(folder: string): unknown {
   const parent = path.dirname(folder);
-  const reason = parent === folder ? undefined : findFolderProblem(parent);
+  const reason = parent === folder ? undefined : createOneByOne(parent);
   if (reason !== undefined) return reason;
   try {
     const found = statSync(folder, { throwIfNoEntry: false });

@@ -1,7 +1,7 @@
 /** The report of a rehearsal for GitHub Actions: an annotation for each sentence, and all of it in the summary of the job. */
 import { appendFileSync } from 'node:fs';
 import type { RehearsalReport } from '../rehearsal/report.ts';
-import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
+import { ENGLISH_TEXTS, plainReportText } from '../rehearsal/text/terminalReport.ts';
 import type { Verdict } from '../rehearsal/verdict.ts';
 
 const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: 'warning', failed: 'error' };
@@ -20,7 +20,7 @@ export const warningAnnotation = (text: string): string =>
 
 /** Markdown. A block of indented text needs no escapes. */
 export const githubJobSummary = (heading: string, report: RehearsalReport): string =>
-  `### ${heading}\n\n${terminalText(report).replaceAll(/^/gm, '    ')}\n\n`;
+  `### ${heading}\n\n${plainReportText(report).replaceAll(/^/gm, '    ')}\n\n`;
 
 /** Escapes text as GitHub's own toolkit does. */
 const escapeCommand = (text: string): string =>

@@ -4,7 +4,7 @@ import type { BranchCopy } from '../rehearsal/branchCopy.ts';
 import { COPY_NAME_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
 import { rehearse } from '../rehearsal/rehearse.ts';
 import { DEFAULT_LONGEST_LOCK } from '../rehearsal/report.ts';
-import { ENGLISH_TEXTS, terminalText } from '../rehearsal/text/terminalReport.ts';
+import { ENGLISH_TEXTS, plainReportText } from '../rehearsal/text/terminalReport.ts';
 import { migrationSteps, type MigrationToRehearse } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { ServiceApi, Branch } from './api.ts';
@@ -63,7 +63,7 @@ export async function rehearseCommand(
   const sentences = ENGLISH_TEXTS.verdictSentences(report);
   const text = json
     ? JSON.stringify({ ...report, sentences }, undefined, 2)
-    : `${heading}.\n${terminalText(report)}`;
+    : `${heading}.\n${plainReportText(report)}`;
   process.stdout.write(`${text}\n`);
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = process.env;
   if (GITHUB_ACTIONS === 'true') process.stderr.write(reportToGitHub(report, summary, GITHUB_STEP_SUMMARY));

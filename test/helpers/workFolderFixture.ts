@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { createGitRunner } from '../../src/base/git/runGit.ts';
-import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
+import { getVariable, changeOfVariable } from '../../src/extension/envFile/dotEnv.ts';
 import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
 import { readUserFile } from '../../src/base/files.ts';
@@ -147,7 +147,7 @@ export class WorkFolderFixture {
 
   write(value: string): void {
     const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '';
-    const { start, end, text: inserted } = setVariable(text, 'DATABASE_URL', value);
+    const { start, end, text: inserted } = changeOfVariable(text, 'DATABASE_URL', value);
     writeFileSync(this.#file, text.slice(0, start) + inserted + text.slice(end));
   }
 

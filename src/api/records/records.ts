@@ -180,7 +180,7 @@ export const Operation = z.object({
 export type Operation = z.infer<typeof Operation>;
 
 /** A session of a compute, or a prepared transaction: see `SESSIONS_QUERY`. Durations in seconds. */
-export const Session = z.object({
+export const PostgresSession = z.object({
   id: text,
   type: z.nullish(text),
   application: z.nullish(text),
@@ -199,13 +199,13 @@ export const Session = z.object({
   transaction_for: z.nullish(number),
   state_for: z.nullish(number),
 });
-export type Session = z.infer<typeof Session>;
+export type PostgresSession = z.infer<typeof PostgresSession>;
 
 /** The readable items of a list. */
 const parseReadable = <T>(list: unknown, item: z.ZodMiniType<T>): readonly T[] =>
   Array.isArray(list) ? list.flatMap((each) => item.safeParse(each).data ?? []) : [];
 
-export const parseSessions = (list: unknown): readonly Session[] => parseReadable(list, Session);
+export const parsePostgresSessions = (list: unknown): readonly PostgresSession[] => parseReadable(list, PostgresSession);
 
 /** What only the local service knows of an active compute. Clients of PgBouncer aren't activity while they do nothing. */
 export const PooledActivity = z.object({
@@ -252,7 +252,7 @@ const TableTransaction = z.object({
 });
 export type TableTransaction = z.infer<typeof TableTransaction>;
 
-export const parseTransactions = (list: unknown): readonly TableTransaction[] =>
+export const parseTableTransactions = (list: unknown): readonly TableTransaction[] =>
   parseReadable(list, TableTransaction);
 
 /** A series of transactions that have changed the schema, or have deleted many rows. Only the local service knows it. */

@@ -5,6 +5,9 @@ export const MAX_NAME_LENGTH = 256;
 /** The longest name of a compute or API key. */
 export const MAX_SHORT_NAME_LENGTH = 64;
 
-/** Postgres can't store NUL, and no program can show the other control characters. */
+/**
+ * Whether a text can be a name: not blank, not too long, and without control characters. Postgres can't store NUL, and the others
+ * can't be seen in lists.
+ */
 export const isName = (text: string, maxLength = MAX_NAME_LENGTH): boolean =>
   text.length <= maxLength && text.trim() !== '' && !/\p{Cc}/u.test(text);

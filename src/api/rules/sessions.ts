@@ -4,7 +4,7 @@
 export const ACTIVITY_APPLICATION = 'Hosted Postgres activity';
 
 /**
- * Returns one JSON array in `sessions`: of each session the fields of the record `Session`. Contains no text of a statement
+ * Returns one JSON array in `sessions`: of each session the fields of the record `PostgresSession`. Contains no text of a statement
  * but its first word, because statements have values. Each name and operator is qualified, so that nothing of a user runs.
  */
 export const SESSIONS_QUERY = `

@@ -121,11 +121,15 @@ export class SqlScript {
     return isEnd;
   }
 
-  /** Only the character behind the backslash belongs to the text. */
+  /**
+   * Drops the backslash. What `\;` ends is one of several statements that psql sends together, so that the words of another one
+   * follow.
+   */
   #addEscaped(statement: Statement, start: number): void {
     statement.parts.push(this.#text.slice(statement.partStart, start));
     statement.partStart = start + 1;
-    if (this.#text[start + 1] !== ';' || this.#parentheses > 0 || this.#bodies > 0) return;
+    const isEnd = this.#text[start + 1] === ';' && this.#parentheses === 0 && this.#bodies === 0;
+    if (!isEnd) return;
     statement.copies += Number(isCopyFromStdin(this.#words));
     this.#words = [];
   }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { changeFile } from '../../base/changeFile.ts';
 import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../../base/files.ts';
 import type { RunGit } from '../../base/git/runGit.ts';
-import { applyReplacement, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
+import { applyReplacement, decodeText, getVariable, changeOfVariable } from '../envFile/dotEnv.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { readIgnoreState } from '../envFile/gitIgnored.ts';
 
@@ -46,7 +46,7 @@ async function writeUrl(request: AgentEnvRequest, url: string): Promise<void> {
   let isChanged = false;
   const change = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
     const text = decodeFile(request, bytes);
-    const replacement = setVariable(text, variable, url);
+    const replacement = changeOfVariable(text, variable, url);
     const after = applyReplacement(text, () => replacement);
     isChanged = after !== text && valueInText(text, variable) !== value;
     if (isChanged) return undefined;

@@ -70,8 +70,11 @@ export function parseDetailsUri({ query }: { readonly query: string }) {
   return { account, node: asDetailsNode(value), isLog: shows === 'log' };
 }
 
-/** @throws {AccountSwitchedError} unless the document is of the current account */
-export async function requireOwner(
+/**
+ * The node of a document and the connection of its account. Waits until the account has been read.
+ * @throws {AccountSwitchedError} if another account is connected
+ */
+export async function requireDocumentNode(
   { session }: Pick<DetailsDependencies, 'session'>,
   uri: { readonly query: string },
 ) {
@@ -92,7 +95,7 @@ export async function readServerLog(
   deps: Pick<DetailsDependencies, 'session'>,
   uri: { readonly query: string },
 ): Promise<readonly string[] | undefined> {
-  const { connection, node } = await requireOwner(deps, uri);
+  const { connection, node } = await requireDocumentNode(deps, uri);
   if (node.kind !== 'compute') return undefined;
   const client = await connection.client();
   return await client.findServerLog(node.projectId, node.computeId, { signal: connection.signal });
@@ -113,7 +116,7 @@ export async function readDetails(
   deps: DetailsDependencies,
   uri: { readonly query: string },
 ): Promise<Details | undefined> {
-  const { node } = await requireOwner(deps, uri);
+  const { node } = await requireDocumentNode(deps, uri);
   const record = await readRecord(deps, node);
   if (record === undefined) return undefined;
   const compute =

@@ -11,7 +11,7 @@ import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
 import { computeStatus, postgresSettings } from '../inventory/computeStatus.ts';
 import {
-  listOperations,
+  tryListOperations,
   type ChangeSender,
   type ServiceChange,
   type SendOptions,
@@ -93,7 +93,7 @@ export class ComputeActions {
     after: Compute,
   ): Promise<boolean> {
     const { connection } = this.#session;
-    const operations = connection && (await listOperations(connection, projectId));
+    const operations = connection && (await tryListOperations(connection, projectId));
     const known = Date.parse(String(before?.updated_at));
     if (operations === undefined || Number.isNaN(known)) return isRestarting(before, after);
     return operations.some(

@@ -1,5 +1,5 @@
 /** Asks a compute for its sessions. That counts as a use of it at the public service. */
-import { parseSessions, type Session } from '../../api/records/records.ts';
+import { parsePostgresSessions, type PostgresSession } from '../../api/records/records.ts';
 import { ACTIVITY_APPLICATION, SESSIONS_QUERY } from '../../api/rules/sessions.ts';
 import { withSession, type BranchLogin, type SessionOptions } from '../database/sql/sqlSession.ts';
 
@@ -13,13 +13,13 @@ const READING: SessionOptions = {
 };
 
 /** @throws {Error} from Postgres or the network */
-export const readSessions = async (login: BranchLogin, signal: AbortSignal): Promise<readonly Session[]> =>
+export const readSessions = async (login: BranchLogin, signal: AbortSignal): Promise<readonly PostgresSession[]> =>
   await withSession(
     login,
     READING,
     AbortSignal.any([signal, AbortSignal.timeout(LIMIT_SECONDS * 1000)]),
     async (client) => {
       const { rows } = await client.query<{ sessions: unknown }>(SESSIONS_QUERY);
-      return parseSessions(rows[0]?.sessions);
+      return parsePostgresSessions(rows[0]?.sessions);
     },
   );

@@ -3,7 +3,7 @@
  * the rules are many. The public service counts a client that runs a statement or has a transaction open, and otherwise the
  * time of the last statement. The local service counts each open connection.
  */
-import type { Compute, Operation, Session } from '../../api/records/records.ts';
+import type { Compute, Operation, PostgresSession } from '../../api/records/records.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspendDelay.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import { computeStatus, computeSizeRange } from '../inventory/computeStatus.ts';
@@ -19,7 +19,7 @@ import { isEndedOperation } from '../operations/pendingChange.ts';
 export interface ActivityFacts extends KnownOperations {
   readonly compute: Compute;
   /** Undefined if they weren't asked for. */
-  readonly sessions?: readonly Session[] | undefined;
+  readonly sessions?: readonly PostgresSession[] | undefined;
   /** Clients of PgBouncer; only the local service knows them. */
   readonly pooledClients?: number | undefined;
 }
@@ -65,7 +65,7 @@ export interface WhyActive {
   readonly cause: ActivityCause;
   readonly isReplica: boolean;
   /** The session that is the cause. */
-  readonly session?: Session | undefined;
+  readonly session?: PostgresSession | undefined;
   /** The program that has opened it, if it is on this machine. */
   readonly client?: ClientProcess | undefined;
   /** How many client sessions there are. */
@@ -154,7 +154,7 @@ function stateCause({ compute }: ActivityFacts): ActivityCause | undefined {
 }
 
 /** Seconds since the compute was last used, by its record and its sessions. */
-function lastUsed({ compute, now }: ActivityFacts, clients: readonly Session[] = []): number | undefined {
+function lastUsed({ compute, now }: ActivityFacts, clients: readonly PostgresSession[] = []): number | undefined {
   const recorded = Date.parse(compute.last_active ?? '');
   const all = clients.flatMap(({ state_for }) => state_for ?? []);
   if (!Number.isNaN(recorded)) all.push((now - recorded) / 1000);
@@ -163,22 +163,22 @@ function lastUsed({ compute, now }: ActivityFacts, clients: readonly Session[] =
 
 interface Found<C extends ActivityCause = ActivityCause> {
   readonly cause: C;
-  readonly session?: Session | undefined;
+  readonly session?: PostgresSession | undefined;
 }
 
 /** What keeps the compute active now. If there are several causes, the most certain one. */
 function holdingCause(
   { compute, operations, sessions = [], pooledClients = 0 }: ActivityFacts,
-  clients: readonly Session[],
+  clients: readonly PostgresSession[],
   delay: number,
 ): Found<HoldingCause> | undefined {
   const isLocal = isLocalCompute(compute);
   const find = (
     cause: HoldingCause,
     duration: 'transaction_for' | 'state_for',
-    matches: (session: Session) => boolean,
+    matches: (session: PostgresSession) => boolean,
   ) => {
-    const byDuration = (a: Session, b: Session) => (b[duration] ?? 0) - (a[duration] ?? 0);
+    const byDuration = (a: PostgresSession, b: PostgresSession) => (b[duration] ?? 0) - (a[duration] ?? 0);
     const [session] = clients.filter(matches).toSorted(byDuration);
     return session && { cause, session };
   };
@@ -195,7 +195,7 @@ function holdingCause(
   if (working !== undefined) return working;
   const isPooled = pooledClients > 0 && clients.every(({ state_for }) => (state_for ?? 0) <= POOLED_SESSION);
   if (isPooled) return undefined;
-  const polls = ({ state_for, connected_for }: Session) =>
+  const polls = ({ state_for, connected_for }: PostgresSession) =>
     (state_for ?? Infinity) < Math.min(delay, RECENT_USE_MILLISECONDS / 1000) &&
     (connected_for ?? 0) >= 2 * delay;
   const idle =
@@ -212,15 +212,15 @@ function holdingCause(
 const AGENT = /\b(?:agent|mcp|claude|codex|copilot|cursor)\b/i;
 const CRON = /\bpg_cron\b|\bcron\b/i;
 
-const isCounted = ({ state }: Session, isLocal: boolean): boolean => isLocal || state !== 'idle';
+const isCounted = ({ state }: PostgresSession, isLocal: boolean): boolean => isLocal || state !== 'idle';
 
-const isCopying = ({ command, application }: Session): boolean =>
+const isCopying = ({ command, application }: PostgresSession): boolean =>
   command === 'COPY' || /^pg_(?:dump|dumpall|restore|basebackup)$/.test(application ?? '');
 
 /** The public service counts only the last statement of an idle session. */
 const ONLY_LOCAL: readonly HoldingCause[] = ['listen', 'psql', 'idleSession'];
 
-function mostCommon(clients: readonly Session[]): Session | undefined {
+function mostCommon(clients: readonly PostgresSession[]): PostgresSession | undefined {
   const groups = [...Map.groupBy(clients, ({ application, role }) => application || role).values()];
   return groups.sort((a, b) => b.length - a.length)[0]?.[0];
 }

@@ -1,5 +1,5 @@
 /** Finds out why a compute is active without waking it: at most one request, and at a hosted service one statement. */
-import type { Compute, Session } from '../../api/records/records.ts';
+import type { Compute, PostgresSession } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import type { Translator } from '../../base/translator.ts';
@@ -62,7 +62,7 @@ async function loadFacts(
 /** Returns the program that opened a session of a local compute. */
 async function findClient(
   compute: Compute,
-  session: Session | undefined,
+  session: PostgresSession | undefined,
   signal: AbortSignal,
 ): Promise<ClientProcess | undefined> {
   const clientPort = session?.client_port ?? undefined;
@@ -82,7 +82,7 @@ async function askPostgres(
   connection: AccountConnection,
   compute: Compute,
   signal: AbortSignal,
-): Promise<readonly Session[] | undefined> {
+): Promise<readonly PostgresSession[] | undefined> {
   const login = await findComputeLogin(connection, compute, { signal });
   if (login.missing !== undefined) return undefined;
   // Loads `pg`, which most windows never need.

@@ -1,5 +1,5 @@
 /** Why a compute is active, in one line. Plain code with the language as a parameter, because agents read English. */
-import type { Session } from '../../api/records/records.ts';
+import type { PostgresSession } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import type { Translator } from '../../base/translator.ts';
 import { TIME_UNITS } from '../window/timeUnits.ts';
@@ -113,7 +113,7 @@ function causeText(why: WhyActive, l10n: Translator): string {
   return texts[cause]?.() ?? '';
 }
 
-function replicationText(who: string, session: Session | undefined, l10n: Translator): string {
+function replicationText(who: string, session: PostgresSession | undefined, l10n: Translator): string {
   const { slot, lag } = session ?? {};
   if (!slot || typeof lag !== 'number') return l10n.t('logical replication to {0}', who);
   const format = new Intl.NumberFormat(l10n.language, { ...ONE_DIGIT, style: 'unit', unit: 'megabyte' });
@@ -126,7 +126,7 @@ function replicationText(who: string, session: Session | undefined, l10n: Transl
 }
 
 /** Names a session by its application, or else by its role. */
-function sessionText({ id, type, application, role }: Session, l10n: Translator): string {
+function sessionText({ id, type, application, role }: PostgresSession, l10n: Translator): string {
   const name = sanitize(application ?? '', 60);
   if (type === 'prepared transaction') return `“${sanitize(id, 60)}”`;
   if (name !== '') return l10n.t('session “{0}”', name);

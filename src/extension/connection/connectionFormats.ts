@@ -9,7 +9,7 @@ import {
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import { percentEncode } from '../../api/addresses/databaseUrl.ts';
 import { splitHost } from '../../api/addresses/host.ts';
-import { setVariable } from '../envFile/dotEnv.ts';
+import { changeOfVariable } from '../envFile/dotEnv.ts';
 
 /** `host` is the direct or the pooled host, as the user chose. */
 export interface FormatParts extends ConnectionStringParts {
@@ -123,7 +123,7 @@ function serverlessCall(parts: ConnectionStringParts): string {
 /** The names that Prisma, Drizzle and the service's command line use. */
 function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string {
   const line = (name: string, host: string) =>
-    setVariable('', name, connectionString({ ...parts, host })).text;
+    changeOfVariable('', name, connectionString({ ...parts, host })).text;
   if (pooled === undefined) return line('DATABASE_URL', direct);
   return line('DATABASE_URL', pooled) + line('DATABASE_URL_UNPOOLED', direct);
 }

@@ -31,8 +31,8 @@ interface ValueChange extends Replacement {
   readonly isRequoted: boolean;
 }
 
-/** Changes the last assignment, which is the effective one, or adds a line at the end. */
-export function setVariable(file: string, name: string, value: string): ValueChange {
+/** Returns the change of the last assignment, which is the effective one, or of a new line at the end. */
+export function changeOfVariable(file: string, name: string, value: string): ValueChange {
   const last = lastValue(file, name);
   if (last === undefined) return { ...appendLine(file, `${name}=${quoteValue(value)}`), isRequoted: false };
   const { start, end, quote } = last;
@@ -63,7 +63,7 @@ export function setVariables(
   if (!changes.every(isCurrent)) return undefined;
   let [text, isRequoted] = [file, false];
   for (const { name, after } of changes) {
-    const change = setVariable(text, name, after);
+    const change = changeOfVariable(text, name, after);
     isRequoted ||= change.isRequoted;
     text = applyReplacement(text, () => change);
   }

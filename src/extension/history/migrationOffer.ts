@@ -77,22 +77,29 @@ export function findLaterMigrations(
 
 type Before = Pick<TableTransaction, 'before' | 'lsn'>;
 
-/** Whether one isn't earlier. Where both have positions, these count: times aren't ordered if the clock was wrong. */
-export function isNotEarlierMoment(moment: Before, other: Before): boolean {
-  const [position, start] = [moment, other].map(({ lsn }) =>
-    lsn?.split('/').map((half) => parseInt(half, 16)),
-  );
-  if (position === undefined || start === undefined)
-    return Date.parse(moment.before) >= Date.parse(other.before);
-  const [[high = 0, low = 0], [startHigh = 0, startLow = 0]] = [position, start];
-  return high === startHigh ? low >= startLow : high > startHigh;
+/**
+ * Whether `moment` is at or after `other`. If both have positions, these are compared, because times aren't ordered if the clock was
+ * wrong.
+ */
+export function isAtOrAfter(moment: Before, other: Before): boolean {
+  const [position, otherPosition] = [positionOf(moment), positionOf(other)];
+  return position === undefined || otherPosition === undefined
+    ? Date.parse(moment.before) >= Date.parse(other.before)
+    : position >= otherPosition;
 }
 
+function positionOf({ lsn }: Before): bigint | undefined {
+  const [high, low] = lsn?.split('/') ?? [];
+  return high === undefined || low === undefined ? undefined : (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
+}
+
+/** @returns undefined if the log doesn't have all rows, or if the first migration may have run just before its row was written */
 function momentBeforeFirst(
   { rows, areNotedFirst }: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
-  [first, ...others]: readonly TableTransaction[],
+  transactions: readonly TableTransaction[],
 ): string | undefined {
+  const [first] = transactions;
   if (first === undefined || (first.late && !areNotedFirst)) return undefined;
-  const known = new Set([first, ...others].flatMap(({ ids }) => ids));
+  const known = new Set(transactions.flatMap(({ ids }) => ids));
   return rows.every(({ transaction }) => known.has(transaction)) ? first.before : undefined;
 }

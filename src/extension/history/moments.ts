@@ -10,7 +10,7 @@ import type { Marker } from './markers.ts';
 type MomentKind =
   /** @property name the branch with the data from before the last undo */
   | { readonly kind: 'undo'; readonly name: string }
-  /** @property changes how many changes of this agent followed it closely, itself included */
+  /** @property changes for the first of a series of this agent's changes, how many the series has; otherwise 1 */
   | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
   | { readonly kind: 'program' | 'mark'; readonly text: string }
   | ({ readonly kind: 'schema' } & Omit<SchemaChange, 'before' | 'lsn'>)

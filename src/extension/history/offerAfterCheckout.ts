@@ -15,7 +15,7 @@ import { readHeadLog } from './headLog.ts';
 import type { Markers } from './markers.ts';
 import type { AppliedMigrations } from './appliedMigrations.ts';
 import { areUnchangedSince, readMigrationFiles } from './migrationFiles.ts';
-import { findLaterMigrations, isNotEarlierMoment, removedMigrations } from './migrationOffer.ts';
+import { findLaterMigrations, isAtOrAfter, removedMigrations } from './migrationOffer.ts';
 import { earliestMoment, restoreSourceAt } from './moments.ts';
 import { type RestoreSource } from '../account/refs.ts';
 
@@ -74,7 +74,7 @@ export async function offerAfterCheckout(
   if (found === undefined) return undefined;
   // Another program has applied migrations since then.
   for (const table of tables)
-    if (table !== own.applied && (await read(table)).some((each) => isNotEarlierMoment(each, found)))
+    if (table !== own.applied && (await read(table)).some((each) => isAtOrAfter(each, found)))
       return undefined;
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
   const earliest = earliestMoment(history);

@@ -24,7 +24,7 @@ export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): 
   const trimmed = text.trim();
   if (LSN.test(trimmed)) return { lsn: trimmed.toUpperCase() };
   const in24h = in24Hours(trimmed);
-  const time = timeBefore(trimmed, now) ?? clockTime(in24h, now) ?? fullTime(in24h);
+  const time = timeAgo(trimmed, now) ?? clockTime(in24h, now) ?? fullTime(in24h);
   if (time === undefined) return undefined;
   if (Number.isNaN(time)) return { problem: 'skipped' };
   if (time > now) return { problem: 'future' };
@@ -41,18 +41,23 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/(?<=h(?:ours?)? ?)\d+$/gi, '$&m'],
 ];
 
-function timeBefore(text: string, now: number): number | undefined {
+/** The time that is so long ago, such as `20 min ago` or `vor 1 h 30`. */
+function timeAgo(text: string, now: number): number | undefined {
   const [, span = ''] = /^(?:vor )?(.*?)(?: ago)?$/i.exec(text) ?? [];
   // Digits with a point, such as 14.30, are a time of day.
-  if (/^\d+\.\d+$/.test(span)) return undefined;
+  const seconds = /^\d+\.\d+$/.test(span) ? undefined : secondsOf(span);
+  return seconds === undefined ? undefined : now - 1000 * seconds;
+}
+
+function secondsOf(span: string): number | undefined {
   const inEnglish = UNITS.reduce((known, [unit, letter]) => known.replace(unit, letter), span);
   const parts = inEnglish.match(/\d+(?:[.,]\d+)?\s*[a-z]*/gi) ?? [];
-  if (parts.length === 0 || parts.join('') !== inEnglish.replace(/(?<=[a-z])[\s,]+/gi, '')) return undefined;
-  if (parts.length > 1 && parts.some((part) => !/[a-z]/i.test(part))) return undefined;
+  const hasOnlyParts = parts.join('') === inEnglish.replace(/(?<=[a-z])[\s,]+/gi, '');
+  const hasAllUnits = parts.length === 1 || parts.every((part) => /[a-z]/i.test(part));
+  if (parts.length === 0 || !hasOnlyParts || !hasAllUnits) return undefined;
   const delays = parts.map((part) => parseDelay(part, MAX_AGE));
-  const seconds = delays.map((delay) => (delay !== undefined && 'seconds' in delay ? delay.seconds : NaN));
-  const time = now - 1000 * seconds.reduce((sum, each) => sum + each, 0);
-  return Number.isNaN(time) ? undefined : time;
+  const seconds = delays.flatMap((delay) => (delay !== undefined && 'seconds' in delay ? delay.seconds : []));
+  return seconds.length === parts.length ? seconds.reduce((sum, each) => sum + each, 0) : undefined;
 }
 
 /** `2:32 pm` becomes `14:32`. Other text stays as it is. */

@@ -52,7 +52,8 @@ export function keptForUndo(
   if (!branch?.restored_as || branch.restore_status) return undefined;
   const of = branches.get(projectId, branch.restored_as);
   const times = [branch, of].map((each) => Date.parse(each?.created_at ?? '') || 0);
-  // A snapshot replaces the branch by a new one. To go back to a time creates the branch with the data from before.
+  // The undo created one of the two. A snapshot is restored as a new branch. To go back to a time creates the branch that keeps the
+  // data from before. So the later creation is the undo.
   return { of, time: Math.max(...times) };
 }
 

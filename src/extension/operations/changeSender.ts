@@ -55,8 +55,8 @@ export interface ServiceChange {
 /** Operations that are read to find those of a change. */
 const NEWEST = 50;
 
-/** The newest operations of a project. Undefined if the service doesn't list them. */
-export const listOperations = async (
+/** The newest operations of a project; undefined if the service doesn't list them or they can't be read. Never rejects. */
+export const tryListOperations = async (
   connection: AccountConnection,
   projectId: string,
 ): Promise<readonly Operation[] | undefined> => {
@@ -161,7 +161,7 @@ export class ChangeSender {
   ): Promise<boolean> {
     const target = targetResource(request, records);
     if (target === undefined) return false;
-    const operations = await listOperations(connection, target.projectId);
+    const operations = await tryListOperations(connection, target.projectId);
     const { verb } = request;
     return this.#tracker.follow(verb, target, operations?.filter((each) => concerns(each, target)) ?? []);
   }

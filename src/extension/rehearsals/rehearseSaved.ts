@@ -31,7 +31,7 @@ export interface SavedRehearsal {
   readonly failure: string | undefined;
 }
 
-export interface SavedFile {
+export interface FileToRehearse {
   readonly work: WorkFolder;
   readonly file: string;
   /** Whether the user has rehearsed it. */
@@ -41,7 +41,7 @@ export interface SavedFile {
 /** @returns undefined if the file isn't a migration that could be applied to the branch of its folder. @throws {Error} */
 export async function rehearseSaved(
   deps: SavingDependencies,
-  { work, file, isKnown }: SavedFile,
+  { work, file, isKnown }: FileToRehearse,
   signal: AbortSignal,
 ): Promise<SavedRehearsal | undefined> {
   const found = await loadMigrations(file, isKnown);

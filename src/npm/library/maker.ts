@@ -18,7 +18,7 @@ export interface DatabaseMaker extends ProcessIdentity {
 export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: DatabaseMaker): string =>
   [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), shortHash(uniqueId)].join('_');
 
-/** A regular expression for {@link encodeMaker}. */
+/** A regular expression that matches what {@link encodeMaker} returns. */
 export const MAKER_PATTERN = '[0-9a-z]+_[0-9a-z]+_[0-9a-z]+_[0-9a-f]*';
 
 export function decodeMaker(name: string): DatabaseMaker {

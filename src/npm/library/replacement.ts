@@ -7,8 +7,11 @@ import {
   type ResettableTable,
 } from './databaseState.ts';
 
-/** Adds all tables with foreign keys to them, because they must be emptied together. @returns the roots of partitions */
-export function rootsWithReferencing(
+/**
+ * The roots of the changed tables, and of all tables that reference these by foreign keys, directly or not: they must be emptied
+ * together.
+ */
+export function rootsToEmpty(
   changed: readonly ResettableTable[],
   references: ResettableLayout['references'],
 ): Set<string> {

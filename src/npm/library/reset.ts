@@ -16,7 +16,7 @@ import {
   type TableContents,
   type ResettableTable,
 } from './databaseState.ts';
-import { tableReplacementStatements, sequenceResetStatements, rootsWithReferencing } from './replacement.ts';
+import { tableReplacementStatements, sequenceResetStatements, rootsToEmpty } from './replacement.ts';
 import { closeClient, queryOnOpenClient, type TestClient } from './testClient.ts';
 
 /** The code if there is no database of that name. */
@@ -119,7 +119,7 @@ export class DatabaseReset {
       const [before, after] = [this.#replaced.get(name) ?? state.tables[at], now.tables[at]];
       return before?.rows !== after?.rows || (after?.newest ?? 0) > (before?.newest ?? 0);
     });
-    const roots = rootsWithReferencing(changed, layout.references);
+    const roots = rootsToEmpty(changed, layout.references);
     const tables = layout.tables.filter(({ root }) => roots.has(root));
     for (const { name, problem } of tables)
       if (problem !== null)

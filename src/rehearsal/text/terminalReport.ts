@@ -10,7 +10,7 @@ export const ENGLISH_TEXTS = new ReportTexts(ENGLISH);
 const MAX_STATEMENT = 100;
 
 /** The verdict first, then each statement. */
-export function terminalText(report: RehearsalReport): string {
+export function plainReportText(report: RehearsalReport): string {
   const { wayBack } = report;
   const notes = [
     ...ENGLISH_TEXTS.rewrittenTables(report).map((table) => `Written again: ${table}`),

@@ -35,7 +35,7 @@ import type { PostgresSettings } from './server/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
 import { endedSlotsMessage } from '../../api/rules/endedSlots.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './copies/changeBranchData.ts';
-import { writeSampleBranches } from './template/sampleData.ts';
+import { noteSampleBranches } from './template/sampleData.ts';
 import { BranchData, type ServerDependencies } from './branchData/branchData.ts';
 import { readOrCreateServicePasswords } from './roles/logins.ts';
 import { readSpaceNote } from './history/historySpace.ts';
@@ -234,7 +234,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
       await deleteBranchData(deps, branchId);
       catalogs.forget(branchId);
     },
-    setSampleData: (data) => writeSampleBranches(deps.storage.root, data),
+    setSampleData: (data) => noteSampleBranches(deps.storage.root, data),
     prepareBranch: async ({ id, owner }) => deps.branches.predictCatalog(id, owner),
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrowAsEngineError),
     schema: async (...args) => catalogs.schema(...args).catch(rethrowAsEngineError),

@@ -2,7 +2,7 @@
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { removeFileOrFolder } from './storage/privateFiles.ts';
 import { removeUnrecorded, type EngineStorage } from './storage/storage.ts';
-import { writeSampleBranches } from './template/sampleData.ts';
+import { noteSampleBranches } from './template/sampleData.ts';
 import { chooseFreeAddress } from './server/serverAddress.ts';
 import { stopOrphans } from './server/orphans.ts';
 
@@ -88,7 +88,7 @@ export function createEngineWithoutPostgres(problem: string, storage: EngineStor
     restoreBranch: fail,
     deleteBranch: async (id) => removeFileOrFolder(storage.branch(id)),
     // Postgres may be set up later.
-    setSampleData: (data) => writeSampleBranches(storage.root, data),
+    setSampleData: (data) => noteSampleBranches(storage.root, data),
     prepareBranch: fail,
     catalog: fail,
     readerPassword: fail,

@@ -20,7 +20,7 @@ import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
   ownerWithoutService,
   recordedFolders,
-  recordFolderOwner,
+  recordFolderSource,
   removeWithRecord,
   SYSTEM_STORAGE_FOLDER,
 } from './storageFolder.ts';
@@ -63,15 +63,18 @@ function ensureCopy(folder: string): string {
   // The cluster may be missing in the copy: not each program that uses these binaries has it, and the first one made the copy.
   const cluster = packedClusterFile(folder);
   if (cluster !== undefined) linkFileOnce(cluster, path.join(copy, path.basename(cluster)));
-  recordFolderOwner(copy, folder);
+  recordFolderSource(copy, folder);
   return path.join(copy, path.basename(folder));
 }
 
-/** The name changes when the binaries are replaced. */
+/** What a copy contains. Another text keeps copies of earlier versions from being used. */
+const COPY_FORMAT = ['pg_dump', 'cluster', 'rights'];
+
+/** The name changes when the binaries are replaced or copies get other content. */
 function folderOfCopy(folder: string): string {
   const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
   const version = createHash('sha256')
-    .update(['pg_dump', 'cluster', 'rights', path.dirname(folder), size, mtimeMs, ino].join('\n'))
+    .update([...COPY_FORMAT, path.dirname(folder), size, mtimeMs, ino].join('\n'))
     .digest('hex');
   return path.join(SYSTEM_STORAGE_FOLDER, `programs-${version.slice(0, 10)}`);
 }

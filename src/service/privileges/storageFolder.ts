@@ -57,7 +57,7 @@ export function findOrCreateStorageFolder(dataDir: string, account: UnixAccount)
     account,
   );
   writeFileSync(note, folder, { mode: 0o600 });
-  recordFolderOwner(folder, real);
+  recordFolderSource(folder, real);
   return folder;
 }
 
@@ -78,7 +78,7 @@ function folderInNote(folder: string, dataDir: string, account: UnixAccount): st
       `To start with empty databases, delete ${path.join(dataDir, NOTE)}`;
     throw unusableStartError(message);
   }
-  if (path.dirname(folder) === SYSTEM_STORAGE_FOLDER) recordFolderOwner(folder, dataDir);
+  if (path.dirname(folder) === SYSTEM_STORAGE_FOLDER) recordFolderSource(folder, dataDir);
   return folder;
 }
 
@@ -122,7 +122,8 @@ interface Owner {
 
 const ownerRecordPath = (folder: string): string => `${folder}.json`;
 
-export function recordFolderOwner(folder: string, dataDirectory: string): void {
+/** Records which data directory, or folder of binaries, a folder in the system's folder is for, and that this service uses it. */
+export function recordFolderSource(folder: string, dataDirectory: string): void {
   const owner: Owner = { dataDirectory, service: ownIdentity() };
   writeFileSync(ownerRecordPath(folder), JSON.stringify(owner), { mode: 0o600 });
 }
@@ -133,7 +134,7 @@ function belongsToOtherDataDirectory(folder: string, dataDirectory: string): boo
   return owner !== undefined && owner !== dataDirectory && !isGone(owner);
 }
 
-/** The folders in the system's folder that {@link recordFolderOwner} knows. */
+/** The folders in the system's folder that {@link recordFolderSource} knows. */
 export function recordedFolders(): string[] {
   const names = existsSync(SYSTEM_STORAGE_FOLDER) ? readdirSync(SYSTEM_STORAGE_FOLDER) : [];
   return names
@@ -141,13 +142,13 @@ export function recordedFolders(): string[] {
     .map((name) => path.join(SYSTEM_STORAGE_FOLDER, name.slice(0, -'.json'.length)));
 }
 
-/** Returns the folder that `recordOwner` recorded, unless the service that did so still runs. */
+/** Returns the folder that {@link recordFolderSource} recorded, unless the service that did so still runs. */
 export function ownerWithoutService(folder: string): string | undefined {
   const owner = readOwner(folder);
   return owner === undefined || isRunningSync(owner.service) ? undefined : owner.dataDirectory;
 }
 
-/** Removes a folder with the record of `recordOwner` about it. */
+/** Removes a folder with the record of {@link recordFolderSource} about it. */
 export function removeWithRecord(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   rmSync(ownerRecordPath(folder), { force: true });
@@ -173,7 +174,7 @@ function readOwner(folder: string): Owner | undefined {
   }
 }
 
-/** Only root can write the file, so its other fields are as `recordOwner` wrote them. */
+/** Only root can write the file, so its other fields are as {@link recordFolderSource} wrote them. */
 const isOwner = (value: unknown): value is Owner =>
   typeof value === 'object' &&
   value !== null &&

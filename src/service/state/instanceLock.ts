@@ -150,10 +150,10 @@ function renewLock(lockDescriptor: number, me: LockOwner): void {
 const isOfOtherMachine = ({ host }: LockOwner): boolean => host !== undefined && host !== os.hostname();
 
 /** Whether the lock of the system, which this process has, proves that the owner of `service.lock` has ended. */
-function hasEndedBySystem(owner: LockOwner, me: LockOwner): boolean {
+function isEndProvenByLock(owner: LockOwner, me: LockOwner): boolean {
   if (owner.isLockedBySystem !== true || me.isLockedBySystem !== true) return false;
-  // A container has another host name than its machine. If Linux runs containers, the unique ids of their processes end with
-  // its last start.
+  // A container has another host name than its machine. On Linux, the second part of a unique id is that of the machine's last
+  // start, which its containers share.
   const [theirs, ours] = [owner, me].map(({ uniqueId }) => uniqueId?.split(' ')[1]);
   return theirs === undefined ? !isOfOtherMachine(owner) : theirs === ours;
 }
@@ -168,7 +168,7 @@ async function takeLockIfFree(
   { clock, log }: LockOptions,
 ): Promise<LockOwner | undefined> {
   const owner = readOwner(lock);
-  if (owner === undefined || !isOfOtherMachine(owner) || hasEndedBySystem(owner, me))
+  if (owner === undefined || !isOfOtherMachine(owner) || isEndProvenByLock(owner, me))
     return takeLock(lock, me);
   log(`Waiting ${WATCH_TIME / 1000} s, to see whether a service still runs on the machine ${owner.host}.`);
   const seen = readRenewal(lock);
@@ -217,7 +217,7 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
 }
 
 function mayBeRunning(owner: LockOwner, me: LockOwner, abandoned: LockOwner | undefined): boolean {
-  if (hasEndedBySystem(owner, me)) return false;
+  if (isEndProvenByLock(owner, me)) return false;
   return isOfOtherMachine(owner) ? !isSameIdentity(abandoned, owner) : isRunningSync(owner);
 }
 
@@ -264,7 +264,7 @@ export function findAbandonedDirectories(uid: number | undefined): string[] {
     .filter((folder) => undefinedOnError(() => isAbandoned(folder, uid)) === true);
 }
 
-/** The folder for temporary files is shared: users may not read each other's directories, which come and go at any time. */
+/** @throws for a directory that another user owns, or that is just going away: the folder for temporary files is shared */
 function isAbandoned(folder: string, uid: number | undefined): boolean {
   const stat = lstatSync(folder);
   if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid)) return false;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { downCommandOf } from '../../../src/migrations/migrationTools.ts';
-import { terminalText } from '../../../src/rehearsal/text/terminalReport.ts';
+import { plainReportText } from '../../../src/rehearsal/text/terminalReport.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 import { runStatements } from '../service/postgres/clients.ts';
@@ -47,10 +47,10 @@ describe('The way back of a migration', () => {
     assert.equal(report.verdict, 'safe', verdictSentences(report).join(' '));
     assert.deepEqual(report.wayBack?.left, []);
     assert.match(
-      terminalText(report),
+      plainReportText(report),
       /\n\nWay back:\n +\d+ ms {2}create index users_email on users \(email\)\n/,
     );
-    assert.doesNotMatch(terminalText(report), /Undo/);
+    assert.doesNotMatch(plainReportText(report), /Undo/);
   });
 
   it('does not need the former order of columns', async () => {

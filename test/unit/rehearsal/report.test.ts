@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Rehearsal, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
 import type { DataLoss } from '../../../src/rehearsal/losses.ts';
 import { createReport, type RehearsalReport } from '../../../src/rehearsal/report.ts';
-import { ENGLISH_TEXTS, terminalText } from '../../../src/rehearsal/text/terminalReport.ts';
+import { ENGLISH_TEXTS, plainReportText } from '../../../src/rehearsal/text/terminalReport.ts';
 import type { TrialReport } from '../../../src/rehearsal/trials.ts';
 
 const statement: RehearsedStatement = {
@@ -31,7 +31,7 @@ describe('The report of a rehearsal', () => {
     const safe = report();
     assert.equal(safe.verdict, 'safe');
     assert.equal(
-      terminalText(safe),
+      plainReportText(safe),
       'Safe: 1 statement, 12 ms, no lock that others would notice.\n\n     12 ms  alter table orders add column note text\n            ALTER TABLE',
     );
   });
@@ -101,7 +101,7 @@ describe('The report of a rehearsal', () => {
     const long = waiting(1204);
     assert.equal(long.verdict, 'dangerous');
     assert.deepEqual(sentencesOf(long), ['Blocks writes of 1,204 rows of orders for 2 sec.']);
-    assert.match(terminalText(long), / {12}writes of the same rows of orders: up to 2 sec$/m);
+    assert.match(plainReportText(long), / {12}writes of the same rows of orders: up to 2 sec$/m);
   });
 
   it('names the statement that failed, or else the code of the command', () => {
@@ -165,7 +165,7 @@ describe('The report of a rehearsal', () => {
       kinds.map((does) => `Breaks ${does} of orders: no column; one`),
     );
     assert.match(
-      terminalText(found),
+      plainReportText(found),
       /\n\nsums wasn't tried, because it takes too long\.\nTriggers and views weren't tried, .* with dblink\.$/,
     );
   });

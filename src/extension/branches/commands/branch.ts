@@ -1,4 +1,4 @@
-/** Rename, protect and reset branches, and choose the default one. */
+/** Rename, protect, reset and delete branches, and choose the default one. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';

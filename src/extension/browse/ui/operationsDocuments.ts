@@ -13,7 +13,7 @@ import { operationsKnownSince, lastDayActivity } from '../../operations/activity
 import type { OperationTracker } from '../../operations/operationTracker.ts';
 import { isFailedOperation, isEndedOperation } from '../../operations/pendingChange.ts';
 import { activityPicture, activitySummary } from '../../operations/ui/activityPicture.ts';
-import { parseDetailsUri, requireOwner, type DetailsDependencies } from '../details.ts';
+import { parseDetailsUri, requireDocumentNode, type DetailsDependencies } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
 
 /** As many as one request returns. For most projects, these are more than those of a day, and the local service keeps no more. */
@@ -41,7 +41,7 @@ export const operationsText = (deps: DetailsDependencies, uri: Uri): Promise<str
 
 async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<string> {
   const { inventory } = deps;
-  const { connection, node } = await requireOwner(deps, uri);
+  const { connection, node } = await requireDocumentNode(deps, uri);
   if (node.kind === 'apiKey') throw new AccountSwitchedError();
   const { projectId } = node;
   const client = await connection.client();

@@ -26,7 +26,7 @@ export const formatSettings = (settings: SettingsText): string =>
   `${JSON.stringify(settings, undefined, 2)}\n`;
 
 /** Returns all problems at once, in the order of the document. */
-export function parseSettings(text: string): ParsedSettings {
+export function parsePgSettings(text: string): ParsedSettings {
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -1,6 +1,6 @@
 /** The problems of a settings document, each at its setting. */
 import { Diagnostic, DiagnosticSeverity, l10n, Range, type TextDocument } from 'vscode';
-import { parseSettings, settingNamedIn, type SettingsProblem } from '../settings/pgSettings.ts';
+import { parsePgSettings, settingNamedIn, type SettingsProblem } from '../settings/pgSettings.ts';
 import { safeText } from '../../window/ui/window.ts';
 
 /** The text of a settings document that the service has rejected, and the reason. */
@@ -11,7 +11,7 @@ export interface RejectedText {
 
 export function createDiagnostics(document: TextDocument, rejected: RejectedText | undefined): Diagnostic[] {
   const text = document.getText();
-  const parsed = parseSettings(text);
+  const parsed = parsePgSettings(text);
   const found = (parsed.problems ?? []).flatMap((problem) => {
     const message = problemText(problem);
     const key = 'key' in problem ? problem.key : undefined;

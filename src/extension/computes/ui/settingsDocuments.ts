@@ -26,7 +26,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import { computeNodeOf, changedProjects, type InventoryEvent } from '../../inventory/nodes.ts';
 import type { ChangeEnd } from '../../operations/pendingChange.ts';
-import { belongsToAccount, formatSettings, parseSettings, parseSettingsUri } from '../settings/pgSettings.ts';
+import { belongsToAccount, formatSettings, parsePgSettings, parseSettingsUri } from '../settings/pgSettings.ts';
 import { computeStatus, postgresSettings, type SettingsText } from '../../inventory/computeStatus.ts';
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -127,7 +127,7 @@ export class SettingsDocuments implements Disposable {
     const { guards } = this.#deps;
     const { connection, compute } = await this.#load(uri);
     requireWritable(guards, computeNodeOf(compute));
-    const { settings, problems } = parseSettings(text);
+    const { settings, problems } = parsePgSettings(text);
     if (problems !== undefined) throw new Error(l10n.t('Not applied. {0}', problemsText(problems)));
     // VS Code doesn't repeat an auto save that has failed.
     if (this.#saveReasons.get(uri.toString()) !== TextDocumentSaveReason.Manual)
@@ -231,7 +231,7 @@ export class SettingsDocuments implements Disposable {
 
 function hasSettings(document: TextDocument, settings: SettingsText): boolean {
   const text = document.getText();
-  const shown = parseSettings(text).settings;
+  const shown = parsePgSettings(text).settings;
   return text === formatSettings(settings) || (shown !== undefined && isDeepStrictEqual(shown, settings));
 }
 

@@ -28,7 +28,7 @@ const withoutLibpqVariables = Object.fromEntries(LIBPQ_VARIABLES.map((name) => [
 
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
-  const program = findPsql(context, argument);
+  const program = findPsqlOrOfferOthers(context, argument);
   if (program === undefined) return;
   const title = l10n.t('Open psql');
   const compute = await pickComputeRecord(context, title, argument);
@@ -37,8 +37,13 @@ export const openPsql: Command = async (context, argument, run) => {
   await openTerminal(context, { title, program, compute, name, database: databaseOfRow(argument) });
 };
 
-/** @param argument for the commands that are offered if psql isn't installed @returns undefined if it isn't installed */
-export function findPsql({ config }: CommandContext, argument: unknown): string | undefined {
+/**
+ * If psql isn't installed, shows other ways to connect.
+ * @param argument for the commands that are offered then
+ * @returns undefined if it isn't installed
+ * @throws {Error} in an untrusted workspace
+ */
+export function findPsqlOrOfferOthers({ config }: CommandContext, argument: unknown): string | undefined {
   requireTrust();
   const program = findPsqlProgram(config);
   if (program === undefined) void offerAlternatives(argument);

@@ -2,7 +2,7 @@
 import { commands, l10n, TabInputText, TabInputTextDiff, Uri, window as editors } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { RestoreSource } from '../../account/refs.ts';
-import { countsText } from '../../window/ui/countsText.ts';
+import { differencesText } from '../../window/ui/differencesText.ts';
 import { pastBranchText } from '../../window/ui/timeText.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../schema/compareSchemas.ts';
@@ -90,7 +90,7 @@ async function showDifference(context: CommandContext, base: Uri, compared: Uri)
   const [before = '', after = ''] = await loadSchemas(context, [base, compared]);
   const names = [base, compared].map((uri) => nameOf(context, uri));
   const database = sanitize(parseSchemaUri(compared)?.database ?? '');
-  const differences = countsText(compareSchemas(before, after));
+  const differences = differencesText(compareSchemas(before, after));
   const title = `${database}: ${names.join(' ↔ ')} (${differences || l10n.t('no differences')})`;
   const tab = editors.tabGroups.all
     .flatMap(({ tabs }) => tabs)

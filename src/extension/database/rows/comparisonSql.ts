@@ -86,7 +86,7 @@ export function declareRowCursor(source: ComparedSource, ranges: RangeMask): str
       : `WHERE pg_catalog.get_bit('\\x${Buffer.from(ranges).toString('hex')}'::pg_catalog.bytea, (k OPERATOR(pg_catalog.&) ${ranges.length * 8 - 1})::pg_catalog.int4) OPERATOR(pg_catalog.=) 1`;
   return `DECLARE "compared" NO SCROLL CURSOR FOR
     SELECT k, h, place, ${source.shared.map((at) => shownValueExpression(source, at)).join(', ')} FROM (
-      SELECT k, ${source.key.length === 0 ? 'k' : rowHashExpression(source)} AS h, pg_catalog.row_number() OVER (${orderExpression(source)}) AS place,
+      SELECT k, ${source.key.length === 0 ? 'k' : rowHashExpression(source)} AS h, pg_catalog.row_number() OVER (${orderClause(source)}) AS place,
         ${columns.join(', ')}
       FROM (SELECT ${keyHashExpression(source)} AS k, * FROM ${fromRows(source)} ${source.key.length === 0 ? 'OFFSET 0' : ''}) AS keyed ${filter}
       ORDER BY k OFFSET 0) AS sorted`;
@@ -95,7 +95,8 @@ export function declareRowCursor(source: ComparedSource, ranges: RangeMask): str
 /** Reads the next rows of the cursor {@link declareRowCursor}. */
 export const FETCH_ROWS = 'FETCH 1000 FROM "compared"';
 
-function orderExpression(source: ComparedSource): string {
+/** Empty for a query, whose own order counts. */
+function orderClause(source: ComparedSource): string {
   const { key, shared, types, isOrdered } = source;
   if (isOrdered) return '';
   if (key.length > 0) return `ORDER BY ${key.map(columnName).join(', ')}`;

@@ -1,14 +1,14 @@
 /** What differs between the rows of two branches, as the texts and the title of a diff editor. */
 import { l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
-import { countsText } from '../../window/ui/countsText.ts';
+import { differencesText } from '../../window/ui/differencesText.ts';
 import type { NoTableError, RowComparison } from '../rows/compareRows.ts';
 import { tableLines, tableWidths } from '../rows/formatRows.ts';
 import type { DifferingRow } from '../rows/findDifferingRows.ts';
 
 /** Such as `3 added, 1 changed, 2 deleted`. */
 export const differenceCountsText = ({ added, changed, deleted }: RowComparison): string =>
-  countsText({ added, changed, deleted }) || l10n.t('no differences');
+  differencesText({ added, changed, deleted }) || l10n.t('no differences');
 
 /** Such as `orders: 3 added, 1 changed, 2 deleted (main ↔ feature)`. */
 export const comparisonTitle = (

@@ -47,7 +47,7 @@ export type WriteEnvVariable = (
  * @returns undefined if the user canceled
  * @throws {Error} for example for a link out of the workspace
  */
-export async function prepareEnv(
+export async function prepareEnvWrite(
   { uri, file, name }: Pick<FolderEnv, 'uri' | 'file' | 'name'>,
   database: string,
   isOwn: (value: string) => boolean,
@@ -72,8 +72,8 @@ export async function prepareEnv(
     const change = (text: string) => {
       const changed = setVariables(text, changes);
       if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedFileError(file);
-      const value = getVariable(text, name) ?? '';
-      return value === '' || isOwn(value) ? changed.text : keepFormerValue(changed.text, text, name);
+      const former = getVariable(text, name) ?? '';
+      return former === '' || isOwn(former) ? changed.text : keepFormerValue(changed.text, text, name);
     };
     const written = await changeTextFile(target.uri, change, PRIVATE_MODE);
     return [ignored, written].filter((each) => each !== undefined);

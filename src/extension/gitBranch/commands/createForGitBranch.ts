@@ -4,7 +4,7 @@ import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { databaseBranchName, distinctBranchName } from '../branchName.ts';
 import { findNeonFile } from '../neonFile.ts';
-import { prepareEnv } from '../../envFile/ui/envFile.ts';
+import { prepareEnvWrite } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { expiryAfter, GIT_BRANCH_LIFETIME } from '../../branches/expiryTime.ts';
 import { branchRow } from '../../inventory/ui/branchText.ts';
@@ -46,7 +46,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   const name = displayName({ id: choice.name, ...choice.existing });
   const target = namesText({ project: projectName(context.inventory, projectId), branch: name });
   const env = new FolderEnv(context.config, git.folder);
-  const write = await prepareEnv(env, target, context.knownHosts.isOwn);
+  const write = await prepareEnvWrite(env, target, context.knownHosts.isOwn);
   if (write === undefined) return;
   const branch = choice.existing ?? (await createFromParent(context, run, place, choice.name));
   if (branch === undefined) return;

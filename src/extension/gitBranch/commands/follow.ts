@@ -1,7 +1,7 @@
 /** The commands Follow Git Branch, Stop Following Git Branch, and Choose Branch for This Git Branch. */
 import { l10n } from 'vscode';
 import { isFollowedByNeon } from '../neonFile.ts';
-import { prepareEnv } from '../../envFile/ui/envFile.ts';
+import { prepareEnvWrite } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { followedByNeonText } from '../ui/workBranchText.ts';
@@ -37,7 +37,7 @@ export const chooseBranch: Command = async (context, argument, run) => {
   const picked = git && (await pickBranch(context, title, argument));
   if (git === undefined || picked === undefined) return;
   const env = new FolderEnv(context.config, git.folder);
-  const write = await prepareEnv(env, picked.fullName, context.knownHosts.isOwn);
+  const write = await prepareEnvWrite(env, picked.fullName, context.knownHosts.isOwn);
   if (write === undefined) return;
   const { projectId, branchId, branch } = picked;
   const ref = { account, projectId, branchId };

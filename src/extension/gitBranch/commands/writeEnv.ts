@@ -1,7 +1,7 @@
 /** Write DATABASE_URL to .env. The settings may name another variable and file. */
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
-import { leftVariablesText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
+import { leftVariablesText, offerUndo, prepareEnvWrite } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { findRelatedVariables } from '../relatedVariables.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -29,7 +29,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (result === undefined) return;
   const ref = { account, projectId: compute.project_id, branchId: compute.branch_id };
   const target = resourceText(context.inventory, ref);
-  const write = await prepareEnv(env, target, context.knownHosts.isOwn);
+  const write = await prepareEnvWrite(env, target, context.knownHosts.isOwn);
   if (write === undefined) return;
   context.session.requireSameAccount(run.initialConnection);
   await context.knownHosts.remember(context.inventory, account, [compute]);

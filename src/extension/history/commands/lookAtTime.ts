@@ -5,7 +5,7 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
-import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
+import { findPsqlOrOfferOthers, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/names.ts';
 import { showComparison } from '../../database/commands/compareBranchRows.ts';
 import { findRowSource } from '../../database/commands/givenSource.ts';
@@ -98,7 +98,7 @@ async function compareRowsWithPast(
 
 export const openPastPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
-  const program = findPsql(context, argument);
+  const program = findPsqlOrOfferOthers(context, argument);
   if (program === undefined) return;
   const title = l10n.t('psql at a Time');
   const past = await pickPast(context, title, argument);

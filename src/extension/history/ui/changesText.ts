@@ -1,7 +1,7 @@
 /** What has changed since a moment, in a line. */
 import { l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
-import { countsText } from '../../window/ui/countsText.ts';
+import { differencesText } from '../../window/ui/differencesText.ts';
 import type { ChangesSince, ChangedTable } from '../../../api/records/records.ts';
 
 /** Characters. A list shows no more, and what comes first matters most. */
@@ -32,7 +32,7 @@ function tableText(table: ChangedTable, isOneDatabase: boolean): string {
     name,
   ];
   const full = parts.map((part) => sanitize(part, MAX_NAME) || '?').join('.');
-  const what = [change ? changeText(change) : '', countsText({ added, changed, deleted })];
+  const what = [change ? changeText(change) : '', differencesText({ added, changed, deleted })];
   return `${isDatabase ? l10n.t('database {0}', full) : full} ${what.filter((text) => text !== '').join(', ')}`;
 }
 

@@ -91,14 +91,14 @@ export class BackgroundRefresh implements Disposable {
     };
     const options = {
       poll: () => this.#refreshSlice(),
-      interval: () => this.#wait(),
+      interval: () => this.#delay(),
       maxDelay: MAX_REFRESH_DELAY,
       retryAfter: retryAfterOf,
       onError,
       clock: this.#clock,
       random,
     };
-    return new Poller(options, this.#wait());
+    return new Poller(options, this.#delay());
   }
 
   #restart(): void {
@@ -107,15 +107,16 @@ export class BackgroundRefresh implements Disposable {
     this.setVisible(isVisible);
   }
 
-  #wait(): number {
+  /** Milliseconds until the next slice is refreshed. */
+  #delay(): number {
     const slice = Math.min(this.#queue.length, SLICE);
-    const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
+    const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilRegularRefresh();
     // A project of a local service is quick even while nothing is expanded, so that it is refreshed soon after it is expanded.
     const isQuick = this.#budget.isUnlimited || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }
 
-  #untilNext(): number {
+  #untilRegularRefresh(): number {
     return Math.max(0, this.#lastRefresh + this.#deps.interval() - this.#clock.now());
   }
 
@@ -151,7 +152,7 @@ export class BackgroundRefresh implements Disposable {
     const expanded = new Set(this.#deps.expanded());
     this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
     const projectList =
-      this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
+      this.#queue.length === 0 && this.#untilRegularRefresh() === 0 ? this.#beginRefresh() : undefined;
     const quick = this.#requests(this.#quickProjects(), this.#budget.isUnlimited);
     // Use at most half of the budget for the regular refresh while quick projects wait.
     const share = quick.length > 0 ? 0.5 : 1;

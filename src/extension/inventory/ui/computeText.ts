@@ -58,7 +58,7 @@ const stateName = (state: string): string => {
   return state === 'idle' ? l10n.t('idle') : sanitize(state);
 };
 
-/** What a pooled connection is at this service; undefined if only the pooled host says it. */
+/** What a pooled connection is at this service; undefined for the public service, where only the pooled host shows it. */
 function poolingText(compute: Compute): string | undefined {
   if (!isLocalCompute(compute)) return undefined;
   if (compute.pooler_enabled !== true) return l10n.t('off');

@@ -45,7 +45,7 @@ function createStatusBarItem(): StatusBarItem {
 }
 
 function statusBarText(pending: readonly PendingChange[]): StatusBarText {
-  // A change is one to the user, even if the service takes several steps.
+  // To the user, a change is one operation, even if the service takes several steps.
   const count = pending.length;
   const text = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
   const lines = pending.map((change) => `${pendingText(change)} (${operationsText(change)})`);

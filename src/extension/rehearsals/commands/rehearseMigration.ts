@@ -79,10 +79,13 @@ interface AskedRehearsal extends Pick<PickedBranch, 'projectId' | 'name' | 'full
   readonly migration: ChosenMigration;
 }
 
-/** The windows that have said what happens outside of the copy. */
+/** The sessions, one a window, in which the user has approved a rehearsal and so knows what happens outside of the copy. */
 const informed = new WeakSet<CommandContext['session']>();
 
-/** Says once in a window what the copy doesn't keep inside, and each time what it costs. */
+/**
+ * Asks before a rehearsal, and says what happens outside of the copy. A billed account is always asked, with the cost; a local one
+ * only until the first approval.
+ */
 async function approveRehearsal(
   { guards, session }: Pick<CommandContext, 'guards' | 'session'>,
   { initialConnection }: CommandRun,

@@ -1,13 +1,13 @@
 /** What is dangerous in a migration that was saved, each at its statement, or else at the first line. */
 import { Diagnostic, DiagnosticSeverity, Range } from 'vscode';
 import { safeText } from '../../window/ui/window.ts';
-import type { SavedRehearsal, SavingDependencies, SavedFile } from '../rehearseSaved.ts';
+import type { SavedRehearsal, SavingDependencies, FileToRehearse } from '../rehearseSaved.ts';
 import { verdictSentences } from './rehearsalText.ts';
 
 /** Rehearses the file. @returns no problem if nothing is dangerous */
 export async function rehearseForProblems(
   deps: SavingDependencies,
-  saved: SavedFile,
+  saved: FileToRehearse,
   signal: AbortSignal,
 ): Promise<Diagnostic[]> {
   // Loads the driver of Postgres, which most windows never need.

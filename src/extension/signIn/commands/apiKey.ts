@@ -13,8 +13,8 @@ import { showSecret } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
 
-/** Explains the 403, which keys of organizations get. @throws {Error} with a message for the user */
-export async function requireKeyAccess<T>(call: () => Promise<T>): Promise<T> {
+/** Runs a call. Explains the 403 that keys of organizations get. @throws {Error} with a message for the user */
+export async function explainMissingKeyAccess<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -30,7 +30,7 @@ export const createApiKey: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fail before the question, not after it.
-  if (isRejected(context.apiKeys.failure, 403)) await requireKeyAccess(() => context.apiKeys.refresh());
+  if (isRejected(context.apiKeys.failure, 403)) await explainMissingKeyAccess(() => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
   const problem = (text: string) => nameProblem(text, MAX_SHORT_NAME_LENGTH);
   const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt, problem }));
@@ -40,7 +40,7 @@ export const createApiKey: Command = async (context, _argument, run) => {
     question: l10n.t('Create API key “{0}”?', sanitize(name)),
     button: l10n.t('Create'),
     progress: l10n.t('Creating an API key'),
-    send: (options) => requireKeyAccess(() => context.apiKeys.create(name, options)),
+    send: (options) => explainMissingKeyAccess(() => context.apiKeys.create(name, options)),
   });
   if (created === undefined) return;
   const { key } = created;
@@ -108,7 +108,7 @@ async function signOut({ accounts, localService }: CommandContext, account: Acco
 
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
   const items = async () => {
-    await requireKeyAccess(() => apiKeys.load());
+    await explainMissingKeyAccess(() => apiKeys.load());
     return apiKeys.keys.map(({ id, name }) => ({
       label: nameOrId(name, String(id)),
       description: String(id),

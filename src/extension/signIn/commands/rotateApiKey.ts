@@ -15,7 +15,7 @@ import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { requireKeyAccess } from './apiKey.ts';
+import { explainMissingKeyAccess } from './apiKey.ts';
 import { offerToRevoke } from './revokeOldKey.ts';
 
 export const rotateApiKey: Command = async (context, _argument, run) => {
@@ -23,7 +23,7 @@ export const rotateApiKey: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't rotate the API key");
   const { account } = connection;
   requireWritable(context.guards, {});
-  await requireKeyAccess(() => context.apiKeys.load());
+  await explainMissingKeyAccess(() => context.apiKeys.load());
   const answers = await askForRotation(context);
   if (answers === undefined) return;
   const { old, name } = answers;

@@ -31,7 +31,7 @@ import {
   requireDeletable,
   requireFreeBranch,
   requireMayHaveChildren,
-  requireNewName,
+  requireFreeBranchName,
   requireNotCopied,
   requireReadyBranch,
   withExpiry,
@@ -103,7 +103,7 @@ function buildBranch(
   requireMayHaveChildren(parent);
   const id = newBranchId(plane);
   const { name = id } = creation;
-  requireNewName(project, name);
+  requireFreeBranchName(project, name);
   const parent_id = isSchemaOnly ? undefined : parent.id;
   const basics = { id, project_id: project.record.id, parent_id, name, default: false };
   const branch: BranchRecord = {
@@ -127,7 +127,7 @@ export function updateBranch(
   patch: BranchPatch,
 ): BranchResult {
   const branch = findBranch(project, id);
-  if (patch.name !== undefined) requireNewName(project, patch.name, id);
+  if (patch.name !== undefined) requireFreeBranchName(project, patch.name, id);
   // A branch that is restored from this one becomes its child, and then this one couldn't be deleted.
   if (patch.expires_at) requireNotCopied(project, id);
   const now = clock.now();
@@ -250,7 +250,7 @@ function buildPreservedBranch(
   name: string | undefined,
 ): BranchRecord | undefined {
   if (!name) return undefined;
-  requireNewName(project, name);
+  requireFreeBranchName(project, name);
   const basics = { id: newBranchId(plane), project_id, parent_id, name, default: false };
   const branch = newBranch(basics, plane.clock.now());
   return { ...branch, restored_as: id, expires_at, ttl_interval_seconds };

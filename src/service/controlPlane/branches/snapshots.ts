@@ -24,7 +24,7 @@ import {
   primaryOf,
   requireExpiryAllowed,
   requireFreeBranch,
-  requireNewName,
+  requireFreeBranchName,
   requireNotCopied,
   uniqueName,
   appendToName,
@@ -193,7 +193,7 @@ export async function restoreSnapshot(
   const targetId = target_branch_id ?? snapshot.source_branch_id;
   const isOptional = target_branch_id === undefined && !finalize_restore;
   const target = isOptional ? project.branches.get(targetId) : findBranch(project, targetId);
-  if (name !== undefined) requireNewName(project, name);
+  if (name !== undefined) requireFreeBranchName(project, name);
   const basics = {
     id: newBranchId(plane),
     project_id: project.record.id,
@@ -230,7 +230,7 @@ export async function finalizeRestore(
   requireFreeBranch(project, branch);
   if (branch.restore_status !== 'restored' || branch.restored_as === undefined)
     throw unprocessable(`Branch ${id} is not the restore of a snapshot that can be finalized.`);
-  if (name !== undefined) requireNewName(project, name);
+  if (name !== undefined) requireFreeBranchName(project, name);
   const { tasks, changes } = planFinalization(
     plane,
     project,

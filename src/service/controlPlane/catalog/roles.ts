@@ -55,7 +55,7 @@ export async function deleteRole(target: BranchTarget, name: string): Promise<Ro
 
 /** @throws {HttpError} 404, or 412 if the service doesn't know the password or the role has none */
 export async function revealPassword(target: BranchTarget, name: string): Promise<string> {
-  return knownPassword(await readCatalog(target, name), name);
+  return requirePassword(await readCatalog(target, name), name);
 }
 
 /** Ends the connections to the branch's primary. @throws {HttpError} 404, or 412 for a role that can't log in */
@@ -70,7 +70,7 @@ export async function findLogin(target: BranchTarget, role: string, database: st
   const result = await readCatalog(target, role);
   requireNamed('role', result.catalog.roles, role);
   requireNamed('database', result.catalog.databases, database);
-  return { role, password: knownPassword(result, role), database };
+  return { role, password: requirePassword(result, role), database };
 }
 
 function roleResult({ branch, catalog, operations }: CatalogResult, name: string): RoleResult {
@@ -79,7 +79,7 @@ function roleResult({ branch, catalog, operations }: CatalogResult, name: string
   return { role: password === undefined ? role : { ...role, password }, operations };
 }
 
-function knownPassword({ branch, catalog }: CatalogResult, name: string): string {
+function requirePassword({ branch, catalog }: CatalogResult, name: string): string {
   requireLogin(roleRecord(branch, requireNamed('role', catalog.roles, name)));
   if (catalog.password !== undefined) return catalog.password;
   throw preconditionFailed(

@@ -5,7 +5,7 @@
 import { toTimestamp } from '../../core/serviceClock.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, BranchStep, Mutation } from '../../state/storedRecords.ts';
-import { computesOf, isAncestorOf, uniqueName } from '../records/branchRecord.ts';
+import { computesOf, isSameOrAncestorOf, uniqueName } from '../records/branchRecord.ts';
 import { withComputeState } from '../records/computeRecord.ts';
 
 type FinalizeStep = Extract<BranchStep, { readonly kind: 'finalizeBranch' }>;
@@ -33,7 +33,7 @@ export function finalizationMutations(
     default: branch.default || target.default,
     protected: target.protected,
     // The target may have been replaced by a copy of the restored branch, which can't become its parent.
-    ...(!isAncestorOf(project, branch, target.parent_id) && {
+    ...(!isSameOrAncestorOf(project, branch, target.parent_id) && {
       parent_id: target.parent_id,
       parent_lsn: target.parent_lsn,
       parent_timestamp: target.parent_timestamp,

@@ -109,7 +109,7 @@ export class Operations {
     }
   }
 
-  /** Nothing is started or recorded after this. */
+  /** After this, no operation is started and no outcome is recorded. The next run of the service resumes what is unfinished. */
   stop(): void {
     this.#stop.abort();
   }

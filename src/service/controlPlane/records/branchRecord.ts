@@ -114,7 +114,7 @@ export const childrenOf = (project: ProjectState, id: string): readonly BranchRe
   [...project.branches.values()].filter((branch) => branch.parent_id === id);
 
 /** Whether the other branch is the branch itself, or a copy of it or of such a copy. */
-export function isAncestorOf(
+export function isSameOrAncestorOf(
   { branches }: ProjectState,
   { id }: BranchRecord,
   other: string | undefined,
@@ -124,7 +124,8 @@ export function isAncestorOf(
   return line.has(id);
 }
 
-export function requireNewName(project: ProjectState, name: string, exceptId?: string): void {
+/** @param exceptId the branch that is renamed @throws {HttpError} 409 if another branch has the name */
+export function requireFreeBranchName(project: ProjectState, name: string, exceptId?: string): void {
   for (const branch of project.branches.values())
     if (branch.name === name && branch.id !== exceptId)
       throw conflict(

@@ -9,7 +9,7 @@ import { fromMicroseconds } from '../copies/recoverTo.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
 import { ChangeCounter, type CountedMoment } from '../wal/changeCounter.ts';
-import type { EndedTransaction, TransactionReader } from '../wal/transaction.ts';
+import type { EndedTransaction, TransactionReceiver } from '../wal/transaction.ts';
 import type { Wal } from '../wal/walFiles.ts';
 import { findFirstRecord, reachesBeyond, readWalRecords, type WalRecord } from '../wal/walRecords.ts';
 import { MomentPositions } from './momentPositions.ts';
@@ -33,7 +33,7 @@ export async function countChanges(
   deps: ServerDependencies,
   branchId: string,
   moments: readonly Moment[],
-  transactions?: TransactionReader,
+  transactions?: TransactionReceiver,
 ): Promise<CountedWal | undefined> {
   const primary = deps.branches.primary(branchId);
   if (primary === undefined || primary.isStopping) return undefined;

@@ -11,7 +11,7 @@ import { withSuperuser } from '../server/superuser.ts';
 import { databaseOfFileKey, fileKey, fileOfFileKey } from '../wal/catalogChanges.ts';
 import { RowDeletions } from '../wal/rowDeletions.ts';
 import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
-import type { TransactionReader } from '../wal/transaction.ts';
+import type { TransactionReceiver } from '../wal/transaction.ts';
 import { countChanges, momentBefore } from './countChanges.ts';
 import { readTableNames, type TableNames } from './tableNames.ts';
 
@@ -36,7 +36,7 @@ export async function schemaChanges(
   const isTable = (database: number, id: number) => names.get(database)?.tables.has(id) === true;
   const runs = new SchemaRuns({ isTable, ...(await readFiles(deps, primary, names)) });
   const deletions = new RowDeletions();
-  const counted = await countChanges(deps, branchId, [], combineReaders(runs, deletions));
+  const counted = await countChanges(deps, branchId, [], combineReceivers(runs, deletions));
   if (counted === undefined) return [];
   // A deletion in a migration is a part of it.
   const isInRun = (at: number) => runs.list.some((run) => at >= run.at && at <= run.last);
@@ -56,7 +56,7 @@ export async function schemaChanges(
 
 const NOTHING = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0 };
 
-const combineReaders = (...readers: readonly TransactionReader[]): TransactionReader => ({
+const combineReceivers = (...readers: readonly TransactionReceiver[]): TransactionReceiver => ({
   forget: () => readers.forEach((reader) => reader.forget()),
   addTransaction: (...transaction) => readers.forEach((reader) => reader.addTransaction(...transaction)),
   endTransaction: (ended) => readers.forEach((reader) => reader.endTransaction(ended)),

@@ -5,7 +5,10 @@ import { TransactionsOfTable } from '../wal/transactionsOfTable.ts';
 import { countChanges, momentBefore } from './countChanges.ts';
 import { readTableNames } from './tableNames.ts';
 
-/** @returns undefined if it isn't known @throws {EngineError} or an error of the file system */
+/**
+ * @returns undefined if no primary runs, if its WAL can't be read up to its end, or if the table no longer has this file
+ * @throws {EngineError} or an error of the file system
+ */
 export async function tableTransactions(
   deps: ServerDependencies,
   branchId: string,

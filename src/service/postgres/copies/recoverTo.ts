@@ -149,7 +149,7 @@ async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head
     throw new EngineError(
       `The write-ahead log of branch ${branchId} is damaged at ${formatLsn(last?.end ?? base.start)}. Earlier moments can be restored.`,
     );
-  clock.requireClear(branchId, target);
+  clock.requireUnambiguousTime(branchId, target);
   return { target, time };
 }
 

@@ -14,7 +14,6 @@ import type { PostgresBinaries } from '../server/programs.ts';
 import type { PostgresSettings } from '../server/settings.ts';
 import { findChangeableAmong, realPathIfExists } from '../server/trustedPath.ts';
 
-/** The paths have no links. */
 interface ExtensionFolder {
   /** The folder in which `extension` has the control files and scripts. */
   readonly share: string;

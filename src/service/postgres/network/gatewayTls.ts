@@ -63,7 +63,7 @@ export class GatewayTls {
 
 interface Contexts {
   readonly atClients: SecureContext;
-  /** Trusts our own certificate only. It has none, because PgBouncer asks for one and would reject ours. */
+  /** For connections to servers. Trusts only our own certificate and presents none: PgBouncer would ask for it and reject it. */
   readonly atServers: SecureContext;
 }
 

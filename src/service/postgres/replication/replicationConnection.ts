@@ -73,8 +73,9 @@ export class ReplicationConnection {
   }
 
   /**
-   * What was held back is how the session ended. A stream of changes ends as when a server stops (`WalSndShutdown`): consumers take the
-   * error of the session for the end of their slot's use by an administrator, and zero-cache doesn't connect again.
+   * Sends what was held back: the error with which the session ended. But a stream of changes ends as when a server stops
+   * (`WalSndShutdown`). From the error, consumers such as zero-cache would conclude that an administrator had ended the use of their
+   * slot, and would not connect again.
    */
   #end(): void {
     this.#sender?.socket.destroy();

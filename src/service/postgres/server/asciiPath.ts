@@ -6,7 +6,7 @@ import { windowsProgram } from '../../../base/programs/windowsProgram.ts';
 // oxlint-disable-next-line no-control-regex
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
-/** Whether initdb fails with this path. Not on other systems. */
+/** Whether initdb fails with this path: on Windows, if it isn't ASCII. */
 export const isUnreadableForInitdb = (file: string): boolean =>
   process.platform === 'win32' && !isAscii(file);
 

@@ -92,7 +92,7 @@ async function startAndWait(
 const didNotStart = (result: string, lines: readonly string[]): string =>
   [`Postgres did not start: it ${result}.`, ...lines.slice(-3)].join(' ').trim();
 
-/** Starts the server without the rights of an administrator, with which Postgres doesn't run on Windows. */
+/** For `pg_ctl`, which gives up the rights of an administrator on Windows. With them, Postgres doesn't run. */
 function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[] {
   const options = args.map(shellQuoted).join(' ');
   return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];

@@ -174,14 +174,14 @@ export const pgDumpModule = (folder: string): string | undefined =>
 const NPM_PG_DUMP = path.join('node_modules', '@electric-sql', 'pglite-tools', 'dist');
 
 /** The version of the packed cluster. */
-export const PACKED_MAJOR = 18;
+export const PACKED_CLUSTER_MAJOR = 18;
 
-const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
+const CLUSTER = `cluster-${PACKED_CLUSTER_MAJOR}.br`;
 
 /** The path of the packed cluster in a clone. */
 export const PACKED_CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'template', CLUSTER);
 
-/** The file with what initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. @returns undefined if none is shipped */
+/** The file with what initdb of {@link PACKED_CLUSTER_MAJOR} creates: see `template/packedCluster.ts`. @returns undefined if none is shipped */
 export const packedClusterFile = (folder: string): string | undefined =>
   findShippedFile(folder, CLUSTER, PACKED_CLUSTER_IN_CLONE);
 

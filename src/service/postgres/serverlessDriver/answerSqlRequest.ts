@@ -30,7 +30,7 @@ interface RunOptions {
  */
 export async function answerSqlRequest({ login, read, port, signal }: RunOptions): Promise<string> {
   const client = createClient(login, port);
-  const onAbort = () => cancelStatement(client);
+  const onAbort = () => cancelAndEnd(client);
   signal.addEventListener('abort', onAbort);
   let received = 0;
   try {
@@ -91,8 +91,8 @@ async function runQuery(client: Client, { query, params }: SqlQuery): Promise<Qu
   return client.query(config);
 }
 
-/** Cancels the running statement, or closes a connection that is not logged in yet. */
-function cancelStatement(client: Client): void {
+/** Cancels the running statement and ends the connection. One that isn't logged in yet is only closed. */
+function cancelAndEnd(client: Client): void {
   const { processID, secretKey, port } = client;
   // The stream is destroyed because after `end`, pg never settles a `connect` that is in progress.
   if (processID === null || secretKey === null) return void client.connection.stream.destroy();
@@ -100,7 +100,7 @@ function cancelStatement(client: Client): void {
   [16, CANCEL_REQUEST, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
   const socket = net.connect(port, LOOPBACK, () => socket.end(packet));
   socket.on('error', () => socket.destroy()).resume();
-  // The next statement of the connection would not be canceled.
+  // The cancellation doesn't affect a later statement of the connection.
   socket.once('close', () => void client.end());
 }
 

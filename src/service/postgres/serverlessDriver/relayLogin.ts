@@ -30,8 +30,12 @@ export async function readClientLogin(client: Duplex): Promise<ClientLogin> {
   return { packet, password: (await readPacket(client)).subarray(4, -1).toString() };
 }
 
-/** Resolves when the client is logged in, or has received the error message. @throws if the server breaks the protocol */
-export async function relayLogin(
+/**
+ * Logs the client in at the server and connects both for the rest of the session. A cancel request is only passed on.
+ * Resolves when the client is logged in or has received the error message, at once for a cancel request.
+ * @throws if the server breaks the protocol
+ */
+export async function connectAfterLogin(
   client: Duplex,
   { packet, password }: ClientLogin,
   port: number,
@@ -71,6 +75,7 @@ function skipScramMessages(answer: Buffer): Buffer {
   return answer.subarray(start);
 }
 
+/** Refuses encryption inside of the WebSocket. */
 async function readStartup(client: Duplex): Promise<{ kind: 'startup' | 'cancel'; packet: Buffer }> {
   for (;;) {
     const packet = await readPacket(client);

@@ -12,7 +12,7 @@ import { createServer } from '../../../base/nodeHttp.ts';
 import { handleOneAtATime } from '../../core/oneAtATime.ts';
 import { EarlyBytes } from './earlyBytes.ts';
 import { IncompleteRequests } from './incompleteRequests.ts';
-import { readClientLogin, relayLogin } from './relayLogin.ts';
+import { readClientLogin, connectAfterLogin } from './relayLogin.ts';
 import { asSqlError, answerSqlRequest } from './answerSqlRequest.ts';
 import { MAX_SQL_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest.ts';
 
@@ -162,7 +162,7 @@ function createUpgradeHandler({ port, allowedOrigins }: ServerlessOptions, incom
       readClientLogin(client)
         .then(async (login) => {
           incomplete.end(socket);
-          await withLogin(async () => relayLogin(client, login, port));
+          await withLogin(async () => connectAfterLogin(client, login, port));
           endCount();
         })
         .catch(() => webSocket.terminate());

@@ -41,9 +41,9 @@ export interface EngineStorage {
   pooler(computeId: string): string;
   /** The folder for a server's socket, by the id of its branch or replica. Created if missing. */
   socketFolder(name: string): string;
-  /** The loopback port of each server, by the same id. The name of its Unix socket contains it too. */
+  /** The loopback port of each server, by the id of its branch or replica. The name of the server's Unix socket contains the port. */
   readonly loopbackPorts: Map<string, number>;
-  /** Forgets the address of a server that will not run again, by the same id. */
+  /** Forgets the address of a server that will not run again, by the id of its branch or replica. */
   removeAddress(name: string): void;
   /** Removes what a compute leaves: its address, the copy of a read replica, and PgBouncer's configuration. */
   removeCompute(computeId: string): void;

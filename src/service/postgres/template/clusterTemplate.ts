@@ -9,7 +9,7 @@ import path from 'node:path';
 import { copyTree } from '../storage/copyTree.ts';
 import { writePrivateFile, createAtomically, removeFileOrFolder } from '../storage/privateFiles.ts';
 import { isUnreadableForInitdb } from '../server/asciiPath.ts';
-import { packedClusterFile, PACKED_MAJOR, type PostgresBinaries } from '../server/programs.ts';
+import { packedClusterFile, PACKED_CLUSTER_MAJOR, type PostgresBinaries } from '../server/programs.ts';
 import { settingArguments, sharedMemorySettings, type PostgresSettings } from '../server/settings.ts';
 import { COMPLETION_STATEMENTS, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
@@ -27,7 +27,7 @@ import {
 import type { Certificate } from '../server/certificate.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { hasAccount, missingAccountMessage } from './systemAccount.ts';
-import { runOnServer, runSingleUser, runStatements } from './runStatements.ts';
+import { runStatementsOnServer, runSingleUser, runStatements } from './runStatements.ts';
 import type { EngineStorage } from '../storage/storage.ts';
 import { quoteName } from '../../../base/sql/quote.ts';
 
@@ -81,7 +81,7 @@ async function initializeFromPacked(
   statements: readonly string[],
 ): Promise<boolean> {
   const { binaries, logins, shutdownSignal } = deps;
-  const packed = binaries.major === PACKED_MAJOR ? packedClusterFile(binaries.folder) : undefined;
+  const packed = binaries.major === PACKED_CLUSTER_MAJOR ? packedClusterFile(binaries.folder) : undefined;
   if (packed === undefined) return false;
   try {
     unpackCluster(packed, folder);
@@ -94,7 +94,7 @@ async function initializeFromPacked(
     if (hasAccount()) await runSingleUser(deps, folder, all, target);
     else
       await withTrustedLogins(folder, async (settings) =>
-        runOnServer(deps, folder, all, { ...target, settings }),
+        runStatementsOnServer(deps, folder, all, { ...target, settings }),
       );
     return true;
   } catch (error) {

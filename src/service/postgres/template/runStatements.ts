@@ -29,12 +29,12 @@ export async function runStatements(
   { database = SUPERUSER, settings = {} }: Partial<Target> = {},
 ): Promise<void> {
   const target = { database, settings };
-  if (!hasAccount()) return runOnServer(deps, dataDir, statements, target);
+  if (!hasAccount()) return runStatementsOnServer(deps, dataDir, statements, target);
   try {
     await runSingleUser(deps, dataDir, statements, target);
   } catch (error) {
     if (!isAdministratorRefused(error)) throw error;
-    await runOnServer(deps, dataDir, statements, target);
+    await runStatementsOnServer(deps, dataDir, statements, target);
   }
 }
 
@@ -70,8 +70,8 @@ export async function runSingleUser(
   });
 }
 
-/** Takes longer than a single-user server. */
-export async function runOnServer(
+/** Starts a server on the data and stops it. Takes longer than `runSingleUser`, but needs no account that the system knows. */
+export async function runStatementsOnServer(
   deps: Dependencies,
   dataDir: string,
   statements: readonly string[],

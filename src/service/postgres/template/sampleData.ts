@@ -13,8 +13,11 @@ const BranchesFile = z.record(z.string(), z.enum(['beforeMigration', 'main', 'ch
 
 const sampleFile = (root: string): string => path.join(root, 'sample.json');
 
-/** Call it for a new account. Older data directories have no such file, so their branches stay empty. */
-export const writeSampleBranches = (root: string, branches: SampleBranches): void =>
+/**
+ * Notes which branches of a new account get which sample data when their data is created. Older data directories have no such note,
+ * so their branches stay empty.
+ */
+export const noteSampleBranches = (root: string, branches: SampleBranches): void =>
   writePrivateFile(sampleFile(root), JSON.stringify(branches));
 
 /** The statements for the data of a branch, each on one line; none if it isn't one of the sample. */

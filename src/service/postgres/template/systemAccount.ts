@@ -1,6 +1,6 @@
 /**
- * Whether the system knows a user with this id, as in `/etc/passwd`. initdb and single-user servers don't run without one, but
- * other servers do.
+ * Whether the system has an account, as in `/etc/passwd`, for the user that this process runs as. initdb and single-user servers
+ * need one, other servers don't.
  */
 import os from 'node:os';
 

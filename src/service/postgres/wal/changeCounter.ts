@@ -10,7 +10,7 @@ import {
   UnknownRow,
   type CatalogChange,
 } from './catalogChanges.ts';
-import { readCommittedIds } from './commitContent.ts';
+import { committedTransactionIds } from './commitContent.ts';
 import { readRecordContent, type WalBlock } from './recordContent.ts';
 import {
   addChange,
@@ -20,7 +20,7 @@ import {
   type PlacedChange,
   type RowCounts,
   type Transaction,
-  type TransactionReader,
+  type TransactionReceiver,
 } from './transaction.ts';
 import { WAL_MANAGERS, type WalRecord } from './walRecords.ts';
 
@@ -52,13 +52,13 @@ interface CounterOptions {
   readonly from: number;
   /** The earliest position that can be restored. */
   readonly restorable: number;
-  readonly transactions?: TransactionReader | undefined;
+  readonly transactions?: TransactionReceiver | undefined;
 }
 
 export class ChangeCounter {
   readonly #catalog: CatalogChanges;
   readonly #major: number;
-  readonly #transactions: TransactionReader | undefined;
+  readonly #transactions: TransactionReceiver | undefined;
   /** Positions, in order. */
   readonly #moments: readonly number[];
   /** Where the first record after each passed moment is. */
@@ -213,7 +213,7 @@ export class ChangeCounter {
     const operation = info & TRANSACTION_OPERATION;
     if (operation === ABORT) this.#pending.delete(xid);
     if (operation !== COMMIT && operation !== COMMIT_PREPARED) return;
-    const ids = readCommittedIds({ xid, info, main: readRecordContent(bytes).main }, this.#major);
+    const ids = committedTransactionIds({ xid, info, main: readRecordContent(bytes).main }, this.#major);
     const readers = at < this.#restorable ? undefined : this.#transactions;
     const ended = ids.flatMap((id) => {
       const transaction = this.#pending.get(id);

@@ -4,8 +4,13 @@ const HAS_INFO = 0x80;
 /** What the record contains, in this order. */
 const [DATABASE, SUBTRANSACTIONS, FILES, STATISTICS, INVALIDATIONS, PREPARED] = [1, 2, 4, 0x100, 8, 0x10];
 
-/** @param main of a record with that info @param major version of Postgres @returns those with their own ids */
-export function readCommittedIds(
+/**
+ * The ids of the transaction that a commit record ends (for COMMIT PREPARED, the prepared one) and of its subtransactions that
+ * have ids.
+ * @param main the main data of the record
+ * @param major version of Postgres
+ */
+export function committedTransactionIds(
   { xid, info, main }: { readonly xid: number; readonly info: number; readonly main: Buffer },
   major: number,
 ): readonly number[] {

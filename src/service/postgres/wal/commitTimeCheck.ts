@@ -43,7 +43,7 @@ export class CommitTimeCheck {
   }
 
   /** @param last the last transaction at the moment or before. @throws {EngineError} with the positions to choose from */
-  requireClear(branchId: string, last: WalRecord): void {
+  requireUnambiguousTime(branchId: string, last: WalRecord): void {
     if (!this.#isUnclear) return;
     const positions = [this.#firstEnd ?? this.#previousEnd ?? last.end, last.end].map(formatLsn);
     throw new EngineError(

@@ -62,7 +62,7 @@ export function readRecordContent(bytes: Buffer): RecordContent {
     else if (kind === ORIGIN) at += 3;
     else if (kind === TOP_TRANSACTION) at += 5;
     else {
-      const { block, end } = readBlock(bytes, at, blocks.at(-1));
+      const { block, end } = readBlockHeader(bytes, at, blocks.at(-1));
       blocks.push(block);
       at = end;
       if (at + partsLength(blocks) >= bytes.length) break;
@@ -81,7 +81,8 @@ export function readRecordContent(bytes: Buffer): RecordContent {
 const partsLength = (blocks: readonly Draft[]) =>
   blocks.reduce((sum, { imageLength, dataLength }) => sum + imageLength + dataLength, 0);
 
-function readBlock(bytes: Buffer, start: number, last: File | undefined) {
+/** The caller sets the bytes of the image and of the data, because they follow all headers. */
+function readBlockHeader(bytes: Buffer, start: number, last: File | undefined) {
   const flags = bytes.readUInt8(start + 1);
   const dataLength = (flags & HAS_DATA) === 0 ? 0 : bytes.readUInt16LE(start + 2);
   let at = start + 4;

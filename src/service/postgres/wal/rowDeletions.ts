@@ -1,5 +1,5 @@
 /** The last transactions that have deleted rows, and the larger ones before them. Collects them while the WAL is read. */
-import type { EndedTransaction, Transaction, TransactionReader } from './transaction.ts';
+import type { EndedTransaction, Transaction, TransactionReceiver } from './transaction.ts';
 
 interface RowDeletion extends EndedTransaction {
   readonly rows: number;
@@ -11,7 +11,7 @@ const SERIES = 10_000_000;
 const LEAST_ROWS = 2;
 const MAX_DELETIONS = 5;
 
-export class RowDeletions implements TransactionReader {
+export class RowDeletions implements TransactionReceiver {
   /** Deletions by file, see `fileKey`. */
   readonly #found = new Map<string, readonly RowDeletion[]>();
   #ending: Transaction[] = [];

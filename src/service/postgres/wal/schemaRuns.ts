@@ -3,7 +3,7 @@
  * a schema, or the table in which a migration tool notes what it has applied. Collects them while the WAL is read.
  */
 import type { CatalogChange } from './catalogChanges.ts';
-import type { EndedTransaction, Transaction, TransactionReader } from './transaction.ts';
+import type { EndedTransaction, Transaction, TransactionReceiver } from './transaction.ts';
 
 export interface SchemaRun {
   /** The position of the end of its first transaction. */
@@ -36,7 +36,7 @@ type Draft = { -readonly [Key in Exclude<keyof SchemaRun, 'tables'>]: SchemaRun[
   readonly tables: Map<string, Set<CatalogChange['kind']>>;
 };
 
-export class SchemaRuns implements TransactionReader {
+export class SchemaRuns implements TransactionReceiver {
   readonly #known: KnownTables;
   readonly #runs: Draft[] = [];
   /** The transaction that is being added, and its subtransactions. */

@@ -33,8 +33,8 @@ export interface EndedTransaction {
   readonly previousEnd: number | undefined;
 }
 
-/** Gets transactions of which all is known, and before which the data can be restored, in the order of their commits. */
-export interface TransactionReader {
+/** Is given the transactions of which all is known, and before which the data can be restored, in the order of their commits. */
+export interface TransactionReceiver {
   /** Called when transactions until now may have been missed. */
   forget(): void;
   /** Adds a transaction or subtransaction. */

@@ -1,7 +1,7 @@
 /** Which transactions have changed rows of one table, and whether anything was changed in between. */
 import type { TableFile } from '../../core/branchHistory.ts';
 import { fileKey } from './catalogChanges.ts';
-import type { EndedTransaction, RowCounts, Transaction, TransactionReader } from './transaction.ts';
+import type { EndedTransaction, RowCounts, Transaction, TransactionReceiver } from './transaction.ts';
 
 interface WalTransaction extends Readonly<RowCounts>, Omit<EndedTransaction, 'at'> {
   /** The ids of the transaction and its subtransactions, as in `xmin`. */
@@ -11,7 +11,7 @@ interface WalTransaction extends Readonly<RowCounts>, Omit<EndedTransaction, 'at
 }
 
 /** Collects them while the WAL is read. */
-export class TransactionsOfTable implements TransactionReader {
+export class TransactionsOfTable implements TransactionReceiver {
   readonly #of: TableFile;
   #found: WalTransaction[] = [];
   /** Whether other transactions have changed something since the last one of the table, or may have. */

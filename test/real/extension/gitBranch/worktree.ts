@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { getVariable, setVariable } from '../../../../src/extension/envFile/dotEnv.ts';
+import { getVariable, changeOfVariable } from '../../../../src/extension/envFile/dotEnv.ts';
 import { parseDatabaseUrl } from '../../../../src/api/addresses/databaseUrl.ts';
 import type { WorkFolder } from '../../../../src/extension/gitBranch/workFolder.ts';
 import type { GitRepository } from '../../../helpers/gitRepository.ts';
@@ -44,7 +44,7 @@ export class Worktree {
 
   write(value: string): void {
     const text = existsSync(this.#file) ? this.text : '# Settings\n';
-    const { start, end, text: inserted } = setVariable(text, VARIABLE, value);
+    const { start, end, text: inserted } = changeOfVariable(text, VARIABLE, value);
     writeFileSync(this.#file, text.slice(0, start) + inserted + text.slice(end));
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Compute, Operation, Session } from '../../../../src/api/records/records.ts';
+import type { Compute, Operation, PostgresSession } from '../../../../src/api/records/records.ts';
 import { ENGLISH } from '../../../../src/base/translator.ts';
 import { whyActiveText } from '../../../../src/extension/computes/whyActiveText.ts';
 import {
@@ -34,7 +34,7 @@ const operation = (action: string, secondsAgo: number, more: Partial<Operation> 
   created_at: at(secondsAgo),
   ...more,
 });
-const client = (state: string, more: Partial<Session> = {}): Session => ({
+const client = (state: string, more: Partial<PostgresSession> = {}): PostgresSession => ({
   id: '1',
   type: 'client backend',
   application: 'worker',
@@ -262,7 +262,7 @@ describe('Why a compute is active', () => {
     });
 
   it('names the program of a session, without control characters', () => {
-    const textOf = (session: Session) => {
+    const textOf = (session: PostgresSession) => {
       const why = whyActive({ compute: local, now: NOW, operations: started, sessions: [session] });
       return whyActiveText({ ...why, client: { program: 'no\u202ede', pid: 43_127 } }, ENGLISH);
     };

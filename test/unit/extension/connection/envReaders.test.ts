@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import dotenv from 'dotenv';
 import fc from '../../../helpers/fastCheck.ts';
-import { applyReplacement, getVariable, setVariable } from '../../../../src/extension/envFile/dotEnv.ts';
+import { applyReplacement, getVariable, changeOfVariable } from '../../../../src/extension/envFile/dotEnv.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -82,7 +82,7 @@ const files = fc
   });
 
 const set = (file: string, value: string) =>
-  applyReplacement(file, (text) => setVariable(text, 'DATABASE_URL', value));
+  applyReplacement(file, (text) => changeOfVariable(text, 'DATABASE_URL', value));
 
 describe('A URL that is changed in an env file', () => {
   /** Each is written once more, so a failure names the file. */
@@ -93,7 +93,7 @@ describe('A URL that is changed in an env file', () => {
       // Parameters of the new URL don't replace those of the file.
       const url = urlOf(after, '?sslmode=verify-full&application_name=x');
       assert.equal(set(file, url), expected, file);
-      assert.equal(setVariable(file, 'DATABASE_URL', url).isRequoted, false, file);
+      assert.equal(changeOfVariable(file, 'DATABASE_URL', url).isRequoted, false, file);
       assert.equal(set(expected, url), expected);
     }
   });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { parseEnv } from 'node:util';
 import fc from '../../../helpers/fastCheck.ts';
-import { getVariable, keepFormerValue, setVariable } from '../../../../src/extension/envFile/dotEnv.ts';
+import { getVariable, keepFormerValue, changeOfVariable } from '../../../../src/extension/envFile/dotEnv.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 function set(file: string, value: string): string {
-  const { start, end, text } = setVariable(file, 'DATABASE_URL', value);
+  const { start, end, text } = changeOfVariable(file, 'DATABASE_URL', value);
   return file.slice(0, start) + text + file.slice(end);
 }
 
@@ -48,7 +48,7 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
   ['its name inside a value', 'A="x\nDATABASE_URL=y\n"\n', `A="x\nDATABASE_URL=y\n"\nDATABASE_URL=${url}\n`],
 ];
 
-describe('setVariable', () => {
+describe('changeOfVariable', () => {
   for (const [what, before, after] of cases) {
     it(`replaces or follows ${what}`, () => assert.equal(set(before, url), after));
   }
@@ -64,7 +64,7 @@ describe('setVariable', () => {
     "A='x'y\n",
   ]) {
     it(`takes linear time in a file of ${JSON.stringify(unit)}`, () =>
-      assertLinear(unit, 2000, (text) => setVariable(text, 'DATABASE_URL', url)));
+      assertLinear(unit, 2000, (text) => changeOfVariable(text, 'DATABASE_URL', url)));
   }
 
   it('quotes a value that a shell would change', () => {
@@ -88,7 +88,7 @@ describe('setVariable', () => {
       ['DATABASE_URL=postgres://me:x@localhost/shop?a=1\n', url, true],
       ['DATABASE_URL=postgres://me:x@localhost/shop?a=1&b=2\n', url, false],
     ] as const) {
-      const change = setVariable(before, 'DATABASE_URL', value);
+      const change = changeOfVariable(before, 'DATABASE_URL', value);
       assert.equal(change.isRequoted, isRequoted, before);
     }
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AppliedMigration } from '../../../../src/extension/history/appliedMigrations.ts';
 import {
   findLaterMigrations as find,
-  isNotEarlierMoment,
+  isAtOrAfter,
   removedMigrations,
 } from '../../../../src/extension/history/migrationOffer.ts';
 
@@ -49,7 +49,7 @@ describe('Migrations of a database that the working tree does not have', () => {
   it('are not the last ones if a position is later, also with an earlier time', () => {
     const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
     const moment = { before: early, lsn: '1/5' };
-    const isLast = (before: string, lsn?: string) => isNotEarlierMoment({ before, lsn }, moment);
+    const isLast = (before: string, lsn?: string) => isAtOrAfter({ before, lsn }, moment);
     assert.deepEqual([isLast(early), isLast(late), isLast('2025-12-31T00:00:00Z')], [true, true, false]);
     assert.deepEqual(
       ['0/FFFFFFFF', '1/4', '1/5', '1/10', '10/0'].map((lsn) => isLast(late, lsn)),

@@ -10,7 +10,7 @@ import { readBackendKey, readFirstPacket } from '../../../../../src/service/post
 import { filterStartupPacket } from '../../../../../src/service/postgres/network/startupPacket.ts';
 import {
   readClientLogin,
-  relayLogin,
+  connectAfterLogin,
 } from '../../../../../src/service/postgres/serverlessDriver/relayLogin.ts';
 import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { Conversation, int32, message } from '../../../../helpers/postgresConversation.ts';
@@ -147,7 +147,7 @@ describe('messages that arrive in parts', function () {
       limitReads(relay);
       let received = '';
       client.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
-      const done = readClientLogin(relay).then(async (login) => relayLogin(relay, login, port));
+      const done = readClientLogin(relay).then(async (login) => connectAfterLogin(relay, login, port));
       for (const part of parts) {
         client.write(part);
         await nextTurn();

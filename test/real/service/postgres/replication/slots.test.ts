@@ -1,7 +1,7 @@
 /** What happens to slots, and to their clients, when a compute or a branch changes. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { parseSessions } from '../../../../../src/api/records/records.ts';
+import { parsePostgresSessions } from '../../../../../src/api/records/records.ts';
 import { connectTo, eventually, query, runStatements } from '../clients.ts';
 import { startControlPlane, superuserUri } from '../controlPlane.ts';
 import { DAY, keepHistory } from '../keepHistory.ts';
@@ -49,13 +49,13 @@ describe('A replication slot', () => {
     const client = await replicate(branch.uri, { application_name: 'sync' });
     await create(branch.uri, 'named');
     await receive(client, 'named');
-    const sessions = parseSessions((await branch.service.engine.activity(branch.compute.id)).sessions);
+    const sessions = parsePostgresSessions((await branch.service.engine.activity(branch.compute.id)).sessions);
     const sender = sessions.find(({ type, application }) => type === 'walsender' && application === 'sync');
     assert.equal(sender?.replication, 'logical');
     assert.equal(sender?.slot, 'named');
     await query(branch.uri, "insert into words select repeat('x', 1000) from generate_series(1, 2000)");
     const { sessions: later } = await branch.service.engine.activity(branch.compute.id);
-    const lag = parseSessions(later).find(({ slot }) => slot === 'named')?.lag ?? 0;
+    const lag = parsePostgresSessions(later).find(({ slot }) => slot === 'named')?.lag ?? 0;
     assert.ok(lag > 2_000_000, String(lag));
     const own = sessions.find(({ type, application }) => type === 'client backend' && application === 'sync');
     assert.equal(sender?.client_port, own?.client_port);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   formatSettings,
-  parseSettings,
+  parsePgSettings,
   settingNamedIn,
   belongsToAccount,
   settingsUri,
@@ -11,15 +11,15 @@ import { postgresSettings } from '../../../../../src/extension/inventory/compute
 import { parseBaseUrl } from '../../../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
 
-describe('parseSettings', () => {
+describe('parsePgSettings', () => {
   it('reads the text of formatSettings back', () => {
     const settings = { work_mem: '16MB', jit: 'off' };
-    assert.deepEqual(parseSettings(formatSettings(settings)), { settings });
-    assert.deepEqual(parseSettings(formatSettings({})), { settings: {} });
+    assert.deepEqual(parsePgSettings(formatSettings(settings)), { settings });
+    assert.deepEqual(parsePgSettings(formatSettings({})), { settings: {} });
   });
 
   it('turns every value into text, as in a configuration file', () => {
-    const { settings } = { settings: undefined, ...parseSettings('{"jit":true,"geqo":false,"x.y":1.5}') };
+    const { settings } = { settings: undefined, ...parsePgSettings('{"jit":true,"geqo":false,"x.y":1.5}') };
     assert.deepEqual(settings, { jit: 'on', geqo: 'off', 'x.y': '1.5' });
     assert.deepEqual(postgresSettings({ settings: { pg_settings: { jit: true, seq_page_cost: 2 } } }), {
       jit: 'on',
@@ -41,7 +41,7 @@ describe('parseSettings', () => {
   });
 
   it('rejects settings that the service sets, in any case', () => {
-    assert.deepEqual(parseSettings('{"work_mem":"1MB","Max_Connections":5,"shared_buffers":"1GB"}'), {
+    assert.deepEqual(parsePgSettings('{"work_mem":"1MB","Max_Connections":5,"shared_buffers":"1GB"}'), {
       problems: [
         { kind: 'fixed', key: 'Max_Connections' },
         { kind: 'fixed', key: 'shared_buffers' },
@@ -50,16 +50,16 @@ describe('parseSettings', () => {
   });
 
   it('rejects values that a setting cannot have', () => {
-    assert.deepEqual(parseSettings('{"a":null,"b":{},"c":[1],"d":"ok"}'), {
+    assert.deepEqual(parsePgSettings('{"a":null,"b":{},"c":[1],"d":"ok"}'), {
       problems: ['a', 'b', 'c'].map((key) => ({ kind: 'value', key })),
     });
   });
 
   it('accepts only a JSON object', () => {
     for (const text of ['[]', '1', 'null', '"x"'])
-      assert.deepEqual(parseSettings(text), { problems: [{ kind: 'notAnObject' }] }, text);
+      assert.deepEqual(parsePgSettings(text), { problems: [{ kind: 'notAnObject' }] }, text);
     for (const text of ['', '{', '{"a":1,}', '// none\n{}'])
-      assert.partialDeepStrictEqual(parseSettings(text), { problems: [{ kind: 'syntax' }] }, text);
+      assert.partialDeepStrictEqual(parsePgSettings(text), { problems: [{ kind: 'syntax' }] }, text);
   });
 });
 

@@ -6,12 +6,12 @@ import type { Uri } from 'vscode';
 import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 
-const { prepareEnv } = await import('../../../../../src/extension/envFile/ui/envFile.ts');
+const { prepareEnvWrite } = await import('../../../../../src/extension/envFile/ui/envFile.ts');
 const { workspace } = await import('vscode');
 
 const URL = 'postgresql://me:new@ep-new.example.com/shop?sslmode=require&channel_binding=require';
 
-describe('prepareEnv', () => {
+describe('prepareEnvWrite', () => {
   beforeEach(() => {
     questions.length = 0;
     answers.length = 0;
@@ -20,7 +20,7 @@ describe('prepareEnv', () => {
   it('asks before it writes to a virtual file system, where Git cannot be asked', async () => {
     const uri = { scheme: 'vscode-vfs', fsPath: '/shop/.env' } as Uri;
     assert.equal(
-      await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, 'main (shop)', () => true),
+      await prepareEnvWrite({ uri, file: '.env', name: 'DATABASE_URL' }, 'main (shop)', () => true),
       undefined,
     );
     assert.deepEqual(questions, [
@@ -35,7 +35,7 @@ describe('prepareEnv', () => {
       writeFileSync(file, text);
       const uri = { scheme: 'file', fsPath: file, path: file, toString: () => file } as unknown as Uri;
       const changes = await (
-        await prepareEnv({ uri, file: '.env', name: 'DATABASE_URL' }, 'main (shop)', () => true)
+        await prepareEnvWrite({ uri, file: '.env', name: 'DATABASE_URL' }, 'main (shop)', () => true)
       )?.(URL);
       return changes && readFileSync(file, 'utf8');
     };

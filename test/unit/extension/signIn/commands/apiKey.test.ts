@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { ApiKeyList } from '../../../../../src/extension/signIn/apiKeys/apiKeyList.ts';
 import { connectScripted } from '../../../../helpers/connectedModel.ts';
 
-const { requireKeyAccess } = await import('../../../../../src/extension/signIn/commands/apiKey.ts');
+const { explainMissingKeyAccess } = await import('../../../../../src/extension/signIn/commands/apiKey.ts');
 
-describe('requireKeyAccess', () => {
+describe('explainMissingKeyAccess', () => {
   for (const [status, message] of [
     [403, /may belong to an organization/],
     [500, /status 500/],
@@ -14,11 +14,11 @@ describe('requireKeyAccess', () => {
       const { session } = await connectScripted(() => status);
       const apiKeys = new ApiKeyList(session);
       await assert.rejects(
-        requireKeyAccess(async () => apiKeys.load()),
+        explainMissingKeyAccess(async () => apiKeys.load()),
         message,
       );
       await assert.rejects(
-        requireKeyAccess(async () => apiKeys.create('ci')),
+        explainMissingKeyAccess(async () => apiKeys.create('ci')),
         message,
       );
       apiKeys.dispose();

@@ -3,13 +3,15 @@ import { l10n } from 'vscode';
 
 interface DifferenceCounts {
   readonly added: number;
+  /** Parts of a schema that the other one lacks. */
   readonly removed?: number;
   readonly changed: number;
+  /** Rows. */
   readonly deleted?: number;
 }
 
 /** Returns text such as `3 added, 1 changed, 2 deleted`; an empty text if nothing differs. */
-export const countsText = ({ added, removed = 0, changed, deleted = 0 }: DifferenceCounts): string =>
+export const differencesText = ({ added, removed = 0, changed, deleted = 0 }: DifferenceCounts): string =>
   [
     added > 0 ? l10n.t('{0} added', added) : '',
     removed > 0 ? l10n.t('{0} removed', removed) : '',
