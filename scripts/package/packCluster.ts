@@ -36,7 +36,8 @@ const LEFT_OUT = /^(?:postgresql\.conf|pg_hba\.conf|pg_stat\/.*)$/;
 
 const binaries = chooseBinaries(findPrograms(undefined));
 if (typeof binaries === 'string') throw new Error(binaries);
-if (binaries.major !== PACKED_CLUSTER_MAJOR) throw new Error(`Postgres ${binaries.major} instead of ${PACKED_CLUSTER_MAJOR}`);
+if (binaries.major !== PACKED_CLUSTER_MAJOR)
+  throw new Error(`Postgres ${binaries.major} instead of ${PACKED_CLUSTER_MAJOR}`);
 const account = process.getuid?.() === 0 ? findNobody() : undefined;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-cluster-'));
 if (account !== undefined) chownSync(folder, account.uid, account.gid);

@@ -237,7 +237,7 @@ export class Client {
     const { sessions } = fieldsOf(reply.json);
     return {
       pooledClients: parseRecord(reply, undefined, records.PooledActivity).pooled_clients,
-      sessions: sessions === undefined ? undefined : records.parseSessions(sessions),
+      sessions: sessions === undefined ? undefined : records.parsePostgresSessions(sessions),
       operations: parseOperations(reply),
     };
   }

@@ -1,7 +1,7 @@
 /** Finds a local service that runs, and takes a lease, which keeps it running for the agent. */
 import path from 'node:path';
 import { takeLeaseOfRunning, type Lease } from './lease.ts';
-import { OWN_FOLDER } from './ownFolder.ts';
+import { PROJECT_DATA_FOLDER } from './ownFolder.ts';
 
 const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosenDataDir = '' } = process.env;
 
@@ -31,6 +31,6 @@ function listDataDirs(folder: string | undefined): string[] {
   if (chosenDataDir !== '') return [path.resolve(chosenDataDir)];
   const found: string[] = [];
   for (let at = folder; at !== undefined; at = path.dirname(at) === at ? undefined : path.dirname(at))
-    found.push(path.join(at, OWN_FOLDER));
+    found.push(path.join(at, PROJECT_DATA_FOLDER));
   return extensionDataDir === undefined ? found : [...found, extensionDataDir];
 }

@@ -6,7 +6,8 @@ import { createFileSync } from '../base/replaceFile.ts';
 import { systemReason } from '../base/systemReason.ts';
 import { createDataFolder } from './dataFolder.ts';
 
-export const OWN_FOLDER = '.hosted-postgres';
+/** The name of the data directory in a project. */
+export const PROJECT_DATA_FOLDER = '.hosted-postgres';
 
 /** Name of the project of `hosted-postgres/test`; also its id, if the library started the service. */
 export const TEST_PROJECT = 'hosted-postgres-tests';

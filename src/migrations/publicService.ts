@@ -7,10 +7,10 @@ import type { SkipRule } from '../base/sql/runScript.ts';
 const ROLES = ['cloud_admin', 'neon_superuser', 'neondb_owner'];
 
 /**
- * Creates the roles that a script names and that don't exist, as names: they can't log in, and have no right but to create in
+ * Creates those of the public service's roles that a script names and that don't exist, as names: they can't log in, and have no right but to create in
  * this database. This role becomes a member, so that it can give objects to them and keeps its rights to those.
  */
-export async function createPublicRoles(client: Client, text: string): Promise<void> {
+export async function createPublicServiceRoles(client: Client, text: string): Promise<void> {
   const named = ROLES.filter((role) => new RegExp(`\\b${role}\\b`).test(text));
   if (named.length === 0) return;
   const { rows } = await client.query<{ role: string; isMissing: boolean; database: string }>(

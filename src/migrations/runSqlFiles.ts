@@ -7,7 +7,7 @@ import { readStatements } from '../base/sql/readStatements.ts';
 import { runScript } from '../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError } from '../base/sql/sqlScript.ts';
 import type { TransactionMode } from './migrationTools.ts';
-import { createPublicRoles, createSkipRule } from './publicService.ts';
+import { createPublicServiceRoles, createSkipRule } from './publicService.ts';
 import type { CreateRefusal } from './refusal.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from './sqlFiles.ts';
 
@@ -27,7 +27,7 @@ export async function runLoadedFiles(
 ): Promise<number> {
   let count = 0;
   const run = async (client: Client, session: readonly SqlFile[]) => {
-    await createPublicRoles(client, session.map(({ text }) => text).join('\n'));
+    await createPublicServiceRoles(client, session.map(({ text }) => text).join('\n'));
     if (rules.transaction === 'all') await client.query('begin');
     for (const file of session) count += await runFile(client, file, refuse);
     if (rules.transaction === 'all') await client.query('commit');

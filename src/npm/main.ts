@@ -13,7 +13,7 @@ import {
   readOrCreateKey,
   newApiKey,
   createProjectDataFolder,
-  OWN_FOLDER,
+  PROJECT_DATA_FOLDER,
 } from '../localService/ownFolder.ts';
 import type { RehearsedBranch } from './rehearse.ts';
 import { preparePostgres } from './postgres.ts';
@@ -38,7 +38,9 @@ async function main(): Promise<number> {
   if (options.rehearsal?.account === true) return await rehearseInAccount({ ...options.rehearsal, token });
   const dump = await findNamedDump(options);
   const dataDir =
-    options.temporary || dump !== undefined ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
+    options.temporary || dump !== undefined
+      ? undefined
+      : path.resolve(options.dataDir ?? PROJECT_DATA_FOLDER);
   if (dataDir !== undefined) createProjectDataFolder(dataDir, options.dataDir === undefined);
   const ownKey = () => (dataDir === undefined ? newApiKey() : readOrCreateKey(dataDir));
   // An empty key comes from a variable that isn't set.

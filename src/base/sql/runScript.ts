@@ -126,7 +126,7 @@ async function runOrSkip(running: RunningScript, statement: ScriptStatement): Pr
   if (isInside) await client.query('release savepoint skipped');
 }
 
-/** Comments with nested comments in them stay. */
+/** Doesn't know nested comments: the rest of an outer one stays, so that no rule skips the statement. */
 const withoutLeadingComments = (text: string): string =>
   text.replace(/^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)+/, '');
 

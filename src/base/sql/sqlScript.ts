@@ -46,7 +46,7 @@ export class PsqlCommandError extends ScriptError {
 
 /** Commands that send the statement before them. */
 const SENDING = /^\\(?:g|gx|gdesc|gexec|gset|crosstabview|watch|bind|parse|sendpipeline)(?![\w+])/;
-/** Commands that drop it. */
+/** Commands that drop the statement before them. */
 const DROPPING = /^\\r(?:eset)?(?!\w)/;
 /** Commands whose argument is the rest of the line. All others end at the next backslash that isn't in quotes. */
 const WHOLE_LINE =

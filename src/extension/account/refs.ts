@@ -47,8 +47,8 @@ export interface RestoreSource {
   readonly snapshotId?: string;
 }
 
-/** Returns the fields of a request that creates a branch with the data of the source. */
-export function parentRequestFields({ branchId: parent_id, at }: RestoreSource) {
+/** Returns the fields of a request that creates a branch with the data of another one, as it is now or was at a time. */
+export function parentRequestFields({ branchId: parent_id, at }: Omit<RestoreSource, 'snapshotId'>) {
   if (at === undefined) return { parent_id };
   return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
 }

@@ -13,7 +13,10 @@ const READING: SessionOptions = {
 };
 
 /** @throws {Error} from Postgres or the network */
-export const readSessions = async (login: BranchLogin, signal: AbortSignal): Promise<readonly PostgresSession[]> =>
+export const readSessions = async (
+  login: BranchLogin,
+  signal: AbortSignal,
+): Promise<readonly PostgresSession[]> =>
   await withSession(
     login,
     READING,

@@ -154,7 +154,10 @@ function stateCause({ compute }: ActivityFacts): ActivityCause | undefined {
 }
 
 /** Seconds since the compute was last used, by its record and its sessions. */
-function lastUsed({ compute, now }: ActivityFacts, clients: readonly PostgresSession[] = []): number | undefined {
+function lastUsed(
+  { compute, now }: ActivityFacts,
+  clients: readonly PostgresSession[] = [],
+): number | undefined {
   const recorded = Date.parse(compute.last_active ?? '');
   const all = clients.flatMap(({ state_for }) => state_for ?? []);
   if (!Number.isNaN(recorded)) all.push((now - recorded) / 1000);

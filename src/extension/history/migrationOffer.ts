@@ -90,7 +90,9 @@ export function isAtOrAfter(moment: Before, other: Before): boolean {
 
 function positionOf({ lsn }: Before): bigint | undefined {
   const [high, low] = lsn?.split('/') ?? [];
-  return high === undefined || low === undefined ? undefined : (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
+  return high === undefined || low === undefined
+    ? undefined
+    : (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }
 
 /** @returns undefined if the log doesn't have all rows, or if the first migration may have run just before its row was written */

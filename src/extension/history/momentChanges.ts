@@ -15,7 +15,7 @@ import type { Moment } from './moments.ts';
 export type FoundChanges = (moment: Moment) => ChangesSince | undefined;
 export const hasNoChanges = (changes: ChangesSince | undefined): boolean => changes?.tables_count === 0;
 /** One request for all moments. Never rejects. */
-export type MomentChanges = (moments: readonly Moment[]) => Promise<FoundChanges | undefined>;
+export type LoadMomentChanges = (moments: readonly Moment[]) => Promise<FoundChanges | undefined>;
 
 interface ChangesSources {
   readonly session: { readonly connection: AccountConnection | undefined };
@@ -23,7 +23,10 @@ interface ChangesSources {
 }
 
 /** @returns undefined for a service that doesn't offer it */
-export function momentChanges({ session, log }: ChangesSources, ref: BranchRef): MomentChanges | undefined {
+export function momentChangesLoader(
+  { session, log }: ChangesSources,
+  ref: BranchRef,
+): LoadMomentChanges | undefined {
   const { connection } = session;
   if (connection?.isLocal !== true) return undefined;
   return async (moments) => {

@@ -231,16 +231,18 @@ export class AgentBranches {
     }));
   }
 
-  /** @param endedCreation its id */
-  #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreation?: string): void {
-    const isSame = (values: SharedValues) =>
-      endedCreation === undefined && isDeepStrictEqual(next(storedEntries(values)), storedEntries(values));
-    if (isSame(this.#memory.values())) return;
+  /**
+   * Stores what `next` returns, but only the ids of branches that have expired, and only the newest. Does nothing if that changes
+   * nothing and no creation ends.
+   */
+  #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreationId?: string): void {
+    const current = storedEntries(this.#memory.values());
+    if (endedCreationId === undefined && isDeepStrictEqual(next(current), current)) return;
     this.#memory.change((values) => {
       const current = next(storedEntries(values)).map((entry) =>
         isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? onlyIds(entry) : entry,
       );
-      const creations = storedCreations(values).filter(({ id }) => id !== endedCreation);
+      const creations = storedCreations(values).filter(({ id }) => id !== endedCreationId);
       return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES), [CREATIONS]: creations };
     });
     this.#changed.fire();

@@ -47,7 +47,8 @@ export function compareComputes(a: Compute, b: Compute): number {
   return compareNames(computeLabel(a), computeLabel(b)) || (a.id < b.id ? -1 : 1);
 }
 
-export type SettingsText = Readonly<Record<string, string>>;
+/** Values of Postgres settings as in `postgresql.conf`, by name. */
+export type PostgresSettings = Readonly<Record<string, string>>;
 
 /** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
 export function settingValueText(value: unknown): string | undefined {
@@ -57,7 +58,7 @@ export function settingValueText(value: unknown): string | undefined {
 }
 
 /** The settings in the compute's record. */
-export function postgresSettings({ settings }: Pick<Compute, 'settings'>): SettingsText {
+export function postgresSettings({ settings }: Pick<Compute, 'settings'>): PostgresSettings {
   const entries = Object.entries(settings?.pg_settings ?? {});
   return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingValueText(value) ?? '']]));
 }

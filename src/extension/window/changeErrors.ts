@@ -17,7 +17,7 @@ export class AccountSwitchedError extends Error {
   }
 }
 
-/** Another window has switched the account or replaced its key while the change was sent. */
+/** The connection to the account has ended: its key was replaced, another account was chosen, or the user has signed out. */
 export class ConnectionClosedError extends Error {
   override readonly name = 'ConnectionClosedError';
   /** Whether the change may have been made. */

@@ -44,8 +44,8 @@ export async function runStep(cwd: string, step: Step, url: string): Promise<voi
   else await step.run(url);
 }
 
-/** @throws {Error} if an empty database is still empty after all steps */
-export async function requireObjects(url: string): Promise<void> {
+/** @throws {Error} if the database has nothing that a user has created */
+export async function requireNonEmptyDatabase(url: string): Promise<void> {
   const { rowCount } = await withClientOf(url, async (client) => client.query(USER_OBJECTS));
   if (rowCount === 0)
     throw new Error('Migrations and seed created nothing in the database. Do they connect to DATABASE_URL?');

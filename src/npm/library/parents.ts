@@ -9,7 +9,7 @@ import type { ServiceApi, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
 import { isMakerRunning, describeOwnMaker, type DatabaseMaker } from './maker.ts';
-import { hashSteps, requireObjects, runStep } from './migrations.ts';
+import { hashSteps, requireNonEmptyDatabase, runStep } from './migrations.ts';
 import { withClientOf } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
 import type { BranchOptions } from './types.d.ts';
@@ -47,7 +47,7 @@ export async function withMigratedParent<T>(
     await turnOffSynchronousCommit(url);
     const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
     for (const step of steps) await runStep(cwd, step, url);
-    if (steps.length > 0 && options.from === undefined) await requireObjects(url);
+    if (steps.length > 0 && options.from === undefined) await requireNonEmptyDatabase(url);
     await createTemplate(url);
   };
   for (;;) {

@@ -7,7 +7,7 @@ import { joinOrStartService } from '../../localService/joinOrStart.ts';
 import {
   readOrCreateKey,
   createProjectDataFolder,
-  OWN_FOLDER,
+  PROJECT_DATA_FOLDER,
   TEST_PROJECT,
 } from '../../localService/ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
@@ -20,7 +20,7 @@ const joinedServices = new Map<string, Promise<ServiceApi>>();
 
 /** @throws {Error} if the service can't start or has no Postgres */
 export async function findService(cwd: string): Promise<ServiceApi> {
-  const folder = path.resolve(cwd, OWN_FOLDER);
+  const folder = path.resolve(cwd, PROJECT_DATA_FOLDER);
   const joined = joinedServices.get(folder) ?? serviceOfEnvironment() ?? joinService(folder);
   joinedServices.set(folder, joined);
   joined.catch(() => joinedServices.delete(folder));

@@ -78,8 +78,8 @@ const newestFirst = ({ operations }: ProjectState): readonly OperationRecord[] =
   [...operations.values()].map(({ record }) => record).toReversed();
 
 function listOperations(call: ApiCall, project: ProjectState): JsonReply {
-  // Operations of one change have the same time. The oldest are removed first, so an operation that is gone has none after it, and
-  // the time is enough to find its place.
+  // The operation of the cursor may be gone. Its time then says where to continue. Nothing is left out, because the oldest are removed
+  // first: behind it, there are at most operations of the same change that haven't ended.
   const order = { key: ({ created_at }: OperationRecord) => created_at, isDescending: true };
   const page = paginate(call, newestFirst(project), OPERATION_PAGE_LIMITS, order);
   return jsonReply({ operations: page.records, ...paginationField(page) });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
+import { PROJECT_DATA_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { storageOf } from '../../helpers/branchCalls.ts';
 import { isFullRun } from '../../helpers/fullRun.ts';
 import { accountFile, temporaryFolder } from '../../helpers/localService.ts';
@@ -30,7 +30,7 @@ describe('npx hosted-postgres rehearse that is killed', function () {
   let [file, folder, temporary] = ['', '', ''];
 
   const start = (...args: string[]) => startProgram([process.execPath, file, ...args], folder, temporary);
-  const storage = () => storageOf({ dataDir: path.join(folder, OWN_FOLDER) });
+  const storage = () => storageOf({ dataDir: path.join(folder, PROJECT_DATA_FOLDER) });
   /** Programs that run in the storage, or were started with it, and their arguments. */
   const processes = () =>
     readdirSync('/proc')
@@ -83,7 +83,7 @@ describe('npx hosted-postgres rehearse that is killed', function () {
     }
     const last = start('rehearse', '--run', MIGRATION);
     assert.equal(await last.ended, 0, last.output());
-    const account = readFileSync(accountFile(path.join(folder, OWN_FOLDER)), 'utf8');
+    const account = readFileSync(accountFile(path.join(folder, PROJECT_DATA_FOLDER)), 'utf8');
     assert.doesNotMatch(account, /"name":\s*"rehearsal-/);
     assert.deepEqual(readdirSync(path.join(storage(), 'branches')), before);
   });

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
+import { PROJECT_DATA_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { REHEARSE_HELP } from '../../../src/npm/options.ts';
 import { ServiceApi } from '../../../src/npm/api.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
@@ -192,7 +192,7 @@ describe('npx hosted-postgres rehearse', () => {
 
   it('leaves no branch', async () => {
     await run('rehearse', '--run', sql('alter table users drop column nick'));
-    const account = readFileSync(accountFile(path.join(folder, OWN_FOLDER)), 'utf8');
+    const account = readFileSync(accountFile(path.join(folder, PROJECT_DATA_FOLDER)), 'utf8');
     assert.match(account, /"name":\s*"main"/);
     assert.doesNotMatch(account, /"name":\s*"rehearsal-/);
   });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { formatPostgresLine, LEASE_PROOF_HEADER, leaseProof } from '../../../src/localService/leaseProof.ts';
-import { OWN_FOLDER } from '../../../src/localService/ownFolder.ts';
+import { PROJECT_DATA_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { callWithoutWindow } from '../../../src/mcp/withoutWindow.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
@@ -32,7 +32,7 @@ describe('Calls without a window', () => {
     const { port } = server.address() as AddressInfo;
     const baseUrl = `http://127.0.0.1:${port}/api/v2`;
     const folder = temporaryFolder();
-    const dataDir = path.join(folder, OWN_FOLDER);
+    const dataDir = path.join(folder, PROJECT_DATA_FOLDER);
     mkdirSync(dataDir, { mode: 0o700 });
     const put = (name: string, content: object) =>
       writeFileSync(path.join(dataDir, name), JSON.stringify(content), { mode: 0o600 });

@@ -8,8 +8,8 @@ import { requireBranches } from '../../commandSupport/branchPicker.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 /**
- * Reads the branches of these projects, except of deleted ones.
- * @throws {Error} if a list can't be loaded, because an old one may lack a child or a new branch
+ * Loads the branches of each of these projects that wasn't deleted.
+ * @throws {Error} if a list can't be loaded. The last known list isn't used instead, because it may lack a child or a new branch
  */
 export async function loadBranchLists(
   context: CommandContext,

@@ -2,7 +2,7 @@
  * Converts the Postgres settings of a compute to a JSON document with a URI, and back. Every value is sent as text, as in
  * `postgresql.conf`: the public service requires it, and `8` and `"8"` are the same setting.
  */
-import { settingValueText, type SettingsText } from '../../inventory/computeStatus.ts';
+import { settingValueText, type PostgresSettings } from '../../inventory/computeStatus.ts';
 import { isComputeId, isId } from '../../../api/records/ids.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import type { ComputeIds } from '../../account/refs.ts';
@@ -16,13 +16,13 @@ export type SettingsProblem =
   | { readonly kind: 'value' | 'fixed'; readonly key: string };
 
 type ParsedSettings =
-  | { readonly settings: SettingsText; readonly problems?: undefined }
+  | { readonly settings: PostgresSettings; readonly problems?: undefined }
   | { readonly settings?: undefined; readonly problems: readonly SettingsProblem[] };
 
 /** Settings that the service sets for every compute. */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
 
-export const formatSettings = (settings: SettingsText): string =>
+export const formatSettings = (settings: PostgresSettings): string =>
   `${JSON.stringify(settings, undefined, 2)}\n`;
 
 /** Returns all problems at once, in the order of the document. */

@@ -26,8 +26,13 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import { computeNodeOf, changedProjects, type InventoryEvent } from '../../inventory/nodes.ts';
 import type { ChangeEnd } from '../../operations/pendingChange.ts';
-import { belongsToAccount, formatSettings, parsePgSettings, parseSettingsUri } from '../settings/pgSettings.ts';
-import { computeStatus, postgresSettings, type SettingsText } from '../../inventory/computeStatus.ts';
+import {
+  belongsToAccount,
+  formatSettings,
+  parsePgSettings,
+  parseSettingsUri,
+} from '../settings/pgSettings.ts';
+import { computeStatus, postgresSettings, type PostgresSettings } from '../../inventory/computeStatus.ts';
 import { SETTINGS_SCHEME } from '../settings/settingsScheme.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { approveChange, requireWritable } from '../../operations/ui/approval.ts';
@@ -153,7 +158,10 @@ export class SettingsDocuments implements Disposable {
   }
 
   /** Waits for the end of the change. @returns why the service rejected the settings; undefined if it didn't */
-  async #apply({ connection, compute }: LoadedCompute, settings: SettingsText): Promise<string | undefined> {
+  async #apply(
+    { connection, compute }: LoadedCompute,
+    settings: PostgresSettings,
+  ): Promise<string | undefined> {
     const { promise: ended, resolve } = Promise.withResolvers<ChangeEnd | undefined>();
     // If the connection is closed, the status bar reports the end when the window uses the account again.
     connection.signal.addEventListener('abort', () => resolve(undefined));
@@ -229,7 +237,7 @@ export class SettingsDocuments implements Disposable {
   }
 }
 
-function hasSettings(document: TextDocument, settings: SettingsText): boolean {
+function hasSettings(document: TextDocument, settings: PostgresSettings): boolean {
   const text = document.getText();
   const shown = parsePgSettings(text).settings;
   return text === formatSettings(settings) || (shown !== undefined && isDeepStrictEqual(shown, settings));

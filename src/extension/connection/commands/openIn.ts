@@ -101,7 +101,7 @@ async function offerClients(argument: unknown): Promise<void> {
   if (chosen === copy) await executeCommand('hostedPostgres.compute.copyAs', argument);
 }
 
-/** The links of this client may not contain a password. */
+/** This client takes no password from a link, so the user enters it there. */
 export async function openInPgsql({ name, host, login }: ClientConnection): Promise<boolean> {
   const server = splitHost(host);
   const values = {

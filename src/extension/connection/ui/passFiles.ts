@@ -35,7 +35,7 @@ export class PassFiles implements Disposable {
     }
   }
 
-  /** Calls a program with the path of a new file, which is deleted when it has ended. @param line as above */
+  /** Calls `run` with the path of a new file, which is deleted when the call has ended. @param line a secret, see `passFileLine` */
   async withPassFile<T>(line: string, run: (file: string) => Promise<T>): Promise<T> {
     const { file, folder } = this.#create(line);
     try {

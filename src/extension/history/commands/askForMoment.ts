@@ -12,7 +12,7 @@ import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
 import type { Ask, StepsLeft } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, listSeparator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../knownHistory.ts';
-import { hasNoChanges, type FoundChanges, type MomentChanges } from '../momentChanges.ts';
+import { hasNoChanges, type FoundChanges, type LoadMomentChanges } from '../momentChanges.ts';
 import { changesText } from '../ui/changesText.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
 import {
@@ -115,7 +115,7 @@ interface MomentQuestion extends StepsLeft {
   /** Reads when the schema was changed. */
   readonly schemaChanges?: (() => Promise<readonly SchemaChange[]>) | undefined;
   /** What has changed since moments. */
-  readonly changes?: MomentChanges | undefined;
+  readonly changes?: LoadMomentChanges | undefined;
   /** Whether the service offers nothing but to undo the last undo, and snapshots. */
   readonly onlyUndo?: boolean;
   /** Whether snapshots can be renamed and deleted. */

@@ -18,7 +18,7 @@ import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { findEndingSlots } from '../../branches/endingSlots.ts';
 import { timeProblem } from '../knownHistory.ts';
-import { momentChanges, schemaChangesLoader, startIdlePrimary } from '../momentChanges.ts';
+import { momentChangesLoader, schemaChangesLoader, startIdlePrimary } from '../momentChanges.ts';
 import { listMoments, type Moment } from '../moments.ts';
 import { restoreSnapshotInPlace } from '../snapshotActions.ts';
 import { findOutdatedEditors, refreshTabs } from '../../database/commands/outdatedEditors.ts';
@@ -211,7 +211,7 @@ async function chooseMoment(
     return void (await window.showWarningMessage(problem));
   const placeholder =
     problem ?? l10n.t('Select the moment that {0} goes back to, or type a time', picked.fullName);
-  const known = momentChanges(context, history.ref);
+  const known = momentChangesLoader(context, history.ref);
   const started =
     known && problem === undefined
       ? startIdlePrimary(context, history.ref, run.initialConnection)

@@ -30,7 +30,8 @@ export const createApiKey: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fail before the question, not after it.
-  if (isRejected(context.apiKeys.failure, 403)) await explainMissingKeyAccess(() => context.apiKeys.refresh());
+  if (isRejected(context.apiKeys.failure, 403))
+    await explainMissingKeyAccess(() => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
   const problem = (text: string) => nameProblem(text, MAX_SHORT_NAME_LENGTH);
   const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt, problem }));

@@ -12,7 +12,7 @@ const OLDEST_MAJOR = 15;
 
 const EXE = process.platform === 'win32' ? '.exe' : '';
 
-/** The folders in which Postgres is looked for. */
+/** What `findPrograms` has found. */
 export interface PostgresFolders {
   /** The folder with `postgres` and `initdb` to try first: the user's choice, or the one in the extension's package. */
   readonly first: string | undefined;

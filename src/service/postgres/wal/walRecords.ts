@@ -140,14 +140,15 @@ class Reader {
     return (this.#loaded?.bytes ?? Buffer.alloc(0)).subarray(offset, offset + count);
   }
 
+  /** Reads the segment of a position, unless it was the last one that was read. @returns whether the segment is whole */
   #load(at: number): boolean {
     const segment = this.#wal.segmentAt(at);
-    if (this.#loaded?.segment === segment) return true;
-    const name = this.#wal.fileOf(segment);
-    if (!this.#wal.files.has(name)) return false;
-    const bytes = readFileSync(path.join(this.#wal.folder, name));
-    this.#loaded = { segment, bytes };
-    return bytes.length === this.#wal.size;
+    if (this.#loaded?.segment !== segment) {
+      const name = this.#wal.fileOf(segment);
+      if (!this.#wal.files.has(name)) return false;
+      this.#loaded = { segment, bytes: readFileSync(path.join(this.#wal.folder, name)) };
+    }
+    return this.#loaded.bytes.length === this.#wal.size;
   }
 }
 

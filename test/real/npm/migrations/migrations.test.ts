@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { runStep, requireObjects } from '../../../../src/npm/library/migrations.ts';
+import { runStep, requireNonEmptyDatabase } from '../../../../src/npm/library/migrations.ts';
 import { branchCalls } from '../../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { query } from '../../service/postgres/clients.ts';
@@ -171,11 +171,11 @@ describe('SQL of tests', () => {
   it('must create something', async () => {
     const url = await database('empty');
     await run('create table gone (); drop table gone', url);
-    await assert.rejects(requireObjects(url), /created nothing in the database/);
+    await assert.rejects(requireNonEmptyDatabase(url), /created nothing in the database/);
     for (const sql of ['create schema other', 'create function f() returns int return 1']) {
       const other = await database(`not_empty_${sql.length}`);
       await run(sql, other);
-      await requireObjects(other);
+      await requireNonEmptyDatabase(other);
     }
   });
 });

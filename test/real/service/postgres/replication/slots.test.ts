@@ -49,7 +49,9 @@ describe('A replication slot', () => {
     const client = await replicate(branch.uri, { application_name: 'sync' });
     await create(branch.uri, 'named');
     await receive(client, 'named');
-    const sessions = parsePostgresSessions((await branch.service.engine.activity(branch.compute.id)).sessions);
+    const sessions = parsePostgresSessions(
+      (await branch.service.engine.activity(branch.compute.id)).sessions,
+    );
     const sender = sessions.find(({ type, application }) => type === 'walsender' && application === 'sync');
     assert.equal(sender?.replication, 'logical');
     assert.equal(sender?.slot, 'named');
