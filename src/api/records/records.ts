@@ -205,8 +205,7 @@ export type PostgresSession = z.infer<typeof PostgresSession>;
 const parseReadable = <T>(list: unknown, item: z.ZodMiniType<T>): readonly T[] =>
   Array.isArray(list) ? list.flatMap((each) => item.safeParse(each).data ?? []) : [];
 
-export const parsePostgresSessions = (list: unknown): readonly PostgresSession[] =>
-  parseReadable(list, PostgresSession);
+export const parsePostgresSessions = (list: unknown) => parseReadable(list, PostgresSession);
 
 /** What only the local service knows of an active compute. Clients of PgBouncer aren't activity while they do nothing. */
 export const PooledActivity = z.object({
