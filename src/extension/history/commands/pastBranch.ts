@@ -46,6 +46,14 @@ export async function createPastBranch(
     endpoints: [{ type: 'read_write' as const }],
   };
   let expireAgain = async () => undefined as void;
+  let branchId: string | undefined;
+  const remove = async () => {
+    if (branchId !== undefined)
+      await branchActions
+        .delete({ projectId, branchId }, { unprotect: false }, { initialConnection })
+        .catch((error: unknown) => log.error('Deleting a temporary branch', error));
+    await expireAgain();
+  };
   const created = await makeChange(context, run, {
     projectId,
     name: of,
@@ -54,23 +62,21 @@ export async function createPastBranch(
     progress: l10n.t('Preparing {0}', title),
     send: async (options) => {
       expireAgain = await removeExpiryForCopy(context, { projectId, branchId: source.branchId }, options);
-      const create = () => branchActions.create(projectId, creation, options);
+      const create = async () => {
+        const result = await branchActions.create(projectId, creation, options);
+        branchId = result.branch?.id;
+        return result;
+      };
       return await finishChange(tracker, initialConnection, create);
     },
   }).catch(async (error: unknown) => {
-    await expireAgain();
+    // There is a branch if only its compute didn't start.
+    await remove();
     throw error;
   });
   const { branch, computes: [compute] = [] } = created ?? {};
   if (branch === undefined) return undefined;
-  const ref = { account, projectId, branchId: branch.id };
-  const remove = async () => {
-    await branchActions
-      .delete(ref, { unprotect: false }, { initialConnection })
-      .catch((error: unknown) => log.error('Deleting a temporary branch', error));
-    await expireAgain();
-  };
-  if (compute !== undefined) return { ...ref, compute, title, remove };
+  if (compute !== undefined) return { account, projectId, branchId: branch.id, compute, title, remove };
   await remove();
   return undefined;
 }

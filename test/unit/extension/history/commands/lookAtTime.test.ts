@@ -21,12 +21,19 @@ const main = {
   default: true,
   created_at: new Date(Date.now() - DAY).toISOString(),
 };
+const start = {
+  id: '7b2f1c1e-0000-4000-8000-000000000001',
+  project_id: 'shop',
+  branch_id: 'br-look',
+  action: 'start_compute',
+};
 
 describe('A moment of a branch', () => {
   let model: ScriptedModel;
   let context: CommandContext;
   let branches: object[];
   let retention: number;
+  let startFailure: string | undefined;
   const bodies: { readonly branch: Readonly<Record<string, string>> }[] = [];
   const deleted: string[] = [];
 
@@ -39,16 +46,20 @@ describe('A moment of a branch', () => {
     if (call.endsWith('/connection_uri')) return 404;
     if (call.endsWith('/changes')) return { schema_changes: [] };
     if (call === 'GET /projects/shop/branches') return { branches };
+    if (call.endsWith(`/operations/${start.id}`))
+      return { operation: { ...start, status: 'failed', error: startFailure } };
     if (call.startsWith('DELETE ')) deleted.push(call);
     else bodies.push(body as (typeof bodies)[number]);
     const branch = { id: 'br-look', name: 'look' };
-    return { branch, endpoints: [computeRecord('ep-look', { branch_id: 'br-look' })], operations: [] };
+    const endpoints = [computeRecord('ep-look', { branch_id: 'br-look' })];
+    const isStarting = startFailure !== undefined && call.startsWith('POST ');
+    return { branch, endpoints, operations: isStarting ? [{ ...start, status: 'running' }] : [] };
   };
 
   beforeEach(async () => {
     for (const list of [answers, questions, quickPicks, fakeTerminals.opened, bodies, deleted])
       list.length = 0;
-    [branches, retention] = [[main], 86_400];
+    [branches, retention, startFailure] = [[main], 86_400, undefined];
     model = await connectScripted(script);
     const folder = temporaryFolder();
     for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
@@ -94,6 +105,20 @@ describe('A moment of a branch', () => {
     fakeTerminals.close(terminal);
     await until('the deletion', async () => deleted.length > 0);
     assert.deepEqual(deleted, ['DELETE /projects/shop/branches/br-look']);
+  });
+
+  it('leaves no branch if its compute did not start, and says why', async () => {
+    startFailure = 'Postgres did not start: no space left';
+    const end = run('hostedPostgres.history.openPsql');
+    (await firstPick()).accept();
+    await until('the failure', async () => {
+      model.clock.advance(1000);
+      return questions.length > 0;
+    });
+    await end;
+    assert.match(String(questions.at(-1)), /^Couldn't open psql: .*Postgres did not start: no space left/);
+    assert.deepEqual(deleted, ['DELETE /projects/shop/branches/br-look']);
+    assert.deepEqual(fakeTerminals.opened, []);
   });
 
   it('creates nothing if none is chosen, or without history', async () => {
