@@ -6,6 +6,7 @@ import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/
 import { query } from '../../real/service/postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
+import { closeEditors } from './resetWindow.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const OUTDATED = 'Open editors still show the data from before.';
@@ -80,5 +81,33 @@ describe('After a branch went back', () => {
     assert.ok(message.endsWith(OUTDATED), message);
     await ui().notifications.press('Restored work (shop): ', 'Compare Again');
     await waitForComparison(/^visits: no differences \(main ↔ work\)/);
+  });
+
+  it('to a snapshot, open schemas are read again, too', async () => {
+    await closeEditors(ui());
+    await query(uri, 'create table a_later (id int)');
+    await ui().computes.contextMenu(work, 'Data and History', 'Open Schema');
+    await waitForTabs(/^work\.app\.sql/);
+    await ui().computes.contextMenu(work, 'Compare Schema…');
+    await ui().quickInput.choose('Select the branch to compare with', 'main');
+    await waitForComparison(/^app: main ↔ work \(1 added\)/, /^work\.app\.sql/);
+    // The row is another one since the last restore.
+    await ui().computes.expand('Snapshots of work, 1');
+    await ui().computes.contextMenu(/^Snapshot first, /, 'Restore Snapshot…');
+    await ui().dialog.press('Restore');
+    const { message } = await ui().notifications.waitFor(/^Restored work \(shop\): Snapshot “first”/);
+    assert.ok(message.endsWith(OUTDATED), message);
+    await ui().notifications.press('Restored work (shop): ', 'Compare Again');
+    await waitForTabs(/^app: main ↔ work \(no differences\)/, /^work\.app\.sql/);
+    await query(uri, 'create table a_latest (id int)');
+    await ui().page.locator('.tabs-container .tab', { hasText: 'work.app.sql' }).click();
+    await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();
+    const shown = (table: string) =>
+      ui()
+        .page.locator('.view-line')
+        .filter({ hasText: `CREATE TABLE public.${table} (` })
+        .first();
+    await shown('a_latest').waitFor();
+    assert.equal(await shown('a_later').count(), 0);
   });
 });

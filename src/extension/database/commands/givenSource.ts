@@ -18,10 +18,13 @@ interface EditorSource {
 }
 
 /** What the row of a database, table or branch says, or else the active editor. @throws {Error} as `editorSource` */
-export function findRowSource({ session }: Pick<CommandContext, 'session'>, argument: unknown): EditorSource {
+export function findRowSource(
+  { session, schemas }: Pick<CommandContext, 'session' | 'schemas'>,
+  argument: unknown,
+): EditorSource {
   const { accountId: account } = session.requireConnection();
   const row = asDatabaseRow(argument);
-  if (row === undefined) return asBranchNode(argument) === undefined ? editorSource() : {};
+  if (row === undefined) return asBranchNode(argument) === undefined ? editorSource(schemas) : {};
   const { projectId, branchId } = row;
   const branch = { account, projectId, branchId };
   if (row.kind === 'databases') return { branch };
@@ -29,7 +32,7 @@ export function findRowSource({ session }: Pick<CommandContext, 'session'>, argu
 }
 
 /** @throws {Error} if the statement is a command of psql */
-function editorSource(): EditorSource {
+function editorSource(schemas: CommandContext['schemas']): EditorSource {
   const editor = editors.activeTextEditor;
   if (editor === undefined) return {};
   const { document, selection } = editor;
@@ -39,7 +42,7 @@ function editorSource(): EditorSource {
       ? statementAt(document.getText(), document.offsetAt(selection.active))?.text
       : document.getText(selection);
   if (uri.scheme === SCHEMA_SCHEME) {
-    const origin = parseSchemaUri(uri);
+    const origin = parseSchemaUri({ path: schemas.currentPath(uri) });
     const table = tableOfStatement(statement() ?? '');
     return {
       source: table === undefined ? undefined : tableRowSource(table),

@@ -8,16 +8,31 @@ import { parseSchemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import { tabUris } from '../ui/rowsDocuments.ts';
 
-export const findOutdatedEditors = (context: CommandContext, ref: BranchRef): readonly Tab[] =>
-  editors.tabGroups.all
-    .flatMap(({ tabs }) => tabs)
-    .filter((tab) => tabUris(tab).some((uri) => showsPresentData(context, uri, ref)));
+type Documents = Pick<CommandContext, 'rows' | 'schemas'>;
 
-function showsPresentData({ rows }: CommandContext, uri: Uri, ref: BranchRef): boolean {
-  const request = rows.get(uri)?.request;
-  if (request !== undefined) return isSameBranch(ref, request.branch) || isSameBranch(ref, request.base);
-  const origin = uri.scheme === SCHEMA_SCHEME && uri.query === ref.account ? parseSchemaUri(uri) : undefined;
+const findTabs = (shows: (uri: Uri) => boolean): readonly Tab[] =>
+  editors.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => tabUris(tab).some(shows));
+
+export const findOutdatedEditors = (documents: Documents, ref: BranchRef): readonly Tab[] =>
+  findTabs((uri) => showsPresentRows(documents, uri, ref) || showsPresentSchema(documents, uri, ref));
+
+function showsPresentRows({ rows }: Documents, uri: Uri, ref: BranchRef): boolean {
+  const { branch, base } = rows.get(uri)?.request ?? {};
+  return isSameBranch(ref, branch) || isSameBranch(ref, base);
+}
+
+function showsPresentSchema({ schemas }: Documents, uri: Uri, ref: BranchRef): boolean {
+  if (uri.scheme !== SCHEMA_SCHEME || uri.query !== ref.account) return false;
+  const origin = parseSchemaUri({ path: schemas.currentPath(uri) });
   return origin !== undefined && origin.at === undefined && isSameBranch(ref, { ...ref, ...origin });
+}
+
+/** The branch has another id from now on, as after a restore from a snapshot. Open editors stay those of the branch. */
+export function replaceBranchInEditors(documents: Documents, from: BranchRef, to: BranchRef): void {
+  documents.rows.replaceBranch(from, to);
+  const shows = (uri: Uri) => showsPresentSchema(documents, uri, from);
+  for (const uri of findTabs(shows).flatMap(tabUris))
+    if (shows(uri)) documents.schemas.replaceBranch(uri, to.branchId);
 }
 
 /** Shows each, because the commands that read again are for the active editor. */

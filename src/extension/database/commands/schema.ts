@@ -1,5 +1,5 @@
 /** Open and compare the schemas of branches. */
-import { commands, l10n, TabInputText, TabInputTextDiff, Uri, window as editors } from 'vscode';
+import { commands, l10n, TabInputTextDiff, Uri, window as editors } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { RestoreSource } from '../../account/refs.ts';
 import { differencesText } from '../../window/ui/differencesText.ts';
@@ -8,6 +8,7 @@ import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../schema/compareSchemas.ts';
 import { parseSchemaUri, schemaUri } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
+import { tabUris } from '../ui/rowsDocuments.ts';
 import { branchTitle, documentTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -30,8 +31,7 @@ export const openSchema: Command = async (context, argument, run) => {
   const answers = await askForBaseAndDatabase(context, title, picked, picked.branchId);
   if (answers === undefined) return;
   const uri = uriOf(context, { ...picked, database: answers.database });
-  await loadSchemas(context, [uri]);
-  await commands.executeCommand('vscode.open', uri, { preview: false });
+  await showSchema(context, uri);
 };
 
 /** @param argument a branch; with `baseId` (`parent` or an id) and `database`, neither is asked for */
@@ -73,13 +73,24 @@ export async function compareWithPast(
 /** Refreshes the schemas in the active editor, from a button in its title. */
 export const refreshSchema: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh the schema");
-  const input = editors.tabGroups.activeTabGroup.activeTab?.input;
-  if (input instanceof TabInputTextDiff && isSchema(input.modified))
-    await showDifference(context, input.original, input.modified);
-  else if (input instanceof TabInputText && isSchema(input.uri)) await loadSchemas(context, [input.uri]);
+  const tab = editors.tabGroups.activeTabGroup.activeTab;
+  const uris = tab === undefined ? [] : tabUris(tab);
+  if (tab === undefined || !uris.every(({ scheme }) => scheme === SCHEMA_SCHEME)) return;
+  const current = uris.map((uri) => uri.with({ path: context.schemas.currentPath(uri) }));
+  const [first, second] = current;
+  if (first === undefined) return;
+  // After a restore from a snapshot, other documents show the branch, which has another id.
+  const isReplaced = String(current) !== String(uris);
+  if (second !== undefined) await showDifference(context, first, second);
+  else if (isReplaced) await showSchema(context, first);
+  else await loadSchemas(context, [first]);
+  if (isReplaced) await editors.tabGroups.close(tab, true);
 };
 
-const isSchema = ({ scheme }: Uri): boolean => scheme === SCHEMA_SCHEME;
+async function showSchema(context: CommandContext, uri: Uri): Promise<void> {
+  await loadSchemas(context, [uri]);
+  await commands.executeCommand('vscode.open', uri, { preview: false });
+}
 
 function uriOf(context: CommandContext, origin: Parameters<typeof schemaUri>[1]): Uri {
   const title = documentTitle(context.inventory, origin);

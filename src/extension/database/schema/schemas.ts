@@ -36,7 +36,7 @@ export const schemaUri = (
 });
 
 /** @returns undefined for another kind of URI */
-export function parseSchemaUri({ path }: SchemaUri): SchemaOrigin | undefined {
+export function parseSchemaUri({ path }: Pick<SchemaUri, 'path'>): SchemaOrigin | undefined {
   const [, projectId, branchId, time, database] = TITLED_PATH.exec(path) ?? UNTITLED_PATH.exec(path) ?? [];
   if (!isId(projectId) || !isBranchId(branchId) || database === undefined) return undefined;
   const origin = { projectId, branchId, database: decodeURIComponent(database) };
@@ -64,6 +64,7 @@ const cacheKey = ({ path, query }: SchemaUri): string => `${query} ${path}`;
 export class Schemas {
   readonly #session: Session;
   readonly #texts = new Map<string, string>();
+  readonly #branchIds = new Map<string, string>();
   readonly #changed = new Emitter<SchemaUri>();
   /** Fires after a schema was reloaded. */
   readonly onDidChange = this.#changed.event;
@@ -79,6 +80,19 @@ export class Schemas {
     return databases.map(({ name }) => name);
   }
 
+  /** The document's branch has another id from now on, as after a restore from a snapshot. */
+  replaceBranch(uri: SchemaUri, branchId: string): void {
+    this.#branchIds.set(cacheKey(uri), branchId);
+  }
+
+  /** Returns the document's path with the present id of its branch. */
+  currentPath(uri: SchemaUri): string {
+    const branchId = this.#branchIds.get(cacheKey(uri));
+    if (branchId === undefined) return uri.path;
+    const [start, projectId, , ...others] = uri.path.split('/');
+    return [start, projectId, encodeURIComponent(branchId), ...others].join('/');
+  }
+
   /** Returns the schema as it was last loaded. */
   async text(uri: SchemaUri): Promise<string> {
     return this.#texts.get(cacheKey(uri)) ?? (await this.load(uri, {}));
@@ -86,7 +100,7 @@ export class Schemas {
 
   /** Loads a schema as text, which is empty if the branch has no such database. @throws {NotOfferedError} */
   async load(uri: SchemaUri, options: CallOptions): Promise<string> {
-    const origin = parseSchemaUri(uri);
+    const origin = parseSchemaUri({ path: this.currentPath(uri) });
     const account = this.#session.connection?.account;
     if (origin === undefined || account === undefined || accountId(account) !== uri.query)
       throw new AccountSwitchedError();
@@ -115,6 +129,7 @@ export class Schemas {
 
   forget(uri: SchemaUri): void {
     this.#texts.delete(cacheKey(uri));
+    this.#branchIds.delete(cacheKey(uri));
   }
 
   async #client() {

@@ -4,6 +4,7 @@ import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 import { revealRow, makeChange } from '../../commandSupport/change.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
+import { replaceBranchInEditors } from '../../database/commands/outdatedEditors.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { branchMapWriter } from '../../gitBranch/branchMap.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
@@ -105,11 +106,12 @@ export async function createFromSnapshot(
 
 /** The restored branch has another id. Replaces the id where the old one is remembered. */
 export async function replaceRememberedId(
-  { workFolders, agentBranches, rows, log }: CommandContext,
+  context: CommandContext,
   from: BranchRef,
   to: BranchRef,
 ): Promise<void> {
-  rows.replaceBranch(from, to);
+  const { workFolders, agentBranches, log } = context;
+  replaceBranchInEditors(context, from, to);
   const made = agentBranches.find(from);
   if (made !== undefined) agentBranches.add({ ...made, ...to });
   // Worktrees of a repository share its map.

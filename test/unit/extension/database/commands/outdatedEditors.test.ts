@@ -1,12 +1,13 @@
 import { executed, openTabs } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { Tab } from 'vscode';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { RowDocuments } from '../../../../../src/extension/database/rows/rowDocuments.ts';
+import type { Session } from '../../../../../src/extension/account/session.ts';
+import { Schemas } from '../../../../../src/extension/database/schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../../../../../src/extension/database/schema/schemaScheme.ts';
 
 const { TabInputText, TabInputTextDiff, Uri } = await import('vscode');
-const { findOutdatedEditors, refreshTabs } =
+const { findOutdatedEditors, refreshTabs, replaceBranchInEditors } =
   await import('../../../../../src/extension/database/commands/outdatedEditors.ts');
 
 const branch = { account: 'a', projectId: 'shop', branchId: 'br-main' };
@@ -14,7 +15,8 @@ const other = { ...branch, branchId: 'br-dev' };
 
 describe('findOutdatedEditors', () => {
   const rows = new RowDocuments();
-  const context = { rows } as unknown as CommandContext;
+  const schemas = new Schemas({} as Session);
+  const context = { rows, schemas };
   const source = { sql: 'table users', name: 'users' };
   const rowsUri = (request: object) =>
     Uri.from(rows.add('users', '', { source, branch: other, database: 'app', ...request }));
@@ -49,6 +51,23 @@ describe('findOutdatedEditors', () => {
       'schemas',
     ]);
     assert.deepEqual(findOutdatedEditors(context, { ...branch, account: 'b' }), []);
+  });
+
+  it('stay those of a branch that gets another id, except those with earlier data', () => {
+    const restored = { ...branch, branchId: 'br-new' };
+    const past = schemaUri('br-main', encodeURIComponent('2026-01-31T12:00:00Z'));
+    open('peek', rowsUri({ branch }));
+    open('schemas', past, schemaUri('br-main', 'now'));
+    replaceBranchInEditors(context, branch, restored);
+    assert.deepEqual(labels(findOutdatedEditors(context, branch)), []);
+    assert.deepEqual(labels(findOutdatedEditors(context, restored)), ['peek', 'schemas']);
+    const ids = [past, schemaUri('br-main', 'now')].map((uri) => schemas.currentPath(uri).split('/')[2]);
+    assert.deepEqual(ids, ['br-main', 'br-new']);
+    const again = { ...branch, branchId: 'br-newest' };
+    replaceBranchInEditors(context, restored, again);
+    assert.deepEqual(labels(findOutdatedEditors(context, again)), ['peek', 'schemas']);
+    schemas.forget(schemaUri('br-main', 'now'));
+    assert.deepEqual(labels(findOutdatedEditors(context, again)), ['peek']);
   });
 
   it('are shown to be read again, each by its own command', async () => {

@@ -32,14 +32,14 @@ describe('Schemas', () => {
     ])
       assert.deepEqual(parseSchemaUri(uriOf({ at })), { ...origin, at });
     for (const path of ['/shop/main/app.sql', '/shop/br-main/a/b.sql', '/br-main/app.sql'])
-      assert.equal(parseSchemaUri({ path, query: '' }), undefined);
+      assert.equal(parseSchemaUri({ path }), undefined);
     assert.equal(uriOf({ database: 'a/b' }).path.split('/').at(-1), 'main.a-b.sql');
     // Those of version 0.4.
     for (const [path, at] of [
       ['/shop/br-main/app.sql', {}],
       ['/shop/br-main/0%2F1A2B3C8/app.sql', { at: { lsn: '0/1A2B3C8' } }],
     ] as const)
-      assert.deepEqual(parseSchemaUri({ path, query: '' }), { ...origin, ...at });
+      assert.deepEqual(parseSchemaUri({ path }), { ...origin, ...at });
   });
 
   it('keep their URI in a later version, because VS Code restores open editors by it', async () => {
