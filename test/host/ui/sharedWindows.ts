@@ -33,6 +33,7 @@ export const sharedWindows = {
       'rows',
       'rehearsals',
       'undo',
+      'pastPsql',
       'snapshots',
       'restoredEditors',
       'operations',
