@@ -120,6 +120,7 @@ const window = {
     return { dispose: () => fakeTerminals.listeners.delete(listener) };
   },
   createQuickPick: () => new FakeQuickPick(),
+  createInputBox: () => new FakeQuickPick(),
   createOutputChannel: () => channel,
   registerFileDecorationProvider: () => ({ dispose: () => undefined }),
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),

@@ -81,6 +81,12 @@ const countConnections = async (
     );
   });
 
+/** Returns the id of the row below the one with this id, or else of the row above it. */
+export function neighborId<Id>(rows: readonly { readonly id: Id }[], id: Id): Id | undefined {
+  const index = rows.findIndex((row) => row.id === id);
+  return (rows[index + 1] ?? rows[index - 1])?.id;
+}
+
 /** Selects the changed row. Never rejects, because the change was made even if the list couldn't be reloaded. */
 export async function revealRow(
   { computesView, log }: Pick<CommandContext, 'computesView' | 'log'>,

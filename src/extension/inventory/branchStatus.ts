@@ -18,11 +18,14 @@ export function branchIdsOf(inventory: Inventory, projectId: string): readonly s
   return defaultId === undefined ? sorted : [defaultId, ...sorted.filter((id) => id !== defaultId)];
 }
 
-/** The loaded compute to connect to. */
-export const primaryOf = (
+export const loadedComputes = (
   inventory: Pick<Inventory, 'computesOf'>,
   { projectId, branchId }: BranchIds,
-): Compute | undefined => inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
+): readonly Compute[] => inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+
+/** The loaded compute to connect to. */
+export const primaryOf = (inventory: Pick<Inventory, 'computesOf'>, branch: BranchIds): Compute | undefined =>
+  loadedComputes(inventory, branch).find(isPrimary);
 
 /** Finds the compute to connect to, also if the loaded list is older than the branch. */
 export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise<Compute | undefined> {

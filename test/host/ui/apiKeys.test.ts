@@ -111,6 +111,24 @@ describe('API keys', () => {
     await noRecords();
   });
 
+  it('have the focus when they are new, and leave it to their neighbor when they are revoked', async () => {
+    const focused = ui().page.locator(
+      '[role="tree"][aria-label="API Keys"]:focus-within .monaco-list-row.focused',
+    );
+    const waitForFocus = (label: RegExp) =>
+      until(`the focus on ${String(label)}`, async () =>
+        label.test((await focused.getAttribute('aria-label')) ?? ''),
+      );
+    await ui().run('Create API Key…');
+    await ui().quickInput.answer('Name of the key', 'laptop new');
+    await ui().dialog.press('Close');
+    await waitForFocus(/^API key laptop new, never used/);
+    await ui().page.keyboard.press('Delete');
+    await ui().dialog.press('Revoke');
+    await ui().apiKeys.waitUntilGone(/^API key laptop new/);
+    await waitForFocus(/^API key /);
+  });
+
   it('sign out when the one in use is revoked', async () => {
     const [name = ''] = await names();
     await ui().apiKeys.inlineAction(new RegExp(`^API key ${name},`), 'Revoke API Key…');

@@ -2,11 +2,12 @@
 import { l10n } from 'vscode';
 import { hasNoConnections } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
+import { loadedComputes } from '../../inventory/branchStatus.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
-import { asComputeNode, type ComputeNode } from '../../inventory/nodes.ts';
+import { asComputeNode } from '../../inventory/nodes.ts';
 import { changeTexts, effectText, suspendText } from '../../operations/ui/changeText.ts';
-import { makeChange, revealRow } from '../../commandSupport/change.ts';
-import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { makeChange, neighborId, revealRow } from '../../commandSupport/change.ts';
+import type { Command } from '../../commandSupport/context.ts';
 import { pickCompute } from '../../commandSupport/pickers.ts';
 
 /** A state that isn't in the specification counts as running. */
@@ -23,7 +24,7 @@ export const restartCompute: Command = async (context, argument, run) => {
   await makeChange(context, run, {
     ...node,
     question: l10n.t('Restart {0}?', fullName),
-    drops: node,
+    drops: [node],
     detail: (connections) =>
       hasNoConnections(connections) ? undefined : effectText('restart', { connections }),
     button: l10n.t('Restart'),
@@ -57,7 +58,7 @@ export const suspendCompute: Command = async (context, argument, run) => {
   await makeChange(context, run, {
     ...node,
     question: l10n.t('Suspend {0}?', fullName),
-    drops: node,
+    drops: [node],
     detail: (connections) => (hasNoConnections(connections) ? undefined : suspendText(connections)),
     button: l10n.t('Suspend'),
     ...changeTexts('suspend', fullName),
@@ -82,19 +83,10 @@ export const deleteCompute: Command = async (context, argument, run) => {
     send: (options) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree. So select another row, and do it
       // before this one disappears: after that, the user may have selected a row.
-      const neighbor = asComputeNode(argument) && neighborOf(context, node);
+      const siblings = asComputeNode(argument) && loadedComputes(context.inventory, node);
+      const neighbor = siblings && neighborId(siblings, node.computeId);
       if (neighbor !== undefined) void revealRow(context, { projectId: node.projectId, computeId: neighbor });
       return context.computeActions.delete(node, options);
     },
   });
 };
-
-/** The id of the compute below on the same branch, or else of the one above. */
-function neighborOf(
-  { inventory }: CommandContext,
-  { projectId, branchId, computeId }: ComputeNode,
-): string | undefined {
-  const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
-  const index = computes.findIndex(({ id }) => id === computeId);
-  return (computes[index + 1] ?? computes[index - 1])?.id;
-}

@@ -7,7 +7,7 @@ import { asApiKeyNode } from '../../inventory/nodes.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
-import { makeChange } from '../../commandSupport/change.ts';
+import { makeChange, neighborId } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { showSecret } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
@@ -53,20 +53,27 @@ export const createApiKey: Command = async (context, _argument, run) => {
   const done = l10n.t('Copied API key “{0}”', sanitize(name));
   const copy = { button: l10n.t('Copy Key'), secret: key, done };
   await showSecret(l10n.t('Created API key “{0}”', sanitize(name)), detail, copy);
+  await revealKey(context, created.id);
 };
 
 export const revokeApiKey: Command = async (context, argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't revoke the API key");
-  const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
-  if (id !== undefined) await revokeKey(context, run, id);
+  const row = asApiKeyNode(argument);
+  const id = row?.keyId ?? (await pickKey(context));
+  if (id !== undefined) await revokeKey(context, run, id, { isRow: row !== undefined });
 };
+
+interface RevokeOptions extends Pick<ApprovalRequest, 'isConfirmed'> {
+  /** Whether the user chose the key's row, which may have the keyboard focus. */
+  readonly isRow?: boolean;
+}
 
 export async function revokeKey(
   context: CommandContext,
   run: CommandRun,
   id: number,
-  { isConfirmed = false }: Pick<ApprovalRequest, 'isConfirmed'> = {},
+  { isConfirmed = false, isRow = false }: RevokeOptions = {},
 ): Promise<void> {
   const connection = context.session.requireConnection();
   const { apiKeys } = context;
@@ -82,6 +89,9 @@ export async function revokeKey(
     button: l10n.t('Revoke'),
     progress: l10n.t('Revoking “{0}”', name),
     send: async (options) => {
+      const neighbor = isRow ? neighborId(apiKeys.keys, id) : undefined;
+      // As for a deleted compute, so that the keyboard focus stays near.
+      if (neighbor !== undefined) void revealKey(context, neighbor);
       await apiKeys.revoke(id, options);
       // If the list then fails with a 401, the revoked key was the one in use, even if that wasn't known.
       return { wasInUse: isInUse || isRejected(apiKeys.failure, 401) };
@@ -89,6 +99,14 @@ export async function revokeKey(
     done: ({ wasInUse }) => (wasInUse ? undefined : l10n.t('Revoked API key “{0}”', name)),
   });
   if (revoked?.wasInUse === true) await signOut(context, connection.account);
+}
+
+/** Selects the key's row. Never rejects, because the change is made even if the row can't be shown. */
+async function revealKey(
+  { apiKeysView, log }: Pick<CommandContext, 'apiKeysView' | 'log'>,
+  id: number,
+): Promise<void> {
+  await apiKeysView.reveal(id).catch((error: unknown) => log.error('Revealing an API key', error));
 }
 
 function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean): string {

@@ -60,6 +60,12 @@ export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
     return treeItem(this.#keys, node);
   }
 
+  /** Selects a row. Does nothing if the list doesn't have the key. */
+  async reveal(keyId: number): Promise<void> {
+    if (this.#keys.key(keyId) === undefined) return;
+    await this.view.reveal({ kind: 'apiKey', keyId }, { select: true, focus: true });
+  }
+
   resolveTreeItem(item: TreeItem, node: KeysNode): TreeItem {
     item.tooltip = nodeTooltip(this.#keys, node);
     return item;

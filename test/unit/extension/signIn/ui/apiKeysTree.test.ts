@@ -123,6 +123,23 @@ describe('ApiKeysTree', () => {
     );
   });
 
+  it('selects the row of a key that the list has', async () => {
+    const revealed: unknown[] = [];
+    const view = { ...hiddenView, reveal: async (...reveal: unknown[]) => void revealed.push(reveal) };
+    await withKeys([used, unused], async (list) => {
+      const tree = new ApiKeysTree(list, view as never);
+      await tree.reveal(9);
+      await tree.reveal(8);
+      tree.dispose();
+    });
+    assert.deepEqual(revealed, [
+      [
+        { kind: 'apiKey', keyId: 8 },
+        { select: true, focus: true },
+      ],
+    ]);
+  });
+
   it('loads the keys of a new connection, although no row looks different before', async () => {
     await withKeys([used], async (list, session) => {
       assert.ok(session.connection);
