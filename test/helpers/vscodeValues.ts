@@ -115,6 +115,9 @@ const window = {
     fakeTerminals.opened.push(terminal);
     return terminal;
   },
+  get terminals() {
+    return fakeTerminals.opened;
+  },
   onDidCloseTerminal(listener: TerminalListener) {
     fakeTerminals.listeners.add(listener);
     return { dispose: () => fakeTerminals.listeners.delete(listener) };

@@ -1,7 +1,7 @@
 /** The steps of every command that makes a change: ask, send with progress, announce the result. */
 import { l10n, ProgressLocation } from 'vscode';
 import type { CallOptions } from '../../api/client.ts';
-import type { OpenConnections } from '../../api/records/effects.ts';
+import { hasNoConnections, type OpenConnections } from '../../api/records/effects.ts';
 import type { SendOptions } from '../operations/changeSender.ts';
 import { announce } from '../window/ui/announce.ts';
 import { approveChange, requireWritable, type ApprovalRequest } from '../operations/ui/approval.ts';
@@ -10,9 +10,7 @@ import type { CommandContext, CommandRun } from './context.ts';
 import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 
 interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
-  /** The computes whose connections the change drops. They are counted first. */
-  readonly drops?: ComputeIds | readonly ComputeIds[] | undefined;
-  /** The consequences, as text or by the number of connections that are dropped. */
+  /** The consequences, as text or by the number of connections that are dropped, which are counted first. */
   readonly detail?: string | ((connections: OpenConnections) => string | undefined) | undefined;
   readonly progress: string;
   /** The announcement, unless the command shows the result itself. */
@@ -28,9 +26,13 @@ export async function makeChange<T extends object>(
 ): Promise<T | undefined> {
   const { initialConnection } = run;
   if (drops !== undefined) requireWritable(guards, request);
-  const connections = drops && (await countConnections(computeActions, [drops].flat()));
-  const text = typeof detail === 'function' ? detail(connections) : detail;
-  if (!(await approveChange(guards, { ...request, detail: text }, initialConnection))) return undefined;
+  const isCounted = drops !== undefined && typeof detail === 'function';
+  const connections = isCounted ? await countConnections(computeActions, drops) : undefined;
+  const consequences = {
+    detail: typeof detail === 'function' ? detail(connections) : detail,
+    drops: hasNoConnections(connections) ? [] : drops,
+  };
+  if (!(await approveChange(guards, { ...request, ...consequences }, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
   // For a pending change, the status bar shows the progress and the end.
   const isPending = 'isPending' in result && result.isPending === true;

@@ -2,8 +2,8 @@
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
-import { deletionProblem, type DeletionProblem } from '../../inventory/branchStatus.ts';
-import { asBranchNode } from '../../inventory/nodes.ts';
+import { deletionProblem, loadedComputes, type DeletionProblem } from '../../inventory/branchStatus.ts';
+import { asBranchNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { deletionText } from '../../inventory/ui/branchText.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
@@ -114,6 +114,7 @@ export const resetBranch: Command = async (context, argument, run) => {
     question: l10n.t('Reset {0} from {1}?', fullName, branchTitle(parent, picked.list.branches.get(parent))),
     isLoss: true,
     detail: slots === undefined ? effect : `${effect} ${slots}`,
+    drops: loadedComputes(context.inventory, picked).map(computeNodeOf),
     button: l10n.t('Reset'),
     ...changeTexts('reset', fullName),
     send: (options) => context.branchActions.reset(picked, parent, options),

@@ -76,7 +76,7 @@ function approvalTexts({ inventory }: CommandContext, compute: Compute, change: 
   };
   return {
     ...texts[effect],
-    drops: effect === 'none' ? undefined : { projectId, computeId },
+    drops: effect === 'none' ? undefined : [{ projectId, computeId }],
     detail: (connections: OpenConnections) => consequenceText(effect, connections, branch),
   };
 }

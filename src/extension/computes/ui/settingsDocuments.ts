@@ -147,7 +147,7 @@ export class SettingsDocuments implements Disposable {
     // A change takes effect at once and drops the connections of an active compute.
     const detail = computeStatus(compute) === 'idle' ? undefined : effectText('restart');
     const texts = { name, question, detail, button: l10n.t('Apply and Restart') };
-    if (!(await approveChange(guards, { ...node, ...texts }, connection)))
+    if (!(await approveChange(guards, { ...node, ...texts, drops: [node] }, connection)))
       throw new Error(l10n.t('Not applied: the restart was canceled'));
     const reason = await this.#apply({ connection, compute }, settings);
     if (reason === undefined) return;

@@ -9,6 +9,7 @@ import { passFileLine } from '../serviceFile.ts';
 import { databaseOfRow } from '../../inventory/databaseNodes.ts';
 import { offersFix } from '../../window/ui/errorMessage.ts';
 import { connectionName } from '../../inventory/names.ts';
+import { rememberPsql } from '../../operations/ui/openPsql.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -94,6 +95,7 @@ export async function openTerminal(
           options,
           passFileLine({ host: compute.host, role: login.role, password }),
         );
+  rememberPsql(terminal, compute.id);
   terminal.show();
   return terminal;
 }

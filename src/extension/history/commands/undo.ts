@@ -11,6 +11,7 @@ import { dayText } from '../../window/ui/timeText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
+import { loadedComputes } from '../../inventory/branchStatus.ts';
 import { computeNodeOf, type BranchNode } from '../../inventory/nodes.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
@@ -85,8 +86,7 @@ export const undo: Command = async (context, argument, run) => {
 async function undoQuestion(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
   const slots = endedSlotsMessage(await findEndingSlots(context.session.requireConnection(), ref), l10n);
   return {
-    drops:
-      context.inventory.computesOf(ref.projectId)?.branches().get(ref.branchId)?.map(computeNodeOf) ?? [],
+    drops: loadedComputes(context.inventory, ref).map(computeNodeOf),
     detail: (connections: OpenConnections) => {
       if (!isAsked && hasNoConnections(connections) && slots === undefined && isUsedByOneUser(context, ref))
         return undefined;

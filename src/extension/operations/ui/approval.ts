@@ -4,11 +4,13 @@
  */
 import { l10n } from 'vscode';
 import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { ComputeIds } from '../../account/refs.ts';
 import type { ChangeTarget, ChangeGuards } from '../guards.ts';
 import { ReadOnlyError } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { askAboutLoss, lossText } from '../../window/ui/input/dialogs.ts';
 import { window } from '../../window/ui/window.ts';
+import { droppedPsqlText } from './openPsql.ts';
 
 export interface ApprovalRequest extends ChangeTarget {
   /** What the user enters to confirm a change in production. */
@@ -19,6 +21,8 @@ export interface ApprovalRequest extends ChangeTarget {
   readonly button: string;
   /** The consequences. Without any, the change needs no confirmation outside production. */
   readonly detail?: string | undefined;
+  /** The computes whose connections the change drops. */
+  readonly drops?: readonly ComputeIds[] | undefined;
   /** Whether the consequences can't be undone, which the question adds to them. */
   readonly isLoss?: boolean;
   /** Whether the user has to enter the name outside production too. */
@@ -48,9 +52,10 @@ export function requireWritable(guards: ChangeGuards, target: ChangeTarget): voi
  */
 export async function approveChange(
   guards: ChangeGuards,
-  change: ApprovalRequest,
+  asked: ApprovalRequest,
   initialConnection: AccountConnection | undefined,
 ): Promise<boolean> {
+  const change = { ...asked, detail: detailWithPsql(asked) };
   const requireUnchanged = () => {
     guards.requireSameAccount(initialConnection);
     requireWritable(guards, change);
@@ -70,6 +75,11 @@ export async function approveChange(
   }
   if (isApproved) requireUnchanged();
   return isApproved;
+}
+
+function detailWithPsql({ detail, drops = [] }: ApprovalRequest): string | undefined {
+  const psql = droppedPsqlText(drops);
+  return detail === undefined || psql === undefined ? detail : `${detail} ${psql}`;
 }
 
 /** Why the user has to enter the name, if so. */

@@ -1,4 +1,4 @@
-import { answers, questions } from '../../../../helpers/vscodeValues.ts';
+import { answers, fakeTerminals, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
@@ -6,6 +6,9 @@ import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../help
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
+const { window } = await import('vscode');
+const { makeChange } = await import('../../../../../src/extension/commandSupport/change.ts');
+const { rememberPsql } = await import('../../../../../src/extension/operations/ui/openPsql.ts');
 const { deleteCompute, restartCompute, suspendCompute } =
   await import('../../../../../src/extension/computes/commands/compute.ts');
 
@@ -40,6 +43,30 @@ describe('Commands of a compute', () => {
       false,
     );
   });
+
+  for (const [connections, psql] of [
+    [2, ' The open psql loses its connection too. When it says so, enter your command again.'],
+    [0, ''],
+  ] as const)
+    it(`say that an open psql loses its connection, if any is dropped: ${connections}`, async () => {
+      const { script } = store.service;
+      store.service.script = (call) =>
+        call.endsWith('/ep-one') ? { endpoint: { ...compute, connections } } : script(call);
+      fakeTerminals.opened.length = 0;
+      rememberPsql(window.createTerminal({}), 'ep-one');
+      const move = {
+        ...node,
+        name: 'one',
+        question: 'Move it?',
+        button: 'Move',
+        progress: 'Moving it',
+        drops: [node],
+        detail: () => 'It moves.',
+        send: async () => assert.fail(),
+      };
+      await makeChange(store, { failureMessage: '', ...store.options }, move);
+      assert.deepEqual(questions, [`Move it? It moves.${psql}`]);
+    });
 
   it('ask nothing before a restart that drops no connection', async () => {
     store.service.script = (call) =>

@@ -17,6 +17,7 @@ import { CodedError, computeRecord } from '../../../../helpers/scriptedService.t
 import { until } from '../../../../workbench/until.ts';
 
 const { openPsql } = await import('../../../../../src/extension/connection/commands/psql.ts');
+const { droppedPsqlText } = await import('../../../../../src/extension/operations/ui/openPsql.ts');
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 
 describe('Open psql', () => {
@@ -81,6 +82,16 @@ describe('Open psql', () => {
       await open();
       assert.partialDeepStrictEqual(fakeTerminals.opened, [{ name }]);
     });
+
+  it('is named in the question before a change that drops its connection, while its terminal is open', async () => {
+    answer = 404;
+    await open();
+    const lost = 'The open psql loses its connection too. When it says so, enter your command again.';
+    assert.equal(droppedPsqlText([{ projectId: 'shop', computeId: 'ep-two' }, row]), lost);
+    assert.equal(droppedPsqlText([{ projectId: 'shop', computeId: 'ep-two' }]), undefined);
+    fakeTerminals.opened.length = 0;
+    assert.equal(droppedPsqlText([row]), undefined);
+  });
 
   for (const status of [403, 404, 405, 412, 503])
     it(`lets psql ask for the password after a ${status}`, async () => {
