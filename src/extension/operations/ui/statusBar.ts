@@ -1,6 +1,7 @@
 /** Shows pending operations in the status bar, and the result of each change. */
 import { l10n } from 'vscode';
-import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import { systemClock, type Clock } from '../../../base/clock.ts';
+import { DisposableStore, toDisposable, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { watchWokenComputes } from '../wokenComputes.ts';
 import type { OperationTracker } from '../operationTracker.ts';
@@ -20,8 +21,10 @@ export function showPendingChanges(
   tracker: OperationTracker,
   isShown: (end: ChangeEnd) => boolean,
   reveal: (change: PendingChange) => void,
+  clock: Clock = systemClock,
 ): Disposable {
   const disposables = new DisposableStore();
+  disposables.add(announceSlowChanges(tracker, clock));
   let item: StatusBarItem | undefined;
   const update = () => {
     const { pending } = tracker;
@@ -37,6 +40,34 @@ export function showPendingChanges(
   );
   update();
   return disposables;
+}
+
+/** Milliseconds. Of a change that ends sooner, only the end is announced. */
+const SLOW = 1000;
+
+/** Screen readers don't read the item of pending changes by themselves. They do read the notification of an undo. */
+function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposable {
+  const timers = new Map<string, Disposable>();
+  const update = () => {
+    const changes = tracker.pending.filter(({ verb }) => verb !== 'restore');
+    for (const [id, timer] of timers)
+      if (!changes.some((change) => change.id === id)) {
+        timer.dispose();
+        timers.delete(id);
+      }
+    for (const change of changes)
+      if (!timers.has(change.id))
+        timers.set(
+          change.id,
+          clock.after(SLOW, () => announce(pendingText(change), 'sync', clock)),
+        );
+  };
+  const listener = tracker.onDidChange(update);
+  update();
+  return toDisposable(() => {
+    listener.dispose();
+    for (const timer of timers.values()) timer.dispose();
+  });
 }
 
 function createStatusBarItem(): StatusBarItem {

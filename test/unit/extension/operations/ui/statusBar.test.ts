@@ -1,7 +1,9 @@
 import { statusBarItems } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { ComputeNode } from '../../../../../src/extension/inventory/nodes.ts';
+import { FakeClock } from '../../../../helpers/fakeClock.ts';
 import { connectScripted } from '../../../../helpers/connectedModel.ts';
+import { until } from '../../../../workbench/until.ts';
 import { computeRecord, operationRecord } from '../../../../helpers/scriptedService.ts';
 
 const { showPendingChanges } = await import('../../../../../src/extension/operations/ui/statusBar.ts');
@@ -30,6 +32,41 @@ describe('The status bar', () => {
     await model.computeActions.restart(node, model.options);
     assert.deepEqual(model.tracker.pending[0]?.operations.length, 2);
     assert.match(statusBarItems.get('hostedPostgres.operations') ?? '', /\b1 operation$/);
+    shown.dispose();
+  });
+
+  it('announces a change that takes longer than a second, and none that ends sooner', async () => {
+    let pending = { id: 1, status: 'running' };
+    const operation = () => operationRecord(pending.id, { action: 'start_compute', status: pending.status });
+    const endpoint = computeRecord('ep-main');
+    const model = await connectScripted((call) => {
+      if (call.includes('/operations/')) return { operation: operation() };
+      return call.startsWith('GET') ? { endpoints: [endpoint] } : { endpoint, operations: [operation()] };
+    });
+    await model.inventory.loadComputes('shop');
+    const clock = new FakeClock();
+    const shown = showPendingChanges(
+      model.tracker,
+      () => true,
+      () => undefined,
+      clock,
+    );
+    await model.computeActions.start(node, model.options);
+    assert.deepEqual(clock.waits, [1000]);
+    pending = { ...pending, status: 'finished' };
+    await until('the end', async () => {
+      model.clock.advance(1000);
+      return model.tracker.pending.length === 0;
+    });
+    assert.deepEqual(clock.waits, []);
+    pending = { id: 2, status: 'running' };
+    await model.computeActions.start(node, model.options);
+    statusBarItems.clear();
+    clock.next();
+    const announced = () => statusBarItems.get('hostedPostgres.announcement');
+    // It waits for its turn behind those of other tests.
+    if (announced() === undefined) clock.next();
+    assert.equal(announced(), '$(sync) Starting the primary of br-main (shop)');
     shown.dispose();
   });
 });
