@@ -14,7 +14,7 @@ interface Selection {
 /** The part of the Computes view that commands use. */
 export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
-  readonly view: Selection;
+  readonly view: Selection & { readonly visible: boolean };
   reveal(resource: ResourceRef): Promise<void>;
   revealFirst(): Promise<void>;
   showMore(): void;

@@ -32,10 +32,15 @@ describe('the life of the local service', () => {
     await ui().reload();
     await showComputes();
     assert.deepEqual(await findOwnService(ui().dataFolder), service);
+    await ui().computes.click('Project shop');
     await ui().run('Stop Local Service…');
     assert.match((await ui().dialog.read()).detail, /data are kept for the next start/);
     await ui().dialog.press('Stop');
     await until('the service to end', async () => !isAlive(service.pid));
+    // The row that had the focus is gone.
+    await ui()
+      .page.locator('.welcome-view-content:focus', { hasText: 'Try it with the local service' })
+      .waitFor();
   });
 
   it('loses its lease with the last window, so that it ends after the grace time', async () => {

@@ -2,6 +2,7 @@
 import { env, l10n, ProgressLocation, Uri, window as vscodeWindow } from 'vscode';
 import { LocalServiceError } from '../../../localService/lease.ts';
 import { announce } from '../../window/ui/announce.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
@@ -29,7 +30,7 @@ export const startLocalService: Command = async (context, _argument, run) => {
   if (isNew) await context.computesView.revealFirst();
 };
 
-export const stopLocalService: Command = async ({ localService }, _argument, run) => {
+export const stopLocalService: Command = async ({ localService, computesView }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't stop the local service");
   const detail = l10n.t(
     'It stops in all windows, and connections to its computes are dropped. Projects, computes and data are kept for the next start.',
@@ -41,6 +42,8 @@ export const stopLocalService: Command = async ({ localService }, _argument, run
   );
   if (wasRunning) announce(l10n.t('Stopped the local service'));
   else announce(l10n.t("The local service isn't running"), 'info');
+  // The rows are gone, and with them the keyboard focus.
+  if (computesView.view.visible) await executeCommand('hostedPostgres.computes.focus');
 };
 
 type SetupOption = 'install' | 'folder' | 'search';

@@ -2,7 +2,7 @@ import { commands, type Command } from 'vscode';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 
 /** A command that VS Code makes from the id of a view. */
-type FocusCommand = 'hostedPostgres.apiKeys.focus';
+type FocusCommand = `hostedPostgres.${'apiKeys' | 'computes'}.focus`;
 
 /** Runs a command of this extension. The command shows its errors itself (`commandHandlers.ts`). */
 export const executeCommand = (

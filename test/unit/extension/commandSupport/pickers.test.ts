@@ -38,7 +38,7 @@ describe('pickers', () => {
 
   it('finds the branch that the compute of an old row is on now', async () => {
     const lastCompute = new LastCompute(store.session, new MemoryMap());
-    const computesView = { view: { selection: [] } };
+    const computesView = { view: { selection: [], visible: true } };
     const row = { kind: 'compute', projectId: 'shop', branchId: 'br-old', computeId: 'ep-first' };
     const node = await pickCompute({ ...store, lastCompute, computesView }, 'Restart', row);
     assert.equal(node?.branchId, 'br-main');
@@ -73,7 +73,7 @@ describe('pickCompute', () => {
   });
 
   const open = async (offered: Parameters<typeof pickCompute>[3] = {}) => {
-    const computesView = { view: { selection: [] } };
+    const computesView = { view: { selection: [], visible: true } };
     const picked = pickCompute({ ...store, lastCompute, computesView }, 'Suspend', undefined, offered);
     const question = await until('the question', async () => quickPicks[0]);
     return { question, picked, labels: () => question.items.map(({ label }) => label) };
@@ -197,7 +197,7 @@ describe('computeSteps in a large account', () => {
     );
     const lastCompute = new LastCompute(store.session, new MemoryMap());
     const picked = pickCompute(
-      { ...store, lastCompute, computesView: { view: { selection: [] } } },
+      { ...store, lastCompute, computesView: { view: { selection: [], visible: true } } },
       'Suspend',
       undefined,
     );
