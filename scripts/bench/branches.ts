@@ -8,7 +8,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, storageOf, type Api } from '../../test/helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../test/helpers/localService.ts';
-import { connectTo, installedPostgres, query } from '../../test/real/service/postgres/clients.ts';
+import { connectTo, query } from '../../test/real/service/postgres/clients.ts';
+import { findPgbench } from './pgbench.ts';
 import { median, ms, timeOf, type Result } from './result.ts';
 
 const run = promisify(execFile);
@@ -29,10 +30,10 @@ const PLACES: readonly (readonly [where: string, parent: string])[] =
 
 export async function measure(): Promise<readonly Result[]> {
   const results: Result[] = [];
-  const programs = installedPostgres();
-  for (const [where, parent] of programs === undefined ? [] : PLACES) {
+  const pgbench = findPgbench();
+  for (const [where, parent] of PLACES) {
     const service = await startLocalService({ dataDir: temporaryFolder(parent) });
-    results.push(await measureLarge(service, where, path.join(programs ?? '', 'pgbench')));
+    results.push(await measureLarge(service, where, pgbench));
     await service.stop();
   }
   const options = { dataDir: temporaryFolder(), key: 'bench' };
@@ -141,7 +142,7 @@ async function diskUse(folder: string): Promise<number> {
   return Number.parseInt(stdout, 10) / 1024;
 }
 
-/** A hundred branches without computes, one after the other. */
+/** A hundred branches whose only compute is disabled, one after the other. */
 async function measureMany(api: Api, folder: string): Promise<Result> {
   const main = await api.change('POST', '', { project: {} });
   const before = await diskUse(folder);

@@ -1,10 +1,9 @@
 /** Commits a second of pgbench on a branch, compared with those on a branch of another project. */
 import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, type Api } from '../../test/helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../test/helpers/localService.ts';
-import { installedPostgres } from '../../test/real/service/postgres/clients.ts';
+import { findPgbench } from './pgbench.ts';
 import { comparison, measureInTurns, medianRatio, perSecond, type Result } from './result.ts';
 
 const run = promisify(execFile);
@@ -27,9 +26,7 @@ interface CommitsRow {
 }
 
 export async function measureCommits(row: CommitsRow): Promise<readonly Result[]> {
-  const programs = installedPostgres();
-  if (programs === undefined) return [];
-  const pgbench = path.join(programs, 'pgbench');
+  const pgbench = findPgbench();
   const service = await startLocalService();
   try {
     const api = branchCalls(service);

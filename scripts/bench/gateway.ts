@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { installedPostgres } from '../../test/real/service/postgres/clients.ts';
 import { startCompute } from './compute.ts';
+import { findPgbench } from './pgbench.ts';
 import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, perSecond, type Result } from './result.ts';
 
@@ -19,12 +19,11 @@ const GOAL = 0.75;
 type Load = (port: number, clients: number) => Promise<number>;
 
 export async function measure(): Promise<readonly Result[]> {
+  const pgbench = findPgbench();
   const compute = await startCompute();
   try {
     const uri = new URL(compute.uri);
-    const programs = installedPostgres();
-    if (programs === undefined) throw new Error('pgbench is not installed');
-    const load = await pgbenchLoad(path.join(programs, 'pgbench'), uri);
+    const load = await pgbenchLoad(pgbench, uri);
     await load(Number(uri.port), 1); // Starts the compute.
     const script = path.join(import.meta.dirname, 'relay.ts');
     const relay = await startProgram(process.execPath, [script, await compute.socket()]);

@@ -8,7 +8,7 @@ import { findNobody } from '../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../../test/helpers/localService.ts';
 import { installProgram } from '../../test/helpers/npxProgram.ts';
 import { chooseFreePort } from '../../src/service/postgres/server/serverAddress.ts';
-import { startProgram } from './program.ts';
+import { timeToLine } from './program.ts';
 import { comparison, measureInTurns, medianRatio, ms, type Result } from './result.ts';
 
 const STARTS = 7;
@@ -18,12 +18,12 @@ export async function measure(): Promise<readonly Result[]> {
   const program = await installProgram();
   const embedded = path.join(import.meta.dirname, 'embedded.mjs');
   const pairs = await measureInTurns(STARTS, 1, {
-    ours: () => timeToLine([program, '--temporary', '--run', 'echo ANSWERED'], {}),
+    ours: () => timeToAnswer([program, '--temporary', '--run', 'echo ANSWERED'], {}),
     baseline: async () => {
       const port = await chooseFreePort();
       // Postgres doesn't run as root.
       const account = process.getuid?.() === 0 ? findNobody() : {};
-      return timeToLine([embedded, path.join(openFolder(), 'data'), String(port)], account);
+      return timeToAnswer([embedded, path.join(openFolder(), 'data'), String(port)], account);
     },
   });
   return [
@@ -44,13 +44,5 @@ function openFolder(): string {
   return folder;
 }
 
-/** @returns milliseconds until it prints a line. Waits for its end. @throws {Error} if it fails */
-async function timeToLine(args: readonly string[], account: object): Promise<number> {
-  const startedAt = performance.now();
-  const env = { ...process.env, TMPDIR: openFolder() };
-  const { child, ended } = await startProgram(process.execPath, args, { ...account, env });
-  const time = performance.now() - startedAt;
-  await ended;
-  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
-  return time;
-}
+const timeToAnswer = async (args: readonly string[], account: object): Promise<number> =>
+  timeToLine([process.execPath, ...args], { ...account, env: { ...process.env, TMPDIR: openFolder() } });

@@ -6,14 +6,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-const { PROJECT = '', LIBRARY = '' } = process.env;
+const { PROJECT = '', LIBRARY = '', SIZES = '' } = process.env;
+const { tables, tests, statements, connections } = JSON.parse(SIZES);
 const { Client } = createRequire(PROJECT)('pg');
 const [schema, seed, truncation] = ['schema', 'seed', 'truncation'].map((name) =>
   readFileSync(`${name}.sql`, 'utf8'),
 );
-const TABLES = ['customer', 'product', 'purchase', 'item', 'review', 'event'];
-const TESTS = 10;
-const LOOPS = 2000;
 const MORE_DATABASES = 4;
 
 const sides = {
@@ -45,8 +43,8 @@ const sides = {
 
 async function testFile(open) {
   const db = await open();
-  for (let test = 0; test < TESTS; test += 1) {
-    for (const table of TABLES) {
+  for (let test = 0; test < tests; test += 1) {
+    for (const table of tables) {
       await db.query(`insert into ${table} (name) values ($1), ($2)`, ['a', 'b']);
       await db.query(`update ${table} set name = $1 where id = 1`, ['c']);
       const { rows } = await db.query(`select count(*)::int as n from ${table}`);
@@ -62,7 +60,7 @@ async function loops(open) {
   const db = await open();
   const timed = async (statement, valuesOf) => {
     const startedAt = performance.now();
-    for (let n = 0; n < LOOPS; n += 1) await db.query(statement, valuesOf(n));
+    for (let n = 0; n < statements; n += 1) await db.query(statement, valuesOf(n));
     return performance.now() - startedAt;
   };
   const write = await timed('insert into event (name) values ($1)', (n) => [`name ${n}`]);
@@ -71,7 +69,7 @@ async function loops(open) {
   return { write, read };
 }
 
-/** Sends a message when one database is open, and when several more are. It ends when the parent disconnects. */
+/** Sends how many databases are open: when it is one, and when it is several more. It ends when the parent disconnects. */
 async function hold(open) {
   const opened = [await open()];
   const more = new Promise((resolve) => process.once('message', resolve));
@@ -85,7 +83,7 @@ async function hold(open) {
   return {};
 }
 
-/** Sends the address of a database for ten clients, which is open until the parent disconnects. */
+/** Sends the address of a database for several clients, which is open until the parent disconnects. */
 async function serve(open, side) {
   const disconnected = new Promise((resolve) => process.once('disconnect', resolve));
   if (side === 'ours') {
@@ -99,7 +97,7 @@ async function serve(open, side) {
   const { PGLiteSocketServer } = await import('@electric-sql/pglite-socket');
   const db = await PGlite.create();
   await db.exec(schema + seed);
-  const server = new PGLiteSocketServer({ db, port: 0, host: '127.0.0.1', maxConnections: 10 });
+  const server = new PGLiteSocketServer({ db, port: 0, host: '127.0.0.1', maxConnections: connections });
   const listening = new Promise((resolve) =>
     server.addEventListener('listening', ({ detail }) => resolve(detail)),
   );

@@ -15,16 +15,23 @@ import { installProgram } from '../../test/helpers/npxProgram.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { npm } from '../../test/workbench/install.ts';
 import { processTree } from '../../test/workbench/processes.ts';
-import { startProgram } from './program.ts';
-import { comparison, measureInTurns, medianRatio, ms, timeOf, type Pairs, type Result } from './result.ts';
-import { SCHEMA, SEED, TRUNCATION } from './testSuite.ts';
+import { nextMessage, timeToLine } from './program.ts';
+import {
+  comparison,
+  measureInTurns,
+  medianRatio,
+  megabytes,
+  ms,
+  pick,
+  timeOf,
+  type Pairs,
+  type Result,
+} from './result.ts';
+import { FILES, PARALLEL, runFiles, SCHEMA, SEED, TABLES, TESTS, TRUNCATION } from './testSuite.ts';
 
 const PACKAGES = ['@electric-sql/pglite@0.5.14', '@electric-sql/pglite-socket@0.2.17', '@prisma/dev@0.24.17'];
 const ROUNDS = 5;
-const FILES = 40;
-const PARALLEL = 4;
-/** Of `hold` in peer.mjs. */
-const MORE_DATABASES = 4;
+const STATEMENTS = 2000;
 const CONNECTIONS = 10;
 const TRANSACTIONS = 100;
 
@@ -47,6 +54,12 @@ export async function measure(): Promise<readonly Result[]> {
       LIBRARY: await builtTestLibrary(),
       NEON_API_HOST: service.baseUrl,
       NEON_API_KEY: service.key,
+      SIZES: JSON.stringify({
+        tables: TABLES,
+        tests: TESTS,
+        statements: STATEMENTS,
+        connections: CONNECTIONS,
+      }),
     };
     const peers = { program: path.join(cwd, 'peer.mjs'), cwd, env, service };
     return [
@@ -78,75 +91,82 @@ async function run({ program, cwd, env }: Peers, work: string, side: Side): Prom
   return JSON.parse(stdout);
 }
 
-/** @param goal the highest ratio, or undefined for information only */
-function row(
-  pairs: Pairs,
-  what: string,
-  unit: (value: number) => string,
-  note: string,
-  goal?: number,
-  baseline = 'PGlite',
-): Result {
-  return comparison(pairs, {
-    what,
-    unit,
+interface Row {
+  readonly what: string;
+  readonly unit: (value: number) => string;
+  readonly note: string;
+  readonly baseline?: string;
+  /** The highest ratio; without it, the row is for information only. */
+  readonly goal?: number;
+}
+
+const row = (pairs: Pairs, { baseline = 'PGlite', goal, ...texts }: Row): Result =>
+  comparison(pairs, {
+    ...texts,
     baseline,
     goal: goal === undefined ? '' : `≤ ${goal} ×`,
     met: goal === undefined || medianRatio(pairs) <= goal,
-    note,
   });
-}
-
-const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
 async function compareTestFile(peers: Peers): Promise<readonly Result[]> {
-  const peaks: Record<Side, number[]> = { ours: [], pglite: [] };
-  const file = (side: Side) => async () =>
-    timeOf(async () => peaks[side].push(((await run(peers, 'testFile', side)).peak ?? 0) / 1024));
-  const times = await measureInTurns(ROUNDS, 1, { ours: file('ours'), baseline: file('pglite') });
-  const memory = { ours: peaks.ours.slice(1), baseline: peaks.pglite.slice(1) };
+  const file = (side: Side) => async () => {
+    const startedAt = performance.now();
+    const { peak = NaN } = await run(peers, 'testFile', side);
+    return { time: performance.now() - startedAt, memory: peak / 1024 };
+  };
+  const files = await measureInTurns(ROUNDS, 1, { ours: file('ours'), baseline: file('pglite') });
   return [
-    row(times, 'test file', ms, '10 tests, with the start of the process; the service runs already', 0.15),
-    row(memory, 'test file, memory', megabytes, 'the most of the process of the tests', 0.1),
+    row(
+      pick(files, ({ time }) => time),
+      {
+        what: 'test file',
+        unit: ms,
+        note: `${TESTS} tests, with the start of the process; the service runs already`,
+        goal: 0.15,
+      },
+    ),
+    row(
+      pick(files, ({ memory }) => memory),
+      { what: 'test file, memory', unit: megabytes, note: 'the most of the process of the tests', goal: 0.1 },
+    ),
   ];
 }
 
 async function compareSuite(peers: Peers): Promise<Result> {
-  const suite = (side: Side) => async () => {
-    let started = 0;
-    const worker = async () => {
-      while ((started += 1) <= FILES) await run(peers, 'testFile', side);
-    };
-    return timeOf(() => Promise.all(Array.from({ length: PARALLEL }, worker)));
-  };
+  const suite = (side: Side) => async () =>
+    timeOf(() => runFiles(PARALLEL, () => run(peers, 'testFile', side)));
   const pairs = await measureInTurns(1, 0, { ours: suite('ours'), baseline: suite('pglite') });
-  return row(pairs, 'suite', ms, `${FILES} such files, ${PARALLEL} at a time`);
+  return row(pairs, { what: 'suite', unit: ms, note: `${FILES} such files, ${PARALLEL} at a time` });
 }
 
 async function compareStart({ program, cwd, env }: Peers): Promise<Result> {
   const npx = await installProgram();
-  const toAnswer = (args: readonly string[]) => async () => {
-    const startedAt = performance.now();
-    const { ended } = await startProgram(process.execPath, args, {
-      cwd,
-      env: { ...env, TMPDIR: temporaryFolder() },
-    });
-    const time = performance.now() - startedAt;
-    await ended;
-    return time;
-  };
+  const toAnswer = (args: readonly string[]) => async () =>
+    timeToLine([process.execPath, ...args], { cwd, env: { ...env, TMPDIR: temporaryFolder() } });
   const pairs = await measureInTurns(ROUNDS, 1, {
     ours: toAnswer([npx, '--temporary', '--run', 'echo ANSWERED']),
     baseline: toAnswer([program, 'prismaStart']),
   });
-  const note = 'a temporary service, and a server without a state';
-  return row(pairs, 'start, first answer', ms, note, 0.35, 'prisma dev');
+  return row(pairs, {
+    what: 'start, first answer',
+    unit: ms,
+    note: 'a temporary service, and a server without a state',
+    baseline: 'prisma dev',
+    goal: 0.35,
+  });
 }
 
+/** What the program sends: the address of a database, or how many are open. */
+interface Message {
+  readonly url?: string;
+  readonly open?: number;
+}
+
+/** @param work gets the process and a function that waits for its next message */
 async function withProgram<T>(
   { program, cwd, env }: Peers,
   args: readonly [string, Side],
-  work: (child: ChildProcess, first: Record<string, string>) => Promise<T>,
+  work: (child: ChildProcess, next: () => Promise<Message>) => Promise<T>,
 ): Promise<T> {
   const child = fork(program, args, {
     cwd,
@@ -155,28 +175,28 @@ async function withProgram<T>(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
-  const [first] = await once(child, 'message');
   try {
-    return await work(child, first);
+    return await work(child, async () => (await nextMessage(child, ended)) as Message);
   } finally {
-    child.disconnect();
+    if (child.connected) child.disconnect();
     await ended;
   }
 }
 
 async function compareMemory(peers: Peers): Promise<Result> {
   const growth = (side: Side) => async () =>
-    withProgram(peers, ['hold', side], async (child) => {
+    withProgram(peers, ['hold', side], async (child, next) => {
       const used = async () => (await usedBy(child.pid ?? 0)) + (await usedBy(peers.service.pid));
+      const { open: first = NaN } = await next();
       const before = await used();
       child.send('more');
-      await once(child, 'message');
-      return ((await used()) - before) / MORE_DATABASES;
+      const { open: all = NaN } = await next();
+      return ((await used()) - before) / (all - first);
     });
   const pairs = await measureInTurns(3, 1, { ours: growth('ours'), baseline: growth('pglite') });
   const note =
     'each further one with a client; processes and service, with what they share divided among them';
-  return row(pairs, 'memory of an open database', megabytes, note);
+  return row(pairs, { what: 'memory of an open database', unit: megabytes, note });
 }
 
 /** The proportional set size of a process and all that it has started. Megabytes. */
@@ -191,21 +211,21 @@ async function usedBy(root: number): Promise<number> {
 }
 
 async function compareLoops(peers: Peers): Promise<readonly Result[]> {
-  const rounds: Record<Side, Record<string, number>[]> = { ours: [], pglite: [] };
-  const loop = (side: Side) => async () => rounds[side].push(await run(peers, 'loops', side));
-  await measureInTurns(3, 1, { ours: loop('ours'), baseline: loop('pglite') });
-  return (['write', 'read'] as const).map((kind) => {
-    const [ours = [], baseline = []] = [rounds.ours, rounds.pglite].map((values) =>
-      values.slice(1).map((value) => value[kind] ?? 0),
-    );
-    const note = '2,000 statements after each other; ours cross a socket, and commits wait for no disk';
-    return row({ ours, baseline }, `${kind} loop`, ms, note);
-  });
+  const loop = (side: Side) => async () => run(peers, 'loops', side);
+  const loops = await measureInTurns(3, 1, { ours: loop('ours'), baseline: loop('pglite') });
+  const note = `${STATEMENTS.toLocaleString('en-US')} statements after each other; ours cross a socket, and commits wait for no disk`;
+  return ['write', 'read'].map((kind) =>
+    row(
+      pick(loops, (times) => times[kind] ?? NaN),
+      { what: `${kind} loop`, unit: ms, note },
+    ),
+  );
 }
 
 async function compareConnections(peers: Peers): Promise<Result> {
   const together = (side: Side) => async () =>
-    withProgram(peers, ['serve', side], async (_, { url: connectionString = '' }) => {
+    withProgram(peers, ['serve', side], async (_, next) => {
+      const { url: connectionString = '' } = await next();
       const clients = Array.from({ length: CONNECTIONS }, () => createPgClient({ connectionString }));
       await Promise.all(clients.map(async (client) => client.connect()));
       const time = await timeOf(() =>
@@ -224,5 +244,5 @@ async function compareConnections(peers: Peers): Promise<Result> {
     });
   const pairs = await measureInTurns(3, 1, { ours: together('ours'), baseline: together('pglite') });
   const note = `${TRANSACTIONS} transactions each; those of PGlite's socket share one session, so settings and temporary tables can't be compared`;
-  return row(pairs, '10 connections', ms, note);
+  return row(pairs, { what: `${CONNECTIONS} connections`, unit: ms, note });
 }

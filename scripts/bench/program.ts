@@ -14,17 +14,19 @@ export interface Program {
   stop(pid?: number): Promise<void>;
 }
 
+type ProgramOptions = Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'>;
+
 /** Starts a program and waits for the first line of its output. Rejects if it ends before that. */
 export async function startProgram(
   command: string,
   args: readonly string[],
-  options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> = {},
+  options: ProgramOptions = {},
 ): Promise<Program> {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = once(child, 'exit');
   const lines = createInterface({ input: child.stdout });
   const line = await Promise.race([once(lines, 'line'), ended.then(() => undefined)]);
-  if (line === undefined) throw new Error(`${command} ${args.join(' ')} ended with ${child.exitCode}`);
+  if (line === undefined) throw endedEarly(child);
   return {
     child,
     line: String(line[0]),
@@ -35,3 +37,34 @@ export async function startProgram(
     },
   };
 }
+
+/**
+ * @param end waits for the end of the program, which by default ends by itself
+ * @returns milliseconds until it prints its first line @throws {Error} if it fails
+ */
+export async function timeToLine(
+  [command = '', ...args]: readonly string[],
+  options: ProgramOptions,
+  end: (program: Program) => Promise<void> = waitForSuccess,
+): Promise<number> {
+  const startedAt = performance.now();
+  const program = await startProgram(command, args, options);
+  const time = performance.now() - startedAt;
+  await end(program);
+  return time;
+}
+
+async function waitForSuccess({ child, ended }: Program): Promise<void> {
+  await ended;
+  if (child.exitCode !== 0) throw endedEarly(child);
+}
+
+/** @param ended the program's exit @returns the next message of a program that was forked @throws {Error} if it ends before that */
+export async function nextMessage(child: ChildProcess, ended: Promise<unknown>): Promise<unknown> {
+  const message = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
+  if (message === undefined) throw endedEarly(child);
+  return message[0];
+}
+
+const endedEarly = ({ spawnargs, exitCode, signalCode }: ChildProcess): Error =>
+  new Error(`${spawnargs.join(' ')} ended with ${exitCode ?? signalCode}`);

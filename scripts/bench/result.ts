@@ -16,20 +16,18 @@ export interface Result {
 }
 
 /** Values of both sides, measured one right after the other, so that other load on the machine affects both alike. */
-export interface Pairs {
-  readonly ours: readonly number[];
-  readonly baseline: readonly number[];
+export interface Pairs<T = number> {
+  readonly ours: readonly T[];
+  readonly baseline: readonly T[];
 }
 
-export type Measure = () => Promise<number>;
-
 /** Measures both sides in turns and swaps their order each time. Rounds that only warm up are not counted. */
-export async function measureInTurns(
+export async function measureInTurns<T = number>(
   rounds: number,
   warmUp: number,
-  sides: { readonly ours: Measure; readonly baseline: Measure },
-): Promise<Pairs> {
-  const [ours, baseline]: [number[], number[]] = [[], []];
+  sides: { readonly ours: () => Promise<T>; readonly baseline: () => Promise<T> },
+): Promise<Pairs<T>> {
+  const [ours, baseline]: [T[], T[]] = [[], []];
   const turns = [
     async () => ours.push(await sides.ours()),
     async () => baseline.push(await sides.baseline()),
@@ -38,6 +36,12 @@ export async function measureInTurns(
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
   return { ours: ours.slice(warmUp), baseline: baseline.slice(warmUp) };
 }
+
+/** Takes one number from each of several that were measured at once. */
+export const pick = <T>({ ours, baseline }: Pairs<T>, numberOf: (value: T) => number): Pairs => ({
+  ours: ours.map(numberOf),
+  baseline: baseline.map(numberOf),
+});
 
 /** Of values that were measured together. */
 const ratios = ({ ours, baseline }: Pairs): number[] =>
@@ -69,6 +73,8 @@ export function comparison(
 export const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
 
 export const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en-US')}/s`;
+
+export const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
 export const kilobytes = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KB`;
 

@@ -6,8 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../../test/workbench/folders.ts';
-import { startProgram, type Program } from './program.ts';
-import { comparison, measureInTurns, median, medianRatio, ms, timeOf, type Result } from './result.ts';
+import { timeToLine } from './program.ts';
+import { comparison, measureInTurns, median, medianRatio, ms, type Result } from './result.ts';
 import { projectsFile } from './sampleAccount.ts';
 import { stage } from './staging.ts';
 
@@ -37,12 +37,14 @@ export async function measure(): Promise<readonly Result[]> {
     return [
       await compare('start, npm run service', npm, {
         baseline: minimalByNpm,
+        than: 'npm with bare node:http',
         goal: `≤ ${NPM_GOAL} ×`,
         isMet: ({ ratio }) => ratio <= NPM_GOAL,
         remark: `${ms(first)} the first time after a change`,
       }),
       await compare('start, bundled', bundled, {
         baseline: [process.execPath, '-e', MINIMAL],
+        than: 'bare node:http',
         goal: `≤ ${GOAL_MS} ms`,
         isMet: ({ time }) => time <= GOAL_MS,
       }),
@@ -54,6 +56,8 @@ export async function measure(): Promise<readonly Result[]> {
 
 interface Comparison {
   readonly baseline: readonly string[];
+  /** What the baseline is. */
+  readonly than: string;
   readonly goal: string;
   readonly isMet: (measured: { readonly time: number; readonly ratio: number }) => boolean;
   readonly remark?: string;
@@ -62,17 +66,17 @@ interface Comparison {
 async function compare(
   what: string,
   command: readonly string[],
-  { baseline, goal, isMet, remark }: Comparison,
+  { baseline, than, goal, isMet, remark }: Comparison,
 ): Promise<Result> {
   // The first start of each reads its files from the disk, so it is not counted.
   const pairs = await measureInTurns(STARTS, 1, {
     ours: () => startOnce(command),
-    baseline: () => timeToLine(baseline),
+    baseline: () => timeToReady(baseline),
   });
   return comparison(pairs, {
     what,
     unit: ms,
-    baseline: 'bare node:http',
+    baseline: than,
     goal,
     met: isMet({ time: median(pairs.ours), ratio: medianRatio(pairs) }),
     note: [`${STARTS} starts, each with a new data directory`, remark].filter(Boolean).join('; '),
@@ -82,17 +86,13 @@ async function compare(
 /** Appends a new data directory to the command and runs it. */
 async function startOnce(command: readonly string[]): Promise<number> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-bench-'));
-  const time = await timeToLine([...command, folder]);
+  const time = await timeToReady([...command, folder]);
   await rm(folder, { recursive: true, force: true });
   return time;
 }
 
-async function timeToLine([command = '', ...args]: readonly string[]): Promise<number> {
-  let program: Program | undefined;
-  const time = await timeOf(async () => (program = await startProgram(command, args, { cwd: projectRoot })));
-  await program?.stop(pidIn(program.line));
-  return time;
-}
+const timeToReady = async (command: readonly string[]): Promise<number> =>
+  timeToLine(command, { cwd: projectRoot }, async (program) => program.stop(pidIn(program.line)));
 
 /** The service prints its process id. A signal to npm would not reach it. */
 const pidIn = (line: string): number | undefined =>

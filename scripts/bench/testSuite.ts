@@ -1,7 +1,7 @@
 /**
- * A suite of 40 test files with 10 tests each that write, with `hosted-postgres/test`: a branch for each file, and a clone for each
- * test or a reset after each, four files at a time. The baseline is the same suite on one shared database that is truncated after each test, so its
- * files run one after the other.
+ * A suite of 40 test files with 10 tests each that write, with `hosted-postgres/test`: a branch for each file, with a clone for each
+ * test or a reset after each, or a database for each file with resets, four files at a time. The baseline is the same suite on one
+ * shared database that is truncated after each test, so its files run one after the other.
  */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ import { startLocalService, temporaryFolder, type LocalService } from '../../tes
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { comparison, measureInTurns, medianRatio, timeOf, type Result } from './result.ts';
 
-const FILES = 40;
-const TESTS = 10;
-const PARALLEL = 4;
+export const FILES = 40;
+export const TESTS = 10;
+export const PARALLEL = 4;
 const ROUNDS = 1;
 const GOAL = 1.2;
 export const TABLES = ['customer', 'product', 'purchase', 'item', 'review', 'event'];
@@ -83,8 +83,15 @@ const program = (library: string): string => `
     await client.query(${JSON.stringify(`drop table if exists ${TABLES.join(', ')};\n${SCHEMA}\n${SEED}`)});
     await client.end();
   };
-  const { PREPARED_DATABASE: prepared, SHARED_DATABASE: shared, WITH_RESET: reset } = process.env;
-  (prepared ? prepare(prepared) : shared ? onSharedDatabase(shared) : reset ? withReset(reset) : onBranch()).catch((error) => { console.error(error); process.exitCode = 1; });`;
+  const works = {
+    prepare,
+    truncated: onSharedDatabase,
+    clones: onBranch,
+    reset: () => withReset('branch'),
+    databases: () => withReset('database'),
+  };
+  const [work, url] = process.argv.slice(2);
+  works[work](url).catch((error) => { console.error(error); process.exitCode = 1; });`;
 
 export async function measure(): Promise<readonly Result[]> {
   const service = await startLocalService();
@@ -95,18 +102,18 @@ export async function measure(): Promise<readonly Result[]> {
     writeFileSync(path.join(folder, 'file.cjs'), program(await builtTestLibrary()));
     const api = branchCalls(service);
     const shared = await api.change('POST', '', { project: {} });
-    const run = async (environment: NodeJS.ProcessEnv = {}) => runFile(service, folder, environment);
+    const run = async (...args: readonly string[]) => runFile(service, folder, args);
     const truncated = () =>
       timeOf(async () => {
         const uri = api.uri(shared);
-        await run({ PREPARED_DATABASE: uri });
-        await runFiles(1, () => run({ SHARED_DATABASE: uri }));
+        await run('prepare', uri);
+        await runFiles(1, () => run('truncated', uri));
       });
-    const row = async (what: string, environment: NodeJS.ProcessEnv) => {
-      const ours = () => timeOf(() => runFiles(PARALLEL, () => run(environment)));
+    const row = async (work: 'clones' | 'reset' | 'databases') => {
+      const ours = () => timeOf(() => runFiles(PARALLEL, () => run(work)));
       const pairs = await measureInTurns(ROUNDS, 0, { ours, baseline: truncated });
       return comparison(pairs, {
-        what,
+        what: `test suite, ${work}`,
         unit: (time) => `${(time / 1000).toFixed(1)} s`,
         baseline: 'one database, truncated',
         goal: `≤ ${GOAL} ×`,
@@ -114,34 +121,26 @@ export async function measure(): Promise<readonly Result[]> {
         note: `${FILES} files of ${TESTS} tests, ${PARALLEL} at a time`,
       });
     };
-    return [
-      await row('test suite, clones', {}),
-      await row('test suite, reset', { WITH_RESET: 'branch' }),
-      await row('test suite, databases', { WITH_RESET: 'database' }),
-    ];
+    return [await row('clones'), await row('reset'), await row('databases')];
   } finally {
     await service.stop();
   }
 }
 
-async function runFile(
-  { baseUrl, key }: LocalService,
-  cwd: string,
-  environment: NodeJS.ProcessEnv,
-): Promise<void> {
-  await promisify(execFile)(process.execPath, ['file.cjs'], {
+async function runFile({ baseUrl, key }: LocalService, cwd: string, args: readonly string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, ['file.cjs', ...args], {
     cwd,
     env: {
       ...process.env,
       NODE_PATH: path.join(projectRoot, 'node_modules'),
       NEON_API_HOST: baseUrl,
       NEON_API_KEY: key,
-      ...environment,
     },
   });
 }
 
-async function runFiles(parallel: number, run: () => Promise<void>): Promise<void> {
+/** Runs each of the {@link FILES}, so many at a time. */
+export async function runFiles(parallel: number, run: () => Promise<unknown>): Promise<void> {
   let started = 0;
   const worker = async () => {
     while ((started += 1) <= FILES) await run();

@@ -1,6 +1,7 @@
 /**
  * The time from asking for an undo to the first query on the same address, compared with doing the same manually with the same Postgres:
- * stopping the server, `cp` of the base and of the write-ahead log (WAL) after it, and recovery to the same position.
+ * stopping the server, `cp` of the base and of the write-ahead log (WAL) after it, and recovery to the same position. The row `marker`
+ * is the time to note a moment to which an undo can go back.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -20,6 +21,8 @@ const GOAL = 1.3;
 /** Milliseconds, on a machine that does nothing else. */
 const MARKER_GOAL = 5;
 const MARKERS = 500;
+/** Of {@link fillerTransactions}, to write a megabyte of WAL. */
+const TRANSACTIONS_PER_MB = 870;
 
 export async function measure(): Promise<readonly Result[]> {
   const service = await startLocalService();
@@ -49,7 +52,7 @@ async function compare(api: Api, storage: string, { megabytes, rounds, limit }: 
   const uri = api.uri(main);
   await query(uri, 'create table item as select 1 as id');
   const client = await connectTo(uri);
-  await client.query(fillerTransactions(megabytes * 870));
+  await client.query(fillerTransactions(megabytes * TRANSACTIONS_PER_MB));
   await client.query('set synchronous_commit to off');
   await client.query('call fill()');
   await client.end();

@@ -10,7 +10,7 @@ import { connect } from '../../test/host/ui/connect.ts';
 import { openWorkbench, type OpenWorkbench } from '../../test/workbench/open.ts';
 import { processTree } from '../../test/workbench/processes.ts';
 import { until } from '../../test/workbench/until.ts';
-import { comparison, measureInTurns, medianRatio, ms, type Pairs, type Result } from './result.ts';
+import { comparison, measureInTurns, medianRatio, megabytes, ms, type Pairs, type Result } from './result.ts';
 import { projectsFile, type AccountSize } from './sampleAccount.ts';
 
 const LARGE = { projects: 200, computesPerProject: 100 };
@@ -143,7 +143,6 @@ function clickRow(pairs: Pairs): Result {
 }
 
 function memoryRow(ours: number, baseline: number): Result {
-  const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
   return {
     what: 'window: extension host',
     ours: megabytes(ours),
