@@ -158,8 +158,8 @@ const NOT_TEMPORARY: Readonly<Record<string, string>> = {
 const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
 
 /**
- * Rows of these tables are also written when a table is emptied, its triggers are disabled for a moment, or a sequence
- * restarts.
+ * Catalogs that are compared by what they contain. Rows of pg_class, pg_trigger and pg_sequence are also written when a table is
+ * emptied, its triggers are disabled for a moment, or a sequence restarts; the others have a reason of their own.
  */
 const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
@@ -195,7 +195,7 @@ const CATALOG_QUERY = {
     .join(' union all ')}`,
 };
 
-/** Returns the query for the contents. It is separate, because Postgres plans it again after a table was emptied. */
+/** It isn't a part of {@link CATALOG_QUERY}, which Postgres would then plan again, too, after each table that was emptied. */
 const contentsQuery = ({ tables, sequences }: ResettableLayout): string =>
   [
     ...tables.map(
@@ -246,7 +246,10 @@ export async function readRows(
   return new Map(tables.map(({ name }, at) => [name, row?.all[at] ?? '']));
 }
 
-/** Returns all rows, also those that row-level security hides from their owner. */
+/**
+ * Returns all rows, also those that row-level security hides from their owner. For these, policies are turned off in a transaction
+ * that is rolled back, which locks the table.
+ */
 async function queryAll<T extends QueryResultRow>(
   client: Client,
   tables: readonly ResettableTable[],

@@ -96,8 +96,7 @@ async function findOrBuildParent(
     const parents = branches.filter(({ name }) => name.startsWith(PARENT_PREFIX));
     const found = parents.find(({ name }) => name === PARENT_PREFIX + hash);
     if (found !== undefined) {
-      // The change of its record makes this parent the first in the list.
-      if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
+      if (found !== parents[0]) await moveToFront(api, found);
       const shared = branches.find(({ name }) => name === SHARED_BRANCH_PREFIX + hash);
       return { projectId, id: found.id, hash, shared };
     }
@@ -127,6 +126,11 @@ async function findOrBuildParent(
     }
     return { projectId, id: created.id, hash };
   }
+}
+
+/** Makes a branch the first in the list, which is ordered by the last changes of records. If it can't, the branch may be deleted earlier. */
+async function moveToFront(api: ServiceApi, branch: Branch): Promise<void> {
+  await api.rename(branch, branch.name).catch(() => undefined);
 }
 
 /** Deletes a branch whose process or thread was ended. Parents are for all of them. */

@@ -25,7 +25,7 @@ export function rootsToEmpty(
 
 /**
  * @param roots what is emptied
- * @param tables these and their partitions that have rows
+ * @param tables those of these roots that hold rows themselves
  * @param rows by table
  */
 export function tableReplacementStatements(
@@ -35,7 +35,7 @@ export function tableReplacementStatements(
   rows: ReadonlyMap<string, string>,
 ): string[] {
   if (roots.size === 0) return [];
-  // A partitioned table may have no partitions.
+  // `only` spares tables that inherit from it. A partitioned table isn't in `tables`, and is emptied with its partitions, if it has any.
   const targets = [...roots].map((root) =>
     tables.some(({ name }) => name === root) ? `only ${root}` : root,
   );

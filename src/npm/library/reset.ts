@@ -103,18 +103,13 @@ export class DatabaseReset {
     if ('problem' in beginning)
       return { reason: `what it began with can't be read: ${beginning.problem}`, isOfTest: false };
     const { layout, state, rows } = beginning;
-    // The contents may be unreadable because the catalogs have changed.
-    const [catalogs, contents] = await Promise.allSettled([
-      readCatalogContents(client),
-      readDatabaseState(client, layout),
-    ]);
-    const changes = changedCatalogs(beginning.catalogs, valueOrThrow(catalogs));
+    const changes = changedCatalogs(beginning.catalogs, await readCatalogContents(client));
     if (changes.length > 0)
       return {
         reason: `its objects, settings or rights have changed (${changes.join(', ')})`,
         isOfTest: true,
       };
-    const now = valueOrThrow(contents);
+    const now = await readDatabaseState(client, layout);
     const changed = layout.tables.filter(({ name }, at) => {
       const [before, after] = [this.#replaced.get(name) ?? state.tables[at], now.tables[at]];
       return before?.rows !== after?.rows || (after?.newest ?? 0) > (before?.newest ?? 0);
@@ -165,13 +160,8 @@ export class DatabaseReset {
 function numberInResults(results: unknown): number {
   const last = Array.isArray(results) ? results.at(-2) : undefined;
   const number = Number(last?.rows?.[0]?.number);
-  if (!Number.isSafeInteger(number)) throw new Error('no transaction');
+  if (!Number.isSafeInteger(number)) throw new Error('The reset has no transaction id');
   return number;
-}
-
-function valueOrThrow<T>(settled: PromiseSettledResult<T>): T {
-  if (settled.status === 'rejected') throw settled.reason;
-  return settled.value;
 }
 
 /** @returns the names of catalogs */
