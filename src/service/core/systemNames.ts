@@ -1,7 +1,9 @@
 /** The names of Postgres's and the service's own roles and databases, which the API neither shows nor changes. */
 
-/** The bootstrap superuser, and its database. Only the service logs in with it. */
+/** The bootstrap superuser. Only the service logs in with it. */
 export const SUPERUSER = 'postgres';
+/** The database that each server has, for work that belongs to no other one. */
+export const MAINTENANCE_DATABASE = 'postgres';
 /** Read replicas stream with this role. It has no other rights. */
 export const REPLICATOR = 'service_replicator';
 /** Reads for the extension and for agents. Only they get its password. */
@@ -10,7 +12,7 @@ export const READER = 'service_reader';
 export const REHEARSAL_STANDBY = 'service_rehearsal';
 
 export const isSystemDatabase = (name: string): boolean =>
-  [SUPERUSER, 'template0', 'template1'].includes(name);
+  [MAINTENANCE_DATABASE, 'template0', 'template1'].includes(name);
 
 /** Includes the names that Postgres reserves: it rejects `public` and `none`, and roles that begin with `pg_`. */
 export const isSystemRole = (name: string): boolean =>

@@ -1,5 +1,4 @@
 /** The service's own work on the data of a branch that no compute may be running on. */
-import { INTERNAL_SERVER_CU } from '../server/settings.ts';
 import { startInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import type { ServerDependencies } from './branchData.ts';
@@ -26,12 +25,10 @@ async function startPrivateServer(deps: ServerDependencies, branchId: string): P
   const dataDir = await deps.branches.ensureDataDir(branchId);
   // Recovery and prepared transactions may need as much as the last primary had.
   const settings = deps.branches.standbySettings(branchId);
-  const onSocketOnly = process.platform !== 'win32' && { listen_addresses: '' };
   return startInternalServer(deps, {
-    compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
+    id: branchId,
     dataDir,
     name: branchId,
-    onLine: () => undefined,
-    settings: { ...settings, ...onSocketOnly, ...keptWalSettings(deps.storage.branch(branchId)) },
+    settings: { ...settings, ...keptWalSettings(deps.storage.branch(branchId)) },
   });
 }

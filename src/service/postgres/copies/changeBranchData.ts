@@ -25,7 +25,7 @@ import {
 import { copyDataAt, setRolePasswords } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateReplicaCopies } from './replicaCopies.ts';
-import { dropSubscriptions, leaveSubscriptions } from './subscriptions.ts';
+import { dropSubscriptions, dropSubscriptionsOfCopy } from './subscriptions.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolderOf } from '../storage/storage.ts';
 import { syncToDisk } from '../template/syncToDisk.ts';
@@ -47,7 +47,7 @@ export async function createBranchData(
       new RolePasswords(storage.branch(id)).plan(wanted);
       await setPlannedPasswords(deps, id);
     }
-    return finishSchema(deps, id);
+    return removeUnwantedRows(deps, id);
   }
   try {
     branches.login(id, owner);
@@ -77,7 +77,7 @@ async function setPlannedPasswords(deps: ServerDependencies, id: string): Promis
 const WITH_ROWS = 'with-rows';
 
 /** Removes the rows of a copy of which only the schema is wanted. */
-async function finishSchema(deps: ServerDependencies, id: string): Promise<void> {
+async function removeUnwantedRows(deps: ServerDependencies, id: string): Promise<void> {
   const folder = deps.storage.branch(id);
   const mark = path.join(folder, WITH_ROWS);
   if (!existsSync(mark)) return;
@@ -167,7 +167,7 @@ async function copyBranch(
         await copyBranchDataTo(deps, branchId, dataDir);
         if (keepsHistory) inheritHistory(deps.storage, source, unfinished);
       }
-      await leaveSubscriptions(deps, branchId, unfinished);
+      await dropSubscriptionsOfCopy(deps, branchId, unfinished);
     }
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json') && file !== HISTORY_FILE))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));

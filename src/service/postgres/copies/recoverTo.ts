@@ -6,20 +6,18 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { BranchHistory, Moment } from '../../core/branchHistory.ts';
-import { asEngineError, EngineError } from '../../core/computeEngine.ts';
+import { EngineError } from '../../core/computeEngine.ts';
 import { makePrivateFolder, removeLargeFolder, writePrivateFile } from '../storage/privateFiles.ts';
-import { startInternalServer } from '../server/launchServer.ts';
+import { withInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
-import { INTERNAL_SERVER_CU } from '../server/settings.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyBase, endOfWal } from './baseBackup.ts';
 import {
   isTemplateBase,
-  KEPT_WAL_MB,
+  keptWalSettings,
   readHistory,
   writeHistory,
-  writeKeptWalFile,
   type BaseBackupRecord,
 } from '../history/history.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
@@ -68,7 +66,6 @@ export async function copyDataAt<T>(
   // From now on, these bases are not removed.
   const kept = bases.slice(0, bases.indexOf(base) + 1);
   writeHistory(folder, kept);
-  writeKeptWalFile(folder);
   const { target, time } = await findTarget(wal, base, moment, head, branchId);
   await copyBase(deps, branchId, folder, { wal, base, start: kept[0]?.start ?? base.start, end: target.end });
   const changed = new RolePasswords(source).changedSince(time ?? base.time);
@@ -91,7 +88,6 @@ export async function readHistoryRange(
 ): Promise<BranchHistory | undefined> {
   const { branches, storage } = deps;
   return branches.lock(branchId).shared(async () => {
-    await branches.ensureDataDir(branchId);
     const end = await endOfWal(deps, branchId);
     const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
     const [oldest] = bases;
@@ -140,6 +136,7 @@ async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head
     last = record;
     clock.add(record);
     const isIncluded = until === Infinity || (record.time !== undefined && record.time <= until);
+    // A later record counts only if it ends a transaction in time.
     if (target !== undefined && record.start >= base.end && !isIncluded) continue;
     target = record;
     time = record.time === undefined ? time : record.time / 1000;
@@ -184,41 +181,27 @@ async function withRecoveredServer<T>(
 ): Promise<T> {
   writePrivateFile(path.join(dataDir, 'recovery.signal'), '');
   const { max_prepared_transactions = 0, ...standby } = deps.branches.standbySettings(branchId) ?? {};
-  const name = path.basename(path.dirname(dataDir));
-  try {
-    const server = await startInternalServer(deps, {
-      compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
-      dataDir,
-      name,
-      onLine: () => undefined,
-      settings: {
-        ...standby,
-        max_prepared_transactions: Math.max(max_prepared_transactions, PREPARED_TRANSACTIONS),
-        ...(process.platform !== 'win32' && { listen_addresses: '' }),
-        // The WAL is in place, so the required command only has to fail.
-        restore_command: 'exit 1',
-        recovery_target_lsn: formatLsn(target),
-        recovery_target_timeline: timeline,
-        recovery_target_action: 'promote',
-        hot_standby: 'off',
-        autovacuum: 'off',
-        wal_keep_size: `${KEPT_WAL_MB}MB`,
-        // The folder is synced as a whole, before it gets its name.
-        fsync: 'off',
-      },
-    }).catch((error: unknown) => {
-      throw new EngineError(
-        `The history of branch ${branchId} cannot be used: ${asEngineError(error).message}`,
-      );
-    });
-    try {
-      return await work(server);
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    deps.storage.removeAddress(name);
-  }
+  const folder = path.dirname(dataDir);
+  const settings = {
+    ...standby,
+    max_prepared_transactions: Math.max(max_prepared_transactions, PREPARED_TRANSACTIONS),
+    // The WAL is in place, so the required command only has to fail.
+    restore_command: 'exit 1',
+    recovery_target_lsn: formatLsn(target),
+    recovery_target_timeline: timeline,
+    recovery_target_action: 'promote',
+    hot_standby: 'off',
+    autovacuum: 'off',
+    ...keptWalSettings(folder),
+    // The folder is synced as a whole, before it gets its name.
+    fsync: 'off',
+  };
+  return withInternalServer(
+    deps,
+    { id: branchId, dataDir, name: path.basename(folder), settings },
+    work,
+    (reason) => `The history of branch ${branchId} cannot be used: ${reason}`,
+  );
 }
 
 /** Gives roles the passwords that connection strings have. */

@@ -6,47 +6,35 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { keptWalSettings } from '../history/history.ts';
-import { startInternalServer } from '../server/launchServer.ts';
+import { withInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { INTERNAL_SERVER_CU } from '../server/settings.ts';
 import { withSuperuser } from '../server/superuser.ts';
 
 /** The catalog of subscriptions, whose file is empty until there is one. */
 const CATALOG_FILE = path.join('global', '6100');
 
-/** Whether data may have subscriptions. They may be in the log only, so the file is that of the original. */
+/**
+ * Whether data may have subscriptions. They may be only in the log of a copy. So the original is asked, whose file Postgres lengthens
+ * before the first one commits.
+ */
 function mayHaveSubscriptions(dataDir: string): boolean {
   return statSync(path.join(dataDir, CATALOG_FILE), { throwIfNoEntry: false })?.size !== 0;
 }
 
 /** @param folder of a copy of the branch, which no client uses yet @throws {EngineError} */
-export async function leaveSubscriptions(
+export async function dropSubscriptionsOfCopy(
   deps: ServerDependencies,
   branchId: string,
   folder: string,
 ): Promise<void> {
   if (!mayHaveSubscriptions(deps.branches.folder(branchId))) return;
-  const name = path.basename(folder);
-  try {
-    const server = await startInternalServer(deps, {
-      compute: { id: branchId, minCu: INTERNAL_SERVER_CU },
-      dataDir: path.join(folder, 'data'),
-      name,
-      onLine: () => undefined,
-      settings: {
-        ...deps.branches.standbySettings(branchId),
-        ...(process.platform !== 'win32' && { listen_addresses: '' }),
-        ...keptWalSettings(folder),
-      },
-    });
-    try {
-      await dropSubscriptions(deps, server);
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    deps.storage.removeAddress(name);
-  }
+  const start = {
+    id: branchId,
+    dataDir: path.join(folder, 'data'),
+    name: path.basename(folder),
+    settings: { ...deps.branches.standbySettings(branchId), ...keptWalSettings(folder) },
+  };
+  await withInternalServer(deps, start, async (server) => dropSubscriptions(deps, server));
 }
 
 const SUBSCRIPTIONS = `select subname as name, datname as database from pg_catalog.pg_subscription

@@ -2,11 +2,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
+import { asEngineError, EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import {
   configurationFile,
   serviceSettings,
   settingArguments,
+  INTERNAL_SERVER_CU,
   KEPT_WAL_FILE,
   LOGICAL_REPLICATION_SETTINGS,
   userSettings,
@@ -71,20 +72,64 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
   return startPostmaster(deps, { ...start, settings: { ...tls, ...replication, ...start.settings } });
 }
 
+interface InternalStart {
+  /** What its messages and its processes are named after. */
+  readonly id: string;
+  readonly dataDir: string;
+  /** The id in its address. */
+  readonly name: string;
+  readonly settings: PostgresSettings;
+}
+
 /**
  * Starts a server for the service's own work, with the files that its data directory has. It waits for no standby, also if they
- * are those of a rehearsed branch, and its subscriptions receive nothing.
+ * are those of a rehearsed branch, and its subscriptions receive nothing. Except on Windows, it has only its private socket.
  * @throws {EngineError} with Postgres's reason
  */
 export const startInternalServer = async (
   deps: LaunchDependencies,
-  start: StartOptions,
-): Promise<Postmaster> => startPostmaster(deps, { ...start, settings: { ...start.settings, ...OWN_WORK } });
+  { id, settings, ...start }: InternalStart,
+): Promise<Postmaster> =>
+  startPostmaster(deps, {
+    ...start,
+    compute: { id, minCu: INTERNAL_SERVER_CU },
+    onLine: () => undefined,
+    settings: { ...settings, ...OWN_WORK },
+  });
 
-const OWN_WORK: PostgresSettings = { synchronous_standby_names: '', max_logical_replication_workers: 0 };
+const OWN_WORK: PostgresSettings = {
+  synchronous_standby_names: '',
+  max_logical_replication_workers: 0,
+  ...(process.platform !== 'win32' && { listen_addresses: '' }),
+};
+
+/**
+ * Does work with an internal server, which runs no longer than that. Its address is forgotten at the end, also if it doesn't start.
+ * @param describe returns the message if it doesn't start, from Postgres's reason
+ * @throws {EngineError} if it doesn't start
+ */
+export async function withInternalServer<T>(
+  deps: LaunchDependencies,
+  start: InternalStart,
+  work: (server: Postmaster) => Promise<T>,
+  describe?: (reason: string) => string,
+): Promise<T> {
+  try {
+    const server = await startInternalServer(deps, start).catch((error: unknown) => {
+      throw describe === undefined ? error : new EngineError(describe(asEngineError(error).message));
+    });
+    try {
+      return await work(server);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    deps.storage.removeAddress(start.name);
+  }
+}
 
 async function startPostmaster(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
-  let isRepeated = false;
+  let hasLabelAgain = false;
   const { compute, dataDir, onLine } = start;
   const fsync = deps.isTemporary && { fsync: 'off' };
   const replication = hasSlots(dataDir) && LOGICAL_REPLICATION_SETTINGS;
@@ -97,8 +142,8 @@ async function startPostmaster(deps: LaunchDependencies, start: StartOptions): P
       return await Postmaster.start({ ...deps, dataDir, address, args, onLine });
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
-        isRepeated = true;
+      if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !hasLabelAgain) {
+        hasLabelAgain = true;
         renameOverSync(oldLabel, path.join(dataDir, 'backup_label'));
       } else if (performance.now() > until) {
         throw error;

@@ -1,19 +1,15 @@
 /** Runs statements on a data directory that is being created and has no server. */
+import type Client from 'pg/lib/client.js';
 import { asEngineError } from '../../core/computeEngine.ts';
-import { SUPERUSER } from '../../core/systemNames.ts';
-import { startInternalServer } from '../server/launchServer.ts';
+import { MAINTENANCE_DATABASE } from '../../core/systemNames.ts';
+import { withInternalServer } from '../server/launchServer.ts';
 import { runProgram } from '../server/runProgram.ts';
 import { isAdministratorRefused } from '../server/serverLog.ts';
-import {
-  settingArguments,
-  sharedMemorySettings,
-  INTERNAL_SERVER_CU,
-  type PostgresSettings,
-} from '../server/settings.ts';
-import { connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
+import { settingArguments, sharedMemorySettings, type PostgresSettings } from '../server/settings.ts';
+import { withSuperuser, type SuperuserLogin } from '../server/superuser.ts';
 import { hasAccount } from './systemAccount.ts';
 
-type Dependencies = Parameters<typeof startInternalServer>[0] &
+type Dependencies = Parameters<typeof withInternalServer>[0] &
   SuperuserLogin & { readonly shutdownSignal: AbortSignal };
 
 interface Target {
@@ -26,7 +22,7 @@ export async function runStatements(
   deps: Dependencies,
   dataDir: string,
   statements: readonly string[],
-  { database = SUPERUSER, settings = {} }: Partial<Target> = {},
+  { database = MAINTENANCE_DATABASE, settings = {} }: Partial<Target> = {},
 ): Promise<void> {
   const target = { database, settings };
   if (!hasAccount()) return runStatementsOnServer(deps, dataDir, statements, target);
@@ -77,22 +73,13 @@ export async function runStatementsOnServer(
   statements: readonly string[],
   { database, settings }: Target,
 ): Promise<void> {
-  const compute = { id: 'template', minCu: INTERNAL_SERVER_CU };
-  const server = await startInternalServer(deps, {
-    compute,
-    dataDir,
-    name: dataDir,
-    onLine: () => undefined,
-    settings: { ...creationSettings(), ...settings },
+  const start = { id: 'template', dataDir, name: dataDir, settings: { ...creationSettings(), ...settings } };
+  await withInternalServer(deps, start, async ({ address }) => {
+    const run = async (client: Client) => {
+      for (const statement of statements) await client.query(statement);
+    };
+    await withSuperuser(deps, address, run, database).catch((error: unknown) => {
+      throw asEngineError(error);
+    });
   });
-  try {
-    const client = await connectAsSuperuser(deps, server.address, database);
-    for (const statement of statements) await client.query(statement);
-    await client.end();
-  } catch (error) {
-    throw asEngineError(error);
-  } finally {
-    await server.stop();
-    deps.storage.removeAddress(dataDir);
-  }
 }
