@@ -33,7 +33,10 @@ export class BranchData {
   readonly onPrimaryStart = this.#primaryStarted.event;
   /** The first branch that needs the template creates it; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
-  /** The id of the database in the template; undefined until a template, or data without one, were made. */
+  /**
+   * The id of the database that the template begins with, once it was asked for. In a temporary service: once its first branch was
+   * made, which is how the first one is known.
+   */
   #databaseId: number | undefined;
 
   constructor(deps: EngineDependencies) {
@@ -135,7 +138,7 @@ export class BranchData {
    */
   async predictCatalog(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
     const { role, database, password } = this.login(branchId, owner);
-    const id = await this.#findDatabaseId(branchId);
+    const id = await this.#ensureDatabaseId(branchId);
     return {
       databases: [{ id, name: database, owner: role }],
       roles: [{ name: role, canLogin: true }],
@@ -149,7 +152,7 @@ export class BranchData {
   }
 
   /** A temporary service has no template before its second branch, so its first one is created to learn the id. */
-  async #findDatabaseId(branchId: string): Promise<number> {
+  async #ensureDatabaseId(branchId: string): Promise<number> {
     if (this.#deps.isTemporary && this.#databaseId === undefined)
       await this.lock(branchId).shared(async () => this.ensureDataDir(branchId));
     return this.#templateLock(
@@ -161,10 +164,11 @@ export class BranchData {
   async #create(branch: NewRootData): Promise<void> {
     const deps = this.#deps;
     const template = await this.#templateLock(async () => {
-      if (!deps.isTemporary || this.#databaseId !== undefined) return ensureClusterTemplate(deps);
+      const isFirst = deps.isTemporary && this.#databaseId === undefined;
+      if (!isFirst) return ensureClusterTemplate(deps);
       await createRootData(deps, branch, undefined);
       this.#databaseId = readDatabaseId(branch.dataDir);
-      return undefined;
+      return undefined; // The data are made.
     });
     if (template !== undefined) await createRootData(deps, branch, template);
   }

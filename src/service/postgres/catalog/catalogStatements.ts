@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Client from 'pg/lib/client.js';
 import { EngineError, type CatalogCommand } from '../../core/computeEngine.ts';
-import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemNames.ts';
+import { isSystemDatabase, isSystemRole, MAINTENANCE_DATABASE, SUPERUSER } from '../../core/systemNames.ts';
 import { scramVerifier } from '../roles/logins.ts';
 import type { RolePasswords } from '../roles/rolePasswords.ts';
 import { INVALID_DATABASE_LIMIT } from '../server/superuser.ts';
@@ -83,7 +83,7 @@ async function updateDatabase({ client, inDatabase }: CatalogSession, change: Da
     .query(`${changeOwner}; ALTER DATABASE ${name} RENAME TO ${newName}`)
     .finally(() => (isDone = true));
   renaming.catch(() => undefined);
-  await inDatabase(SUPERUSER, async (second) => {
+  await inDatabase(MAINTENANCE_DATABASE, async (second) => {
     while (!isDone) {
       await second.query(`${END_SESSIONS} where ${OF_DATABASE}`, [change.name]);
       await Promise.race([renaming.catch(() => undefined), sleep(20)]);

@@ -92,7 +92,10 @@ export class Catalogs {
     });
   }
 
-  /** Doesn't wait for the branch's data as {@link #withServer} does: another call may be creating them. */
+  /**
+   * Doesn't wait for the branch's data as {@link #withServer} does, except where {@link BranchData.predictCatalog} must: another call
+   * may be creating them.
+   */
   async #readNew(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
     const { password, ...catalog } = await this.#deps.branches.predictCatalog(branchId);
     const isAsked = findAskedRole(passwordOf, catalog.roles) !== undefined;

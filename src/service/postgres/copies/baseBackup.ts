@@ -16,7 +16,7 @@ import { copyTree } from '../storage/copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import {
   isTemplateBase,
-  linkOrCopyWal,
+  linkClosedWal,
   readHistory,
   writeHistory,
   type BaseBackupRecord,
@@ -32,7 +32,7 @@ import {
   type Wal,
 } from '../wal/walFiles.ts';
 
-/** Files that belong to one running server. A copy of data that no server has recovered yet keeps its `backup_label`. */
+/** Files that belong to one running server. */
 const PER_SERVER_FILES =
   /^(postmaster\.(pid|opts)|standby\.signal|backup_label\.old|pg_replslot\/.*|.*\bpgsql_tmp.*)$/;
 /** Files that a running server changes during the copy. */
@@ -51,11 +51,16 @@ export async function copyBranchDataTo(
 ): Promise<void> {
   const { branches } = deps;
   const from = await branches.ensureDataDir(branchId);
-  const { ownServer } = branches.lock(branchId);
-  if (branches.primary(branchId) === undefined && !ownServer.isUsed && wasShutDownCleanly(from))
-    return ownServer.without(async () => copyFiles(deps, { from, to }));
-  return withBranchServer(deps, branchId, async (server) => sharedBackup(deps, server)({ from, to }));
+  if (isAtRest(deps, branchId, from))
+    return branches.lock(branchId).ownServer.without(async () => copyFiles(deps, { from, to }));
+  return withBranchServer(deps, branchId, async (server) => copyFromServer(deps, server, { from, to }));
 }
+
+/** Whether no server runs on the data or must recover them. */
+const isAtRest = ({ branches }: ServerDependencies, branchId: string, dataDir: string): boolean =>
+  branches.primary(branchId) === undefined &&
+  !branches.lock(branchId).ownServer.isUsed &&
+  wasShutDownCleanly(dataDir);
 
 async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<void> {
   const firstNeeded = walFileOfCheckpoint(from);
@@ -85,7 +90,7 @@ interface Copy {
  */
 const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
 
-function sharedBackup(deps: ServerDependencies, server: Postmaster): (copy: Copy) => Promise<void> {
+async function copyFromServer(deps: ServerDependencies, server: Postmaster, copy: Copy): Promise<void> {
   const backup =
     sharedBackups.get(server) ??
     runInBatches(async (copies: readonly Copy[]) => {
@@ -97,7 +102,7 @@ function sharedBackup(deps: ServerDependencies, server: Postmaster): (copy: Copy
       }
     });
   sharedBackups.set(server, backup);
-  return backup;
+  return backup(copy);
 }
 
 interface BaseBackup {
@@ -107,11 +112,11 @@ interface BaseBackup {
   readonly first: string;
   readonly last: string;
   /** The positions of its start and its end (LSN). */
-  readonly start: string;
-  readonly end: string;
+  readonly start: number;
+  readonly end: number;
 }
 
-/** Copies the data without the WAL. */
+/** Copies the data without the WAL. The caller ends the session when it has what it needs. */
 export async function takeBaseBackup(
   deps: ServerDependencies,
   server: Postmaster,
@@ -135,7 +140,8 @@ export async function takeBaseBackup(
     const [start, stop] = [started.rows[0], stopped.rows[0]];
     if (start === undefined || stop === undefined) throw new EngineError('Postgres made no backup');
     for (const { to } of copies) writePrivateFile(path.join(to, 'backup_label'), stop.labelfile);
-    return { session, ...start, end: stop.end, last: stop.last };
+    const [first, last] = [start.first, stop.last];
+    return { session, first, last, start: requireLsn(start.start), end: requireLsn(stop.end) };
   } catch (error) {
     await session.end();
     throw error;
@@ -172,7 +178,10 @@ interface BaseCopy {
   readonly end: number;
 }
 
-/** @param folder of the new data, which is created in its subfolder `data` and needs recovery */
+/**
+ * Copies a base with the WAL from `start` to `end`, and the branch's settings.
+ * @param folder of the new data, which is created in its subfolder `data` and needs recovery
+ */
 export async function copyBase(
   { storage, shutdownSignal }: ServerDependencies,
   branchId: string,
@@ -181,7 +190,7 @@ export async function copyBase(
 ): Promise<void> {
   const dataDir = path.join(folder, 'data');
   makePrivateFolder(path.join(dataDir, 'pg_wal'));
-  const inUse = linkOrCopyWal(wal, path.join(dataDir, 'pg_wal'), start, end - 1);
+  const inUse = linkClosedWal(wal, path.join(dataDir, 'pg_wal'), start, end - 1);
   for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
   await copyTree(path.join(storage.root, base.folder), dataDir, {
     omit: (file) => file.startsWith('pg_wal/'),
@@ -192,7 +201,7 @@ export async function copyBase(
 }
 
 /** The number of segments that recovery reads in the time of a base backup. */
-const MOST_RECOVERED = 4;
+const MAX_RECOVERED_SEGMENTS = 4;
 
 /**
  * Copies a branch on which a primary runs from its newest base, if little was written since. A backup would end a segment of the
@@ -205,6 +214,7 @@ export async function copyNewestBase(
   branchId: string,
   folder: string,
 ): Promise<boolean> {
+  // Without a base, the login of `endOfWal` is spared.
   if (deps.branches.primary(branchId) === undefined || findNewestBase(deps, branchId) === undefined)
     return false;
   const end = await endOfWal(deps, branchId);
@@ -223,15 +233,15 @@ function findNewestBase({ storage }: ServerDependencies, branchId: string) {
   const base = bases.at(-1);
   if (wal === undefined || base === undefined || isTemplateBase(base)) return undefined;
   if (wal.timelineAt(base.start) !== wal.timelineAt(Infinity)) return undefined;
-  return wal.newestSegment() - wal.segmentAt(base.start) <= MOST_RECOVERED ? { wal, base } : undefined;
+  return wal.newestSegment() - wal.segmentAt(base.start) <= MAX_RECOVERED_SEGMENTS
+    ? { wal, base }
+    : undefined;
 }
 
 /** Returns a position in the WAL after all that was committed. The WAL is on disk up to this position. */
 export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
   const dataDir = await deps.branches.ensureDataDir(branchId);
-  const { ownServer } = deps.branches.lock(branchId);
-  if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && wasShutDownCleanly(dataDir))
-    return readControlFile(dataDir).checkpoint + 1;
+  if (isAtRest(deps, branchId, dataDir)) return readControlFile(dataDir).checkpoint + 1;
   return withBranchServer(deps, branchId, async ({ address }) =>
     withSuperuser(deps, address, async (client) => {
       await client.query('set synchronous_commit to on');
@@ -240,7 +250,15 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
       const { rows } = await client.query<{ lsn: string }>(
         'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
       );
-      return parseLsn(rows[0]?.lsn ?? '') ?? 0;
+      return requireLsn(rows[0]?.lsn);
     }),
   );
+}
+
+/** @throws {EngineError} instead of a wrong position */
+function requireLsn(text = ''): number {
+  const lsn = parseLsn(text);
+  if (lsn === undefined)
+    throw new EngineError(`Postgres returned no position of the write-ahead log, but "${text}"`);
+  return lsn;
 }

@@ -31,7 +31,6 @@ import {
 import { updateKeptWal } from './replicaCopies.ts';
 import { syncToDisk } from '../template/syncToDisk.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
-import { parseLsn } from '../../core/lsn.ts';
 
 const MB = 1024 ** 2;
 const LIMITS: HistoryLimits = {
@@ -138,17 +137,17 @@ async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: Histo
     wal === undefined || newest === undefined
       ? Infinity
       : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
-  const hasSpace = async (needed = 0) => {
+  const checkSpace = async (needed = 0) => {
     const disk = await readDiskSpace(storage, { ...limits, needed });
     if (!disk.isFree && newest === undefined) updateSpaceNote(folder, disk);
     return disk.isFree;
   };
-  if (written < limits.leastWritten || !(await hasSpace())) return;
+  if (written < limits.leastWritten || !(await checkSpace())) return;
   const data = path.join(folder, 'data');
   const size = await databasesSize(data);
   if (written < Math.min(size, limits.mostWritten)) return;
   const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
-  if (!(await hasSpace(bytes))) return;
+  if (!(await checkSpace(bytes))) return;
   if (!hasHistory(folder)) {
     writeHistory(folder, []);
     updateKeptWal(deps, id);
@@ -174,8 +173,8 @@ async function makeBase(
     await session.end();
     base = {
       folder: name.replaceAll('\\', '/'),
-      start: parseLsn(start) ?? 0,
-      end: parseLsn(end) ?? 0,
+      start,
+      end,
       time: Date.now(),
       bytes,
     };
@@ -199,7 +198,7 @@ async function sharesBlocks(from: string, to: string): Promise<boolean> {
 
 /**
  * Removes the oldest moments of a branch: those before its retention, and more if its history is too large.
- * @param before when the retention begins @returns whether the branch had a history
+ * @param before when the retention begins @returns whether a base was taken off its history
  */
 async function removeOldestMoments(
   deps: ServerDependencies,

@@ -7,7 +7,6 @@
 import { copyFileSync, existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { KEPT_WAL_FILE } from '../server/settings.ts';
 import {
   databasesSize,
   namesInFolder,
@@ -36,7 +35,10 @@ const BaseBackupRecord = z.object({
 });
 export type BaseBackupRecord = z.infer<typeof BaseBackupRecord>;
 
-/** Whether it was shut down when it was copied, so that only a recovery to a moment reads the WAL that follows. */
+/**
+ * Whether it is the cluster template. That was shut down, so a server on a copy reads the WAL that follows only if it recovers to a
+ * moment.
+ */
 export const isTemplateBase = ({ folder }: BaseBackupRecord): boolean => !folder.startsWith('bases/');
 
 /** A file next to a branch's data, if its history is kept. */
@@ -109,7 +111,8 @@ export function inheritHistory(storage: EngineStorage, sourceFolder: string, fol
   const copy = new Wal(path.join(folder, 'data'));
   const base = history?.bases.findLast(({ end }) => end <= copy.checkpoint);
   if (history === undefined || base === undefined) return;
-  linkOrCopyWal(history.wal, path.join(folder, 'data', 'pg_wal'), base.start, copy.checkpoint);
+  // The copy has the last file itself.
+  linkClosedWal(history.wal, path.join(folder, 'data', 'pg_wal'), base.start, copy.checkpoint);
   writeHistory(folder, [base]);
 }
 
@@ -118,7 +121,7 @@ export function inheritHistory(storage: EngineStorage, sourceFolder: string, fol
  * still write can't be shared and aren't linked.
  * @returns the files that aren't linked, for the caller to copy
  */
-export function linkOrCopyWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
+export function linkClosedWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
   const [firstInUse, last] = [wal.segmentAt(wal.checkpoint), wal.segmentAt(end)];
   const rest: WalFile[] = [];
   const fileOf = (source: string, name = source): WalFile => ({
@@ -216,6 +219,3 @@ export async function removeUnusedBases({ root }: EngineStorage): Promise<void> 
   for (const name of namesInFolder(bases))
     if (!used.has(name) && !name.endsWith('.new')) await removeLargeFolder(path.join(bases, name));
 }
-
-export const writeKeptWalFile = (branchFolder: string): void =>
-  writePrivateFile(path.join(branchFolder, KEPT_WAL_FILE), KEPT_WAL_SETTING);

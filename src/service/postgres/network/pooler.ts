@@ -9,7 +9,7 @@
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import { SUPERUSER } from '../../core/systemNames.ts';
+import { MAINTENANCE_DATABASE, SUPERUSER } from '../../core/systemNames.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import { POOLER_CONFIG_FILE, POOLER_PID_FILE } from '../server/orphans.ts';
 import { ServerProcess } from '../server/serverProcess.ts';
@@ -93,7 +93,7 @@ function poolerConfiguration(
     auth_file: path.join(folder, 'users.txt'),
     auth_query: lookUp,
     // The query runs in the maintenance database, because in others, owners can change settings such as `role`.
-    auth_dbname: SUPERUSER,
+    auth_dbname: MAINTENANCE_DATABASE,
     pool_mode: 'transaction',
     max_prepared_statements: 200,
     max_client_conn: POOLED_CONNECTIONS,

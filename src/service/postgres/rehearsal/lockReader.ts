@@ -13,7 +13,7 @@ import {
   connectAsSuperuser,
   type SuperuserLogin,
 } from '../server/superuser.ts';
-import { isSystemDatabase, SUPERUSER } from '../../core/systemNames.ts';
+import { isSystemDatabase, MAINTENANCE_DATABASE } from '../../core/systemNames.ts';
 
 export interface ReadLock {
   readonly pid: number;
@@ -64,7 +64,7 @@ export class LockReader {
   async enterDatabaseOf(pid: number, known: string | undefined): Promise<string | undefined> {
     const sql = 'select datname from pg_catalog.pg_stat_activity where pid operator(pg_catalog.=) $1';
     const ask = async ({ query }: OwnSession) => (await query<{ datname: string }>(sql, [pid]))[0]?.datname;
-    const database = known ?? (await this.#withSession(SUPERUSER, ask));
+    const database = known ?? (await this.#withSession(MAINTENANCE_DATABASE, ask));
     if (database !== undefined && !this.#sessions.has(database)) {
       const entering = this.#entering.get(database) ?? this.#enter(database);
       this.#entering.set(database, entering);
@@ -113,7 +113,7 @@ export class LockReader {
   async isWriting(pid: number): Promise<boolean> {
     const sql = `select from pg_catalog.pg_stat_activity
       where pid operator(pg_catalog.=) $1 and backend_xid is not null`;
-    return this.#withSession(SUPERUSER, async ({ query }) => (await query(sql, [pid])).length > 0);
+    return this.#withSession(MAINTENANCE_DATABASE, async ({ query }) => (await query(sql, [pid])).length > 0);
   }
 
   /** Returns the locks of these processes in all databases that were entered. */

@@ -6,7 +6,7 @@
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { asEngineError } from '../../core/computeEngine.ts';
-import { SUPERUSER } from '../../core/systemNames.ts';
+import { MAINTENANCE_DATABASE, SUPERUSER } from '../../core/systemNames.ts';
 import type { PostgresBinaries } from './programs.ts';
 import type { ServerAddress } from './serverAddress.ts';
 
@@ -40,7 +40,7 @@ export interface SuperuserLogin {
 export async function connectAsSuperuser(
   { binaries, logins }: SuperuserLogin,
   address: ServerAddress,
-  database = SUPERUSER,
+  database = MAINTENANCE_DATABASE,
 ): Promise<Client> {
   const client = createPgClient({
     ...address,

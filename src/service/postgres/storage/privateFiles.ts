@@ -55,7 +55,7 @@ export function readPrivateJson<T>(file: string, schema: z.ZodMiniType<T>, remed
  * Creates a folder, or replaces it.
  * @param fill creates the folder under another name; then it is renamed
  * @param unfinished the other name
- * @throws what `fill` throws, after the unfinished folder was removed
+ * @throws what `fill` throws, after the unfinished folder was removed, or an {@link EngineError} that names the folder if the system has a remedy
  */
 export async function createAtomically(
   folder: string,

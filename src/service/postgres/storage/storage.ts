@@ -1,7 +1,8 @@
 /**
  * Where the engine's files are, all in one private folder:
  *
- *     template-<major>/          the cluster template: a data directory, created once and copied for each branch
+ *     template-<major>/          the cluster template: a data directory, created once and copied for each branch without a parent,
+ *                                except for the first of a temporary service
  *     sample.json                which branches begin with rows of the sample account
  *     branches/<branch>/data/    the branch's data, on which its primary runs
  *     branches/<branch>/standby.json   what it requires of read replicas

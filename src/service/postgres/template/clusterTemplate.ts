@@ -1,7 +1,7 @@
 /**
  * Creates data directories: once per Postgres version the cluster template, from a packed cluster or by `initdb`. The data of
- * each branch without a parent is a copy of it, with a separate password, except for the first of a temporary service. It has
- * nothing to do with the database template1, which each cluster has.
+ * each branch without a parent is a copy of it, with a separate password, except for the first of a temporary service. The
+ * cluster template has nothing to do with the database template1, which each cluster has.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { COMPLETION_STATEMENTS, unpackCluster } from './packedCluster.ts';
 import { syncToDisk } from './syncToDisk.ts';
 import { hasRemedy } from '../../../base/systemReason.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
-import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
+import { MAINTENANCE_DATABASE, REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import {
   BRANCH_DATABASE,
   BRANCH_ROLE,
@@ -74,7 +74,7 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   removeRelationMaps(folder);
 }
 
-/** @returns false if there is no packed cluster for this Postgres, or if it doesn't fit its build, for example its block size */
+/** @returns false if there is no packed cluster for this Postgres, or if it can't be used, for example because the build has another block size */
 async function initializeFromPacked(
   deps: EngineDependencies,
   folder: string,
@@ -89,8 +89,8 @@ async function initializeFromPacked(
     const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
     const all = [...COMPLETION_STATEMENTS, password, ...statements];
     const target = { database: 'template1', settings: {} };
-    // The packed superuser has no password yet, so a server must trust all. Postgres refuses an administrator of Windows, who
-    // gets what initdb makes.
+    // Not `runStatements`: for an administrator of Windows it would start a server, which asks for a password that isn't set yet.
+    // That user gets what initdb makes.
     if (hasAccount()) await runSingleUser(deps, folder, all, target);
     else
       await withTrustedLogins(folder, async (settings) =>
@@ -101,6 +101,7 @@ async function initializeFromPacked(
     shutdownSignal.throwIfAborted();
     removeFileOrFolder(folder);
     if (hasRemedy(error)) throw error;
+    // Whatever else it is, initdb may do better. If not, it says why.
     return false;
   }
 }
@@ -135,14 +136,14 @@ function writeConfiguration(folder: string): void {
 const unreadableMessage = (folder: string, error: unknown): string =>
   `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
 
-/** Lets work use settings with which a server asks for no password. It has only its socket, in a folder of this user's. */
+/** Lets work use settings with which a server asks for no password on its socket, which is in a folder of this user's. */
 async function withTrustedLogins(
   folder: string,
   work: (settings: PostgresSettings) => Promise<void>,
 ): Promise<void> {
   const hba = path.join(folder, 'pg_hba.trust.conf');
   writePrivateFile(hba, 'local all all trust\n');
-  await work({ hba_file: hba, listen_addresses: '', autovacuum: 'off' });
+  await work({ hba_file: hba, autovacuum: 'off' });
   rmSync(hba);
 }
 
@@ -180,10 +181,10 @@ export async function createRootData(
   deps.shutdownSignal.throwIfAborted();
   await createAtomically(dataDir, async (unfinished) => {
     if (template === undefined) await initialize(deps, unfinished);
-    else await copyTree(template, unfinished, deps);
+    else await copyTree(template, unfinished, { shutdownSignal: deps.shutdownSignal });
     const statements = [...ownerStatements(owner), ...content];
     // Only branches with the default owner have content.
-    const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;
+    const database = content.length === 0 ? MAINTENANCE_DATABASE : BRANCH_DATABASE;
     await runStatements(deps, unfinished, statements, { database, settings });
     await syncToDisk(deps, unfinished);
   });

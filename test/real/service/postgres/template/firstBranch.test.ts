@@ -8,8 +8,11 @@ import { startControlPlane } from '../controlPlane.ts';
 import { usualPostgres } from '../usualPostgres.ts';
 
 describe('The data of the first branch', () => {
-  for (const isTemporary of [true, false])
-    it(`${isTemporary ? 'are made without the template if all data are' : 'are a copy of the template if data are not'} deleted at the end`, async () => {
+  for (const [title, isTemporary] of [
+    ['are made without the template if all data are deleted at the end', true],
+    ['are a copy of the template if data stay', false],
+  ] as const)
+    it(title, async () => {
       const dataDir = temporaryFolder();
       const plane = await startControlPlane({ dataDir, createsTemplate: true, isTemporary });
       const template = path.join(storageOf({ dataDir }), `template-${usualPostgres().major}`);
