@@ -2,8 +2,6 @@ import { answers, executed, questions, statusBarItems } from '../../../../helper
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 
-const vscode = await import('vscode');
-Object.assign(vscode.window, { terminals: [] });
 
 const { FollowNotices } = await import('../../../../../src/extension/gitBranch/ui/followNotices.ts');
 

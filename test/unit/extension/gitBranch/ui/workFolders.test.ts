@@ -5,7 +5,7 @@ import { Emitter } from '../../../../../src/base/event.ts';
 
 const vscode = await import('vscode');
 const noEvent = () => ({ dispose: () => undefined });
-Object.assign(vscode.window, { terminals: [], onDidChangeActiveTextEditor: noEvent });
+Object.assign(vscode.window, { onDidChangeActiveTextEditor: noEvent });
 Object.assign(vscode.workspace, { onDidGrantWorkspaceTrust: noEvent });
 
 const { WorkFolders } = await import('../../../../../src/extension/gitBranch/ui/workFolders.ts');
