@@ -1,5 +1,6 @@
 /** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
 import type { Rehearsal } from '../api/records/rehearsal.ts';
+import { limitConcurrency } from '../base/limitConcurrency.ts';
 import { databaseOfCopy, withCopySession, type BranchCopy } from './branchCopy.ts';
 import { LockSampler } from './lockSampler.ts';
 import { lossesFromCounts, possibleLosses, type DataLoss, type PossibleLoss } from './losses.ts';
@@ -7,6 +8,9 @@ import { createReport, type RehearsalReport, type VerdictRules, type WayBackRun 
 import { withPlaces, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryCallersAfterMigration, reportBrokenRelations } from './trials.ts';
 import { dropNewTables, rehearsalOfWayBack, schemaLines, runDownSteps, type DownStep } from './wayBack.ts';
+
+/** How many tables are counted at a time, on each copy. */
+const COUNTS_AT_A_TIME = 4;
 
 /** Makes copies of one branch by a service's API. */
 export interface Rehearser<Copy extends BranchCopy> {
@@ -36,12 +40,13 @@ export async function rehearse<Copy extends BranchCopy>(
   rules: VerdictRules,
   signal?: AbortSignal,
 ): Promise<RehearsalReport> {
-  return await withCopy(rehearser, signal, async (branch) => {
-    if (await rehearser.startRehearsal(branch))
-      return await runStepsAndReport(branch, rehearser, steps, rules, signal);
+  return await withCopies(rehearser, signal, async (copying) => {
+    const branch = await copying.copyBranch();
+    if (await copying.startRehearsal(branch))
+      return await runStepsAndReport(branch, copying, steps, rules, signal);
     const sampler = await LockSampler.start(branch);
     try {
-      const sampled = { ...rehearser, rehearsal: async () => sampler.read() };
+      const sampled = { ...copying, rehearsal: async () => sampler.read() };
       return await runStepsAndReport(branch, sampled, steps, rules, signal);
     } finally {
       await sampler.end();
@@ -61,17 +66,21 @@ async function runStepsAndReport<Copy extends BranchCopy>(
   const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
   const possible = possibleLosses(rehearsal);
   // A migration that has failed halfway wouldn't be left like this.
-  const trials = exitCode === 0 ? await tryCallersAfterMigration(rehearsal, branch, signal) : NO_TRIALS;
+  const trying =
+    exitCode === 0 ? tryCallersAfterMigration(rehearsal, branch, signal) : Promise.resolve(NO_TRIALS);
   const back = exitCode === 0 ? down : undefined;
-  const compareWithOriginal = async (original: Copy) => ({
-    losses: await countLosses(possible, { original, branch }, signal),
-    tried: await reportBrokenRelations(trials, original, signal),
-    wayBack: back && (await rehearseWayBack(rehearser, rehearsal, { original, branch }, back, signal)),
-  });
-  const found =
-    possible.length + trials.failures.length === 0 && back === undefined
-      ? { losses: [], tried: { ...trials, broken: [] } }
-      : await withCopy(rehearser, signal, compareWithOriginal);
+  const compareWithOriginal = async () => {
+    const [original, trials] = await Promise.all([rehearser.copyBranch(), trying]);
+    return {
+      losses: await countLosses(possible, { original, branch }, signal),
+      tried: await reportBrokenRelations(trials, original, signal),
+      wayBack: back && (await rehearseWayBack(rehearser, rehearsal, { original, branch }, back, signal)),
+    };
+  };
+  const isCompared = possible.length > 0 || back !== undefined || (await trying).failures.length > 0;
+  const found = isCompared
+    ? await compareWithOriginal()
+    : { losses: [], tried: { ...(await trying), broken: [] } };
   const names = files.map(({ file }) => file);
   const { sharedRoles = [] } = branch;
   return createReport({ rehearsal, ...found, exitCode, files: names, sharedRoles }, rules);
@@ -111,17 +120,28 @@ async function rehearseWayBack<Copy extends BranchCopy>(
   return { ...seen, losses, schema };
 }
 
-async function withCopy<Copy extends BranchCopy, T>(
+/** Deletes all copies at the end, also one that is still being made when the task fails. */
+async function withCopies<Copy extends BranchCopy, T>(
   rehearser: Rehearser<Copy>,
   signal: AbortSignal | undefined,
-  task: (copy: Copy) => Promise<T>,
+  task: (copying: Rehearser<Copy>) => Promise<T>,
 ): Promise<T> {
-  const copy = await rehearser.copyBranch();
-  try {
+  const copies: Promise<Copy>[] = [];
+  const copyBranch = async () => {
+    const copying = rehearser.copyBranch();
+    copies.push(copying);
+    const copy = await copying;
     signal?.throwIfAborted();
-    return await task(copy);
+    return copy;
+  };
+  try {
+    return await task({ ...rehearser, copyBranch });
   } finally {
-    await rehearser.delete(copy);
+    const deletions = (await Promise.allSettled(copies)).map(async (made) => {
+      if (made.status === 'fulfilled') await rehearser.delete(made.value);
+    });
+    await Promise.allSettled(deletions);
+    await Promise.all(deletions);
   }
 }
 
@@ -133,9 +153,9 @@ async function countLosses(
   branches: Branches,
   signal: AbortSignal | undefined,
 ): Promise<DataLoss[]> {
-  const counted: DataLoss[] = [];
-  for (const loss of possible) counted.push(...(await countLoss(loss, branches, signal)));
-  return counted;
+  const atATime = limitConcurrency(COUNTS_AT_A_TIME);
+  const counting = possible.map(async (loss) => atATime(async () => countLoss(loss, branches, signal)));
+  return (await Promise.all(counting)).flat();
 }
 
 async function countLoss(
@@ -145,14 +165,19 @@ async function countLoss(
 ): Promise<DataLoss[]> {
   const { database, before, after } = loss;
   const countOn = async (copy: BranchCopy, sql: string) => readCounts(copy, { database, sql }, signal);
-  const old = await countOn(original, before);
   const [last] = after.slice(-1);
-  for (const sql of after.slice(0, -1)) {
-    // Postgres may have no cast to the former type.
-    const now = await countOn(branch, sql).catch(() => []);
-    if (now[0] === old[0]) return lossesFromCounts(loss, old, now);
-  }
-  return lossesFromCounts(loss, old, last === undefined ? [] : await countOn(branch, last));
+  const counting = countOn(original, before);
+  const countAfterwards = async () => {
+    for (const sql of after.slice(0, -1)) {
+      // Postgres may have no cast to the former type.
+      const now = await countOn(branch, sql).catch(() => []);
+      if (now[0] === (await counting)[0]) return now;
+    }
+    return last === undefined ? [] : countOn(branch, last);
+  };
+  // Both servers count at the same time.
+  const [old, now] = await Promise.all([counting, countAfterwards()]);
+  return lossesFromCounts(loss, old, now);
 }
 
 /** @throws {Error} also for rows that the owner's own policies hide */

@@ -7,13 +7,8 @@ import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { locksQuery, EXCLUSIVE_SESSIONS_QUERY, relationsQuery } from '../../../rehearsal/catalogQueries.ts';
 import type { LockMode, Relation } from '../../../api/records/rehearsal.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
-import {
-  withSuperuser,
-  listConnectableDatabases,
-  connectAsSuperuser,
-  type SuperuserLogin,
-} from '../server/superuser.ts';
-import { isSystemDatabase, MAINTENANCE_DATABASE } from '../../core/systemNames.ts';
+import { listConnectableDatabases, connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
+import { isSystemDatabase } from '../../core/systemNames.ts';
 
 export interface ReadLock {
   readonly pid: number;
@@ -49,6 +44,9 @@ export class LockReader {
   readonly #sessions = new Map<string, OwnSession>();
   /** Connections that aren't open yet, by database. Nothing else waits for them: they can wait for a transaction. */
   readonly #entering = new Map<string, Promise<void>>();
+  readonly #oneAtATime = limitConcurrency(1);
+  /** The session in the service's own database, which stays open because a connection takes longer than a query. */
+  #admin: Client | undefined;
 
   constructor(login: SuperuserLogin, address: ServerAddress, dataDir: string) {
     this.#login = login;
@@ -63,8 +61,9 @@ export class LockReader {
    */
   async enterDatabaseOf(pid: number, known: string | undefined): Promise<string | undefined> {
     const sql = 'select datname from pg_catalog.pg_stat_activity where pid operator(pg_catalog.=) $1';
-    const ask = async ({ query }: OwnSession) => (await query<{ datname: string }>(sql, [pid]))[0]?.datname;
-    const database = known ?? (await this.#withSession(MAINTENANCE_DATABASE, ask));
+    const ask = async (admin: Client) =>
+      (await admin.query<{ datname: string }>(sql, [pid])).rows[0]?.datname;
+    const database = known ?? (await this.asAdmin(ask));
     if (database !== undefined && !this.#sessions.has(database)) {
       const entering = this.#entering.get(database) ?? this.#enter(database);
       this.#entering.set(database, entering);
@@ -113,7 +112,7 @@ export class LockReader {
   async isWriting(pid: number): Promise<boolean> {
     const sql = `select from pg_catalog.pg_stat_activity
       where pid operator(pg_catalog.=) $1 and backend_xid is not null`;
-    return this.#withSession(MAINTENANCE_DATABASE, async ({ query }) => (await query(sql, [pid])).length > 0);
+    return this.asAdmin(async (admin) => (await admin.query(sql, [pid])).rows.length > 0);
   }
 
   /** Returns the locks of these processes in all databases that were entered. */
@@ -145,12 +144,20 @@ export class LockReader {
     return all;
   }
 
-  /** Does work in the service's own database. */
-  async asAdmin<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    return withSuperuser(this.#login, this.#address, work);
+  /** Does work in the service's own database, one at a time. */
+  async asAdmin<T>(work: (admin: Client) => Promise<T>): Promise<T> {
+    return this.#oneAtATime(async () => work((this.#admin ??= await this.#connectAdmin())));
+  }
+
+  /** A server that recovers from a crash ends all sessions. */
+  async #connectAdmin(): Promise<Client> {
+    const admin = await connectAsSuperuser(this.#login, this.#address);
+    admin.once('end', () => (this.#admin = undefined));
+    return admin;
   }
 
   async end(): Promise<void> {
+    await this.#admin?.end();
     for (const database of this.#sessions.keys()) await this.leave(database);
   }
 

@@ -110,9 +110,12 @@ export class RehearsalObserver {
 
   /** What was seen so far. @throws {EngineError} if the server is stopping */
   async read(): Promise<Rehearsal> {
-    const after = await this.#reader.allRelations();
-    await this.#left;
-    if (!(await this.#reader.asAdmin(areCommitsHeld))) this.#problem ??= 'Commits were not held to the end.';
+    const [after, areHeld] = await Promise.all([
+      this.#reader.allRelations(),
+      this.#reader.asAdmin(areCommitsHeld),
+      this.#left,
+    ]);
+    if (!areHeld) this.#problem ??= 'Commits were not held to the end.';
     const [statements, locks, before, problem] = [this.#statements, this.#locks, this.#before, this.#problem];
     return { statements, locks, before, after, ...(problem !== undefined && { problem }) };
   }
