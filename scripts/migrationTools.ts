@@ -6,15 +6,11 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runStep } from '../src/npm/library/migrations.ts';
+import { writeFiles } from '../test/helpers/writeFiles.ts';
 import { CASES, type ToolCase } from '../test/real/npm/migrations/tools/cases.ts';
-import {
-  contentOf,
-  startDatabases,
-  writeProject,
-  type Database,
-} from '../test/real/npm/migrations/tools/databases.ts';
+import { contentOf, startDatabases, type Database } from '../test/real/npm/migrations/tools/databases.ts';
 import { PROGRAMS } from '../test/real/npm/migrations/tools/programs.ts';
-import { connectTo, query } from '../test/real/service/postgres/clients.ts';
+import { query, runStatements } from '../test/real/service/postgres/clients.ts';
 
 const wanted = process.argv.slice(2);
 const databases = await startDatabases();
@@ -26,7 +22,7 @@ try {
 }
 
 async function record(name: string, { packages, files, command, forget }: ToolCase): Promise<string> {
-  const project = writeProject(files);
+  const project = writeFiles(files);
   const ofNpm = packages.filter((each) => !each.includes(' '));
   if (ofNpm.length > 0)
     execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--silent', ...ofNpm], {
@@ -44,9 +40,7 @@ async function requireMade({ url }: Database): Promise<string> {
 }
 
 async function writeContent(name: string, database: Database, forget: string): Promise<string> {
-  const client = await connectTo(database.url);
-  await client.query(forget);
-  await client.end();
+  await runStatements(database.url, forget);
   const content = await contentOf(database);
   writeFileSync(path.join(import.meta.dirname, `../test/real/npm/migrations/tools/${name}.txt`), content);
   return `${content.split('\n').length} lines`;

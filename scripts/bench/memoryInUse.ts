@@ -35,8 +35,7 @@ async function measureBranches(): Promise<Result> {
   try {
     const api = branchCalls(service);
     const { project } = await api.change('POST', '', { project: {} });
-    const create = async () =>
-      api.change('POST', `/${project.id}/branches`, { endpoints: [{ type: 'read_write' }] });
+    const create = async () => api.createBranch(project.id);
     const suspend = async ({ endpoints }: Awaited<ReturnType<typeof create>>) =>
       api.change('POST', `/${project.id}/endpoints/${endpoints[0]?.id}/suspend`);
     const first = await create();

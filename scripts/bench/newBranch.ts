@@ -148,7 +148,7 @@ async function costOfBranches(api: Api, main: Created, count: number): Promise<C
 
 /** @returns measures what it costs to copy the files of a stopped branch, start Postgres and query, for several of them at once */
 async function manualBranches(api: Api, main: Created, storage: string): Promise<ManualBranches> {
-  const created = await api.change('POST', `/${main.project.id}/branches`, { endpoints: [PRIMARY] });
+  const created = await api.createBranch(main.project.id);
   const uri = new URL(api.uri(created));
   await query(uri.href, 'select * from t');
   await suspend(api, main.project.id, [created]);

@@ -8,7 +8,7 @@ export interface Difference {
   readonly because: string;
 }
 
-export const DIFFERENCES: readonly Difference[] = [
+const DIFFERENCES: readonly Difference[] = [
   {
     call: / \/projects(?:\/\{project_id\}(?:\/recover)?)?$/,
     problem: /^the reply has the unknown field \/projects?\/locked$/,

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import { TEST_LIMIT } from '../limits.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 
 export interface Agent {
   readonly client: Client;
@@ -23,9 +24,11 @@ export interface AgentOptions {
   readonly isLegacy?: boolean;
 }
 
+/** It stops with the test at the latest. */
 export async function startAgent({ name, isLegacy, ...server }: AgentOptions): Promise<Agent> {
   const mode = isLegacy === true ? 'legacy' : 'auto';
   const client = new Client({ name, version: '1.0.0' }, { versionNegotiation: { mode } });
+  atEndOfTest(() => client.close());
   await client.connect(new StdioClientTransport(server));
   return {
     client,

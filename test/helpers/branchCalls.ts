@@ -43,6 +43,8 @@ export interface Api {
   finish(project: string, operations: readonly Operation[]): Promise<void>;
   /** Sends a change and waits for its operations. Sends it again after 423. */
   change(method: string, address: string, body?: unknown): Promise<Created>;
+  /** Creates a branch with a primary, by default of the default branch. */
+  createBranch(project: string, branch?: object): Promise<Created>;
   /** Returns the first connection URI of a created branch or project. */
   uri(created: Created): string;
 }
@@ -69,22 +71,25 @@ export function branchCalls(service: { readonly baseUrl: string; readonly key: s
       assert.equal(last?.status, 'finished', `${action}: ${last?.error}`);
     }
   };
+  const change = async (method: string, address: string, body?: unknown): Promise<Created> => {
+    let reply: Awaited<ReturnType<typeof call>> | undefined;
+    await until(`${method} ${address} is not locked`, async () => {
+      reply = await call(baseUrl, { method, path: `/projects${address}`, body, key });
+      return reply.status !== 423;
+    });
+    assert([200, 201].includes(reply?.status ?? 0), `${method} ${address}: ${reply?.text}`);
+    const result = reply?.json as Created;
+    const project = address.split('/')[1] ?? result.project.id;
+    await finish(project, result.operations);
+    return result;
+  };
   return {
     send,
     finish,
+    change,
+    createBranch: (project, branch = {}) =>
+      change('POST', `/${project}/branches`, { branch, endpoints: [{ type: 'read_write' }] }),
     branches: async (project) => (await send<{ branches: Branch[] }>('GET', `/${project}/branches`)).branches,
-    async change(method, address, body) {
-      let reply: Awaited<ReturnType<typeof call>> | undefined;
-      await until(`${method} ${address} is not locked`, async () => {
-        reply = await call(baseUrl, { method, path: `/projects${address}`, body, key });
-        return reply.status !== 423;
-      });
-      assert([200, 201].includes(reply?.status ?? 0), `${method} ${address}: ${reply?.text}`);
-      const result = reply?.json as Created;
-      const project = address.split('/')[1] ?? result.project.id;
-      await finish(project, result.operations);
-      return result;
-    },
     uri: ({ connection_uris: [first] }) => first?.connection_uri ?? assert.fail('no connection URI'),
   };
 }

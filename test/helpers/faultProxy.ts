@@ -16,6 +16,7 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 import { FAULTS, type Exchange, type FaultName, type UpstreamReply } from './faultProxyFaults.ts';
 
 export type { FaultName } from './faultProxyFaults.ts';
@@ -136,8 +137,10 @@ export class FaultProxy {
     });
   }
 
+  /** It stops with the test at the latest. */
   static async start(options: FaultProxyOptions): Promise<FaultProxy> {
     const proxy = new FaultProxy(options);
+    atEndOfTest(() => proxy.stop());
     await Promise.all([listen(proxy.#server), listen(proxy.#otherOrigin)]);
     proxy.#port = portOf(proxy.#server);
     return proxy;
@@ -178,13 +181,11 @@ export class FaultProxy {
     return listen(this.#server, this.#port);
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     for (const server of [this.#server, this.#otherOrigin]) {
-      if (!server.listening) continue;
       server.close();
       server.closeAllConnections();
     }
-    await Promise.resolve();
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,4 +1,5 @@
 /** SQL that agents must not get through. */
+import { quoteText } from '../../src/base/sql/quote.ts';
 
 /** Everything that a statement could change and that would outlive it. */
 export const STATE = `select pg_catalog.json_build_array(
@@ -206,13 +207,11 @@ export const DIALECTS: readonly ((sql: string) => string)[] = [
   (sql) => `/* read-only */ ${sql} -- select 1`,
   (sql) => `explain analyze ${sql}`,
   (sql) => `do $do$ begin ${sql}; commit; end $do$`,
-  (sql) => `do $do$ begin execute ${quoted(sql)}; end $do$`,
-  (sql) => `select shop.run(${quoted(sql)})`,
-  (sql) => `select query_to_xml(${quoted(sql)}, true, false, '')`,
+  (sql) => `do $do$ begin execute ${quoteText(sql)}; end $do$`,
+  (sql) => `select shop.run(${quoteText(sql)})`,
+  (sql) => `select query_to_xml(${quoteText(sql)}, true, false, '')`,
   (sql) => `with a as (${sql}) select * from a`,
   (sql) => `copy (${sql}) to program 'sh'`,
   (sql) => `declare c cursor with hold for ${sql}`,
-  (sql) => `create function pg_temp.f() returns void language sql as ${quoted(sql)}`,
+  (sql) => `create function pg_temp.f() returns void language sql as ${quoteText(sql)}`,
 ];
-
-const quoted = (sql: string): string => `'${sql.replaceAll("'", "''")}'`;

@@ -1,8 +1,8 @@
 /** An HTTP proxy like those in companies: it requires a login to open tunnels (CONNECT) and resolves private hosts. */
-import { once } from 'node:events';
 import http from 'node:http';
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
 import type { Duplex } from 'node:stream';
+import { listen } from './listen.ts';
 
 interface LoginProxyOptions {
   readonly user: string;
@@ -17,15 +17,14 @@ export interface LoginProxy {
   readonly opened: string[];
   /** The `host:port` of each request without the login. */
   readonly rejected: string[];
-  stop(): Promise<void>;
 }
 
+/** It stops with the test. */
 export async function startLoginProxy(options: LoginProxyOptions): Promise<LoginProxy> {
   const { user, password, routes } = options;
   const login = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   const opened: string[] = [];
   const rejected: string[] = [];
-  const sockets = new Set<Duplex>();
   const server = http.createServer((_, response) => void response.writeHead(405).end());
   server.on('connect', (request, socket: Duplex) => {
     const target = request.url ?? '';
@@ -44,21 +43,8 @@ export async function startLoginProxy(options: LoginProxyOptions): Promise<Login
       socket.write('HTTP/1.1 200 Connected\r\n\r\n');
       upstream.pipe(socket).pipe(upstream);
     });
-    for (const each of [socket, upstream]) sockets.add(each);
     upstream.on('error', () => socket.destroy()).on('close', () => socket.destroy());
     socket.on('close', () => upstream.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    opened,
-    rejected,
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      for (const each of sockets) each.destroy();
-      await once(server, 'close');
-    },
-  };
+  return { port: await listen(server), opened, rejected };
 }

@@ -1,6 +1,6 @@
 /** A server on loopback that records as whom Postgres clients log in, with the password in clear text, and rejects each client. */
-import { once } from 'node:events';
-import net, { type AddressInfo, type Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 export interface RecordedLogin {
   readonly role: string | undefined;
@@ -13,32 +13,21 @@ export interface LoginRecorder {
   /** `127.0.0.1:PORT`. */
   readonly host: string;
   readonly logins: RecordedLogin[];
-  stop(): Promise<void>;
 }
 
 const CLEAR_TEXT_PASSWORD = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
 /** The protocol version 3.x of a startup message. Others ask for TLS or GSSAPI. */
 const STARTUP = 3;
 
+/** It stops with the test. */
 export async function recordLogins(): Promise<LoginRecorder> {
   const logins: RecordedLogin[] = [];
   const server = net.createServer((socket) => void record(socket, logins));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    host: `127.0.0.1:${port}`,
-    logins,
-    async stop() {
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { host: `127.0.0.1:${await listen(server)}`, logins };
 }
 
 async function record(socket: Socket, logins: RecordedLogin[]): Promise<void> {
   let startup: ReadonlyMap<string, string> | undefined;
-  socket.on('error', () => undefined);
   const finish = (password: string | undefined) => {
     if (startup !== undefined)
       logins.push({ role: startup.get('user'), database: startup.get('database'), password });

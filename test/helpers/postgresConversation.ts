@@ -62,8 +62,8 @@ export class Conversation {
   constructor(
     socket: Socket,
     replyTo: (sql: string) => Reply,
-    { texts, limits }: { readonly texts: string[]; readonly limits: number[] },
-    onCancel: (ids: readonly number[]) => void,
+    { texts = [], limits = [] }: { readonly texts?: string[]; readonly limits?: number[] } = {},
+    onCancel: (ids: readonly number[]) => void = () => undefined,
   ) {
     this.#socket = socket;
     this.#replyTo = replyTo;

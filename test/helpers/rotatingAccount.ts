@@ -43,7 +43,6 @@ export class RotatingAccount {
   }
 
   async stop(): Promise<void> {
-    await this.proxy.stop();
     for (const { id } of await this.existing()) await this.#service.client.revokeApiKey(id);
   }
 

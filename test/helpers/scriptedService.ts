@@ -1,11 +1,10 @@
 /** A loopback service with replies given by a test, for behavior that the local service never shows, such as failures. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import type { Compute } from '../../src/api/records/records.ts';
-import { atEndOfTest } from './atEndOfTest.ts';
+import { listen } from './listen.ts';
 
 /** An error with the code that the service gives it. */
 export class CodedError {
@@ -55,10 +54,7 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
         return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = baseUrlOrUndefined(`http://127.0.0.1:${port}/api/v2`);
+  const baseUrl = baseUrlOrUndefined(`http://127.0.0.1:${await listen(server)}/api/v2`);
   if (baseUrl === undefined) throw new Error('not a base address');
   const service: ScriptedService = {
     baseUrl,
@@ -71,7 +67,6 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
       await once(server, 'close');
     },
   };
-  atEndOfTest(() => service.close());
   return service;
 }
 

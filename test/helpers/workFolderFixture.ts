@@ -10,6 +10,7 @@ import type { BranchUrlDependencies } from '../../src/extension/gitBranch/findBr
 import type { EnvVariable } from '../../src/extension/envFile/envVariable.ts';
 import { WorkFolder } from '../../src/extension/gitBranch/workFolder.ts';
 import { until } from '../workbench/until.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 import { createRepository, type GitRepository } from './gitRepository.ts';
 import { computeRecord } from './scriptedService.ts';
 import type { BranchRef } from '../../src/extension/account/refs.ts';
@@ -51,7 +52,7 @@ async function readVariable(folder: string, folders: readonly string[]) {
   return { path: file, text, value: getVariable(text, 'DATABASE_URL'), problem };
 }
 
-/** A folder whose hosts are named after their branches. */
+/** A folder whose hosts are named after their branches, until the end of the test. */
 export class WorkFolderFixture {
   readonly repository: GitRepository;
   readonly folder: WorkFolder;
@@ -106,6 +107,7 @@ export class WorkFolderFixture {
       },
       log: { error: (_activity, error) => void this.errors.push(error) },
     });
+    atEndOfTest(() => this.folder.dispose());
   }
 
   /** Each branch has a compute, whose host has its name. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { NOTICES, SHIPPED_FILES, thirdPartyNotices } from '../../scripts/package/thirdPartyNotices.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { readText } from '../helpers/projectFiles.ts';
+import { writeFiles } from '../helpers/writeFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 
 /** As esbuild describes a bundle: bytes by input file. */
@@ -19,10 +20,7 @@ const bundleOf = (inputs: Readonly<Record<string, number>>) => ({
 
 describe('The third-party notices', () => {
   let folder: string;
-  const write = (file: string, text: string) => {
-    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-    writeFileSync(path.join(folder, file), text);
-  };
+  const write = (file: string, text: string) => writeFiles({ [file]: text }, folder);
   const addPackage = (name: string, license: Readonly<Record<string, string>>) => {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.2.3' }));
     for (const [file, text] of Object.entries(license)) write(`node_modules/${name}/${file}`, text);

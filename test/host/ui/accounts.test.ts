@@ -66,7 +66,6 @@ describe('Connecting as a member of an organization', () => {
   before(async () => {
     service = await FaultProxy.start({ upstream: ({ path }) => answer(path) });
   });
-  after(() => service.stop());
 
   it('asks which organization, keeps it with a new key, and can change it', async () => {
     names = { 'org-calm-1': 'Calm Inc', 'org-wild-2': 'Wild Ltd' };

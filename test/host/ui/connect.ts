@@ -31,10 +31,6 @@ export function useService({ proxy: proxyOptions, ...options }: ServiceOptions =
     const proxy = await FaultProxy.start({ upstream: started.baseUrl, ...proxyOptions });
     service = { ...started, baseUrl: proxy.baseUrl, proxy };
   });
-  after(async () => {
-    await service?.proxy.stop();
-    await service?.stop();
-  });
 
   return () => {
     if (service === undefined) throw new Error('The service runs only while tests run');

@@ -111,7 +111,6 @@ describe('a failed operation', () => {
     });
     await connect(ui(), { baseUrl: service.baseUrl, key: 'key-1234' });
   });
-  after(() => service.close());
 
   it("is shown with the service's message and the compute's name, and reveals the compute", async () => {
     await ui().computes.expandProject('shop');

@@ -85,7 +85,6 @@ describe('A checkout before migrations', () => {
     migrate();
     await query(uri, 'insert into users values (2)');
   });
-  after(() => service.stop());
   afterEach(() => ui().notifications.clear());
 
   it('is not needed to go back: Undo… lists the moments before migrations, with what has changed since', async () => {

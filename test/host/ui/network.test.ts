@@ -23,7 +23,6 @@ describe('a network with a proxy and a private certificate authority', () => {
     network = await startPrivateNetwork({ upstream: answer });
   });
   const ui = useWorkbench({ settings: { 'hostedPostgres.refreshInterval': 5 }, env: trustAuthority() });
-  after(() => network.stop());
 
   it('shows an error if the proxy requires a login, and sends nothing to the service', async () => {
     await setProxy(ui(), network, '');

@@ -22,7 +22,6 @@ export interface PrivateNetwork {
   readonly baseUrl: BaseUrl;
   readonly service: FaultProxy;
   readonly proxy: LoginProxy;
-  stop(): Promise<void>;
 }
 
 /** @returns the environment of a window that trusts the authority */
@@ -37,15 +36,7 @@ export async function startPrivateNetwork(options: Omit<FaultProxyOptions, 'tls'
   const service = await FaultProxy.start({ ...options, tls: { key, cert } });
   const routes = { [`${PRIVATE_HOST}:443`]: Number(new URL(service.baseUrl).port) };
   const proxy = await startLoginProxy({ user: 'me', password: 'p@ss', routes });
-  return {
-    baseUrl: `https://${PRIVATE_HOST}/api/v2` as BaseUrl,
-    service,
-    proxy,
-    async stop() {
-      await proxy.stop();
-      await service.stop();
-    },
-  };
+  return { baseUrl: `https://${PRIVATE_HOST}/api/v2` as BaseUrl, service, proxy };
 }
 
 /**

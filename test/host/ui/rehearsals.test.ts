@@ -44,7 +44,6 @@ describe('A migration is rehearsed', () => {
     // The branch of the selected row is proposed.
     await ui().computes.click(`Branch main, default, ${main}`);
   });
-  after(() => service.stop());
   beforeEach(async () => closeEditors(ui()));
 
   it('that drops a column with values, after a question, asked once, about what happens for real', async () => {
@@ -107,8 +106,7 @@ describe('A migration is rehearsed', () => {
 
   it('not on a branch that expires, which has no copies', async () => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-    const endpoints = [{ type: 'read_write' }];
-    await api.change('POST', `/${PROJECT}/branches`, { branch: { name: 'brief', expires_at }, endpoints });
+    await api.createBranch(PROJECT, { name: 'brief', expires_at });
     await ui().run('Refresh');
     await ui().openFile('0001_drop.sql');
     await ui().run('Rehearse Migration…');

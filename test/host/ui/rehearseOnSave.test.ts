@@ -89,7 +89,6 @@ describe('On save, a migration is rehearsed', () => {
     await ui().statusBar.waitFor(/^main/);
     await ui().runCommand('Problems: Focus on Problems View');
   });
-  after(() => service.stop());
 
   it('after those before it that are not applied, and a loss is a problem at its statement', async () => {
     await set(true, 'The setting is on');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
-import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';
+import { branchApi, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';
 import { query } from '../../real/service/postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
@@ -22,15 +22,12 @@ describe('After a branch went back', () => {
   before(async () => {
     service = await startLocalService();
     await query(await branchApi(() => service).uri(), 'create table visits (id int primary key)');
-    const branch = { name: 'work', parent_id: main };
-    const endpoints = [{ type: 'read_write' }];
-    id = (await branchCalls(service).change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
+    id = (await branchCalls(service).createBranch(PROJECT, { name: 'work' })).branch.id;
     uri = await branchApi(() => service, id).uri();
     await branchApi(() => service, id).waitForHistory();
     await connect(ui(), service, 'shop');
     await ui().computes.waitFor(work);
   });
-  after(() => service.stop());
   afterEach(() => ui().notifications.clear());
 
   const labels = () =>

@@ -12,12 +12,9 @@ describe('Rows of snapshots', () => {
 
   before(async () => {
     service = await startLocalService();
-    const branch = { name: 'work' };
-    const endpoints = [{ type: 'read_write' }];
-    await branchCalls(service).change('POST', `/${PROJECT}/branches`, { branch, endpoints });
+    await branchCalls(service).createBranch(PROJECT, { name: 'work' });
     await connect(ui(), service, 'shop');
   });
-  after(() => service.stop());
 
   it('are below their branch, which has no such row without a snapshot', async () => {
     const { computes } = ui();

@@ -25,8 +25,7 @@ describe('Tidy Up Branches', () => {
   };
   /** As Create Branch for This Git Branch does. */
   const newBranch = async (name: string) => {
-    const body = { branch: { name, parent_id: mainBranch }, endpoints: [{ type: 'read_write' }] };
-    const created = await api.change('POST', `/${shop}/branches`, body);
+    const created = await api.createBranch(shop, { name, parent_id: mainBranch });
     remember(created.branch.id, name);
     return created;
   };

@@ -26,10 +26,7 @@ describe('The names of the Computes view', () => {
 
   before(async () => {
     const api = branchCalls(service());
-    for (const name of GIT_BRANCHES) {
-      const endpoints = [{ type: 'read_write' }];
-      await api.change('POST', `/${PROJECT}/branches`, { branch: { name }, endpoints });
-    }
+    for (const name of GIT_BRANCHES) await api.createBranch(PROJECT, { name });
     await connect(ui(), service(), 'shop');
     for (const project of ['analytics', 'playground']) await ui().computes.expandProject(project);
   });

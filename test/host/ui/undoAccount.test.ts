@@ -60,10 +60,6 @@ describe('Undo… on an account', () => {
     await ui().statusBar.waitFor('Database branch main');
     await branchApi(() => service).waitForHistory();
   });
-  after(async () => {
-    await network.stop();
-    await service.stop();
-  });
   afterEach(async () => {
     network.service.clear();
     await ui().notifications.clear();
@@ -189,7 +185,6 @@ describe('Undo… on an account', () => {
     await until('the commands of branches to go', async () => !(await ui().isOffered('Undo…')));
     await ui().run('Refresh');
     await shoot('no-branches');
-    await other.stop();
   });
 });
 

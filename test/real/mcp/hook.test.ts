@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { startAgent } from '../../helpers/agent.ts';
 import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
-import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { connectAgent } from './connectAgent.ts';
 
 describe('The hook of agents', () => {
   let service: LocalService;
@@ -22,25 +21,13 @@ describe('The hook of agents', () => {
     service = await startLocalService({ dataDir, args: emptyAccount() });
     await branchCalls(service).change('POST', '', { project: { name: 'Shop' } });
   });
-  after(() => service.stop());
 
   beforeEach(() => {
     folder = temporaryFolder();
   });
 
-  const connect = async () => {
-    const args = [path.join(extension, 'dist', 'mcp.js')];
-    const env = { ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir };
-    const agent = await startAgent({
-      command: process.execPath,
-      args,
-      env,
-      cwd: folder,
-      name: 'claude-code',
-    });
-    atEndOfTest(() => agent.stop());
-    return agent;
-  };
+  const connect = () =>
+    connectAgent({ HOSTED_POSTGRES_DATA_DIR: dataDir }, { cwd: folder, name: 'claude-code' });
 
   it('marks the moment before a turn, and prints nothing', async () => {
     const { call } = await connect();

@@ -41,7 +41,6 @@ describe('The MCP server', () => {
     service = await startLocalService({ args: emptyAccount() });
     created = await branchCalls(service).change('POST', '', { project: { name: 'Shop' } });
   });
-  after(() => service.stop());
 
   const computeId = () => created.endpoints[0]?.id ?? '';
 
@@ -73,11 +72,7 @@ describe('The MCP server', () => {
   });
   const connect = async (
     program: Omit<AgentOptions, 'name' | 'cwd'> & { readonly name?: string } = server(),
-  ): Promise<Agent> => {
-    const agent = await startAgent({ name: 'Claude Code', ...program, cwd: folder });
-    atEndOfTest(() => agent.stop());
-    return agent;
-  };
+  ): Promise<Agent> => startAgent({ name: 'Claude Code', ...program, cwd: folder });
 
   for (const [version, isLegacy] of [
     ['2026-07-28', false],

@@ -3,33 +3,21 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
-import { startAgent, type Agent } from '../../helpers/agent.ts';
-import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
-import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { connectAgent } from './connectAgent.ts';
 
 describe('Clients of the MCP server', () => {
   let service: LocalService;
-  let script: string;
-  let dataDir: string;
 
   before(async () => {
-    script = path.join(await builtMcp(), 'dist', 'mcp.js');
-    dataDir = temporaryFolder();
-    service = await startLocalService({ dataDir, args: emptyAccount() });
+    service = await startLocalService({ args: emptyAccount() });
     await branchCalls(service).change('POST', '', { project: { name: 'Shop' } });
   });
-  after(() => service.stop());
 
-  const connect = async (name: string, isLegacy = true): Promise<Agent> => {
-    const env = { ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir };
-    const cwd = temporaryFolder();
-    const agent = await startAgent({ command: process.execPath, args: [script], env, cwd, name, isLegacy });
-    atEndOfTest(() => agent.stop());
-    return agent;
-  };
+  const connect = (name: string, isLegacy = true) =>
+    connectAgent({ HOSTED_POSTGRES_DATA_DIR: service.dataDir }, { name, isLegacy });
 
   it('drops what Gemini CLI adds to each call, and only that, and only from Gemini CLI', async () => {
     const gemini = await connect('gemini-cli-mcp-client');
@@ -107,14 +95,11 @@ describe('Clients of the MCP server', () => {
   });
 
   it('finds the local service of its argument, because some clients pass on almost no variables', async () => {
-    const args = [script, '--data-dir', dataDir];
-    const cwd = temporaryFolder();
-    const options = { command: process.execPath, env: ANOTHER_SERVER, cwd, name: 'codex-mcp-client' };
-    const without = await startAgent({ ...options, args: [script] });
-    atEndOfTest(() => without.stop());
+    const name = 'codex-mcp-client';
+    const without = await connectAgent({}, { name });
     await assert.rejects(without.call('listComputes'), /no local service runs/);
-    const agent = await startAgent({ ...options, args });
-    atEndOfTest(() => agent.stop());
+    const args = [path.join(await builtMcp(), 'dist', 'mcp.js'), '--data-dir', service.dataDir];
+    const agent = await connectAgent({}, { name, args });
     assert.match(JSON.stringify(await agent.call('listComputes')), /Shop/);
   });
 });

@@ -1,12 +1,10 @@
 /** The tool `rehearse` of the MCP program as it ships, on the local service, while no window of VS Code runs. */
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { startAgent, type Agent } from '../../helpers/agent.ts';
-import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
+import type { Agent } from '../../helpers/agent.ts';
 import { branchCalls, emptyAccount, type Api } from '../../helpers/branchCalls.ts';
-import { builtMcp } from '../../helpers/builtMcp.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { query } from '../service/postgres/clients.ts';
+import { connectAgent } from './connectAgent.ts';
 
 describe('The tool rehearse', () => {
   let service: LocalService;
@@ -16,8 +14,7 @@ describe('The tool rehearse', () => {
   let uri: string;
 
   before(async () => {
-    const dataDir = temporaryFolder();
-    service = await startLocalService({ dataDir, args: emptyAccount() });
+    service = await startLocalService({ args: emptyAccount() });
     api = branchCalls(service);
     const created = await api.change('POST', '', { project: { name: 'Shop' } });
     main = { projectId: created.project.id, branchId: created.branch.id };
@@ -27,17 +24,7 @@ describe('The tool rehearse', () => {
       uri,
       "insert into users select g, case when g <= 1204 then 'n' end, 'e' || g % 1500 from generate_series(1, 2000) g",
     );
-    agent = await startAgent({
-      command: process.execPath,
-      args: [path.join(await builtMcp(), 'dist', 'mcp.js')],
-      env: { ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir },
-      cwd: temporaryFolder(),
-      name: 'Claude Code',
-    });
-  });
-  after(async () => {
-    await agent?.stop();
-    await service.stop();
+    agent = await connectAgent({ HOSTED_POSTGRES_DATA_DIR: service.dataDir });
   });
 
   const call = async (tool: string, input: object) => {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { startAgent, type Agent } from '../../helpers/agent.ts';
-import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
+import type { Agent } from '../../helpers/agent.ts';
 import { branchCalls, emptyAccount, type Api } from '../../helpers/branchCalls.ts';
-import { builtMcp } from '../../helpers/builtMcp.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { query } from '../service/postgres/clients.ts';
+import { connectAgent } from './connectAgent.ts';
 
 interface Moment {
   readonly to: string;
@@ -19,21 +17,10 @@ describe('An agent', () => {
   let agent: Agent;
 
   before(async () => {
-    const dataDir = temporaryFolder();
-    service = await startLocalService({ dataDir, args: emptyAccount() });
+    service = await startLocalService({ args: emptyAccount() });
     api = branchCalls(service);
     await api.change('POST', '', { project: { name: 'Shop' } });
-    agent = await startAgent({
-      command: process.execPath,
-      args: [path.join(await builtMcp(), 'dist', 'mcp.js')],
-      env: { ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir },
-      cwd: temporaryFolder(),
-      name: 'Claude Code',
-    });
-  });
-  after(async () => {
-    await agent.stop();
-    await service.stop();
+    agent = await connectAgent({ HOSTED_POSTGRES_DATA_DIR: service.dataDir });
   });
 
   it('takes its branch back to before its own SQL under the same connection string, and forward again', async () => {

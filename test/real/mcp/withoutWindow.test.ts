@@ -11,14 +11,12 @@ import { fieldsOf } from '../../../src/base/fieldsOf.ts';
 import { AgentBranches } from '../../../src/extension/inventory/agentBranches.ts';
 import { sharedMemory } from '../../../src/extension/agents/sharedMemory.ts';
 import { listTools } from '../../../src/extension/agents/tools/toolTable.ts';
-import { startAgent, type Agent } from '../../helpers/agent.ts';
-import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
-import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
+import type { AgentOptions } from '../../helpers/agent.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../../helpers/branchCalls.ts';
-import { builtMcp } from '../../helpers/builtMcp.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { query } from '../service/postgres/clients.ts';
+import { connectAgent } from './connectAgent.ts';
 
 const REFUSED = /This needs the approval of the user.*Nothing was changed\.$/;
 
@@ -26,39 +24,25 @@ describe('The MCP server without a window', () => {
   let service: LocalService;
   let api: Api;
   let created: Created;
-  let extension: string;
   let folder: string;
   /** The data directory of the service that all tests share. */
   let dataDir: string;
 
   before(async () => {
-    extension = await builtMcp();
-    dataDir = temporaryFolder();
-    service = await startLocalService({ dataDir, args: emptyAccount() });
+    service = await startLocalService({ args: emptyAccount() });
+    ({ dataDir } = service);
     api = branchCalls(service);
     created = await api.change('POST', '', { project: { name: 'Shop' } });
   });
-  after(() => service.stop());
 
   beforeEach(() => {
     folder = temporaryFolder();
   });
 
-  const connect = async (
+  const connect = (
     env: Record<string, string> = { HOSTED_POSTGRES_DATA_DIR: dataDir },
-    options: { readonly name: string; readonly isLegacy?: boolean } = { name: 'Claude Code' },
-  ): Promise<Agent> => {
-    const args = [path.join(extension, 'dist', 'mcp.js')];
-    const agent = await startAgent({
-      command: process.execPath,
-      args,
-      env: { ...ANOTHER_SERVER, ...env },
-      cwd: folder,
-      ...options,
-    });
-    atEndOfTest(() => agent.stop());
-    return agent;
-  };
+    options: Partial<AgentOptions> = {},
+  ) => connectAgent(env, { cwd: folder, ...options });
 
   it('calls each tool for what is the agent’s own', async () => {
     const { client, call } = await connect();
@@ -108,10 +92,7 @@ describe('The MCP server without a window', () => {
   it('refuses what the user would have to approve, and says why', async () => {
     const { call } = await connect();
     const { id: projectId } = created.project;
-    const user = await api.change('POST', `/${projectId}/branches`, {
-      branch: { name: 'dev', parent_id: created.branch.id },
-      endpoints: [{ type: 'read_write' }],
-    });
+    const user = await api.createBranch(projectId, { name: 'dev', parent_id: created.branch.id });
     const compute = { projectId, computeId: user.endpoints[0]?.id };
     const branch = { projectId, branchId: user.branch.id };
     for (const name of ['startCompute', 'suspendCompute', 'restartCompute'])

@@ -234,8 +234,6 @@ describe('npx hosted-postgres rehearse', () => {
       (await api.listBranches(id)).map(({ name }) => name),
       before,
     );
-    await proxy.stop();
-    await service.stop();
   });
 
   it('rehearses on a dump, as text or an archive, and leaves the own data alone', async () => {

@@ -9,11 +9,10 @@ import { call } from '../../helpers/call.ts';
 import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
+import { FREE, PROJECT } from './controlPlane/sampleProject.ts';
 
 const KILLS = roundsOf(5);
 const WRITERS = 4;
-const PROJECT = 'shiny-wind-028834';
-const BRANCH = 'br-frosty-lake-110382';
 
 /** What a writer knows about a name. A value that was sent but not confirmed may be stored or not. */
 interface Known {
@@ -56,7 +55,7 @@ class Writer {
       const { id: keyId, key } = await client.createApiKey(name);
       this.keys.set(keyId, key);
     } else if (id === undefined || this.#count % 9 === 0) {
-      const { compute } = await client.createCompute(PROJECT, { branch_id: BRANCH, type: 'read_only', name });
+      const { compute } = await client.createCompute(PROJECT, { branch_id: FREE, type: 'read_only', name });
       if (compute !== undefined) this.computes.set(compute.id, { confirmed: name, sent: undefined });
     } else if (this.#count % 10 === 0) {
       this.computes.set(id, { confirmed: undefined, sent: undefined });
@@ -107,8 +106,7 @@ class Reader {
       try {
         const { items } = await service.client.listComputes(PROJECT);
         this.reads += 1;
-        for (const { id, name, branch_id } of items)
-          if (branch_id === BRANCH) this.#seen.set(id, ageOf(name));
+        for (const { id, name, branch_id } of items) if (branch_id === FREE) this.#seen.set(id, ageOf(name));
       } catch (error) {
         assert(isGone(error), String(error));
         return;

@@ -99,6 +99,7 @@ export class FaultyEngine implements ComputeEngine {
 
 export interface InProcess {
   readonly service: ServiceHandle;
+  readonly baseUrl: BaseUrl;
   readonly client: Client;
   readonly engine: FaultyEngine;
   readonly clock: FakeClock;
@@ -147,6 +148,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   atEndOfTest(stop);
   return {
     service,
+    baseUrl,
     client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }),
     engine,
     clock,
@@ -180,7 +182,7 @@ export function useInProcess(options: InProcessOptions = {}): () => InProcess {
 }
 
 export const operationsOf = async (test: InProcess): Promise<Operation[]> => {
-  const { json } = await call(test.service.baseUrl, {
+  const { json } = await call(test.baseUrl, {
     path: `/projects/${PROJECT}/operations`,
     key: test.key,
   });

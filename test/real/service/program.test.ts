@@ -15,6 +15,7 @@ import { temporaryFolder, type LocalService } from '../../helpers/localService.t
 import { installProgram } from '../../helpers/npxProgram.ts';
 import { until } from '../../workbench/until.ts';
 import { didNotStart } from './didNotStart.ts';
+import { listen } from '../../helpers/listen.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -179,14 +180,11 @@ describe('The program', () => {
   });
 
   it('exits with 4 if its port is in use', async () => {
-    const server = net.createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as net.AddressInfo;
+    const port = await listen(net.createServer());
     await assert.rejects(
       start({ args: ['--port', String(port)] }),
       didNotStart(4, /another program uses this port/),
     );
-    server.close();
     assert(hasReleasedLock(folder));
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 
 /**
- * Starts a service without Postgres before the tests of the surrounding `describe` and stops it after them. Asserts that it
+ * Starts a service without Postgres before the tests of the surrounding `describe`. Asserts after them that it
  * logged no unexpected error. Returns a getter for use in tests.
  */
 export function useQuietService(): () => LocalService {
@@ -10,9 +10,6 @@ export function useQuietService(): () => LocalService {
   before(async () => {
     service = await startLocalService({ postgres: false });
   });
-  after(async () => {
-    assert.equal(service.stderr(), '', 'no unexpected errors');
-    await service.stop();
-  });
+  after(() => assert.equal(service.stderr(), '', 'no unexpected errors'));
   return () => service;
 }

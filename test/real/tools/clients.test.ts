@@ -52,7 +52,6 @@ describe('docs/clients.md', () => {
       const compute = await service.create();
       addresses.push(await service.uri(compute), await service.uri(compute, true));
     });
-    after(async () => service?.close());
 
     for (const { client, version, result } of rows.filter((row) => row.client in CLIENT_PROGRAMS)) {
       const folder = folderOf(client);

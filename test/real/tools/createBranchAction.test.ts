@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { load } from 'js-yaml';
@@ -14,6 +13,7 @@ import { readText } from '../../helpers/projectFiles.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 import { query } from '../service/postgres/clients.ts';
 import { PROJECT } from '../service/controlPlane/sampleProject.ts';
+import { listen } from '../../helpers/listen.ts';
 
 interface Action {
   readonly inputs: Readonly<Record<string, { readonly default?: string }>>;
@@ -93,9 +93,6 @@ describe('The action that creates a branch', () => {
     const { baseUrl, key } = service;
     common = { api_key: key, api_host: baseUrl, project_id: PROJECT, database: 'app', role: 'app_owner' };
   });
-  after(async () => {
-    await service.stop();
-  });
 
   it('creates a branch with a compute, and returns how to connect; a second time, finds it', async () => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
@@ -154,12 +151,9 @@ describe('The action that creates a branch', () => {
     const uri = `postgresql://owner:${encodeURIComponent('x\ny=z')}@db.example/app`;
     const strange = createServer((_request, response) => {
       response.end(JSON.stringify({ branches: [{ id: 'br-1', name }], uri }));
-    }).listen(0, '127.0.0.1');
-    await once(strange, 'listening');
-    const { port } = strange.address() as AddressInfo;
-    const api_host = `http://127.0.0.1:${port}`;
+    });
+    const api_host = `http://127.0.0.1:${await listen(strange)}`;
     const { log, outputs } = await run({ ...common, api_host, branch_name: name });
-    strange.close();
     const commands = log.split('\n').filter((line) => /^\s*::|##\[/.test(line));
     assert.deepEqual(
       commands.map((line) => line.split('::')[1]),

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { createApiClient } from '@neondatabase/api-client';
 import { createNeonClient } from '@neon/sdk';
 import { NOT_SERVED, type NotServed } from '../../contract/notServed.ts';
-import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
 import { FaultProxy } from '../../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -72,10 +71,9 @@ describe("The public service's tools, unmodified", () => {
     service = await startLocalService({});
     api = branchCalls(service);
   });
-  after(async () => {
+  after(() => {
     const unexpected = service.stderr().replaceAll(/^.*Scaled from .*\n/gm, '');
     assert.equal(unexpected, '', 'no unexpected errors');
-    await service.stop();
   });
 
   it('show the account and its organizations', async () => {
@@ -209,7 +207,6 @@ describe("The public service's tools, unmodified", () => {
   it('do the daily commands, with these exit codes, and create no credential', async () => {
     const folder = temporaryFolder();
     const proxy = await FaultProxy.start({ upstream: service.baseUrl });
-    atEndOfTest(() => proxy.stop());
     const daily = neonCli(() => ({ ...service, baseUrl: proxy.baseUrl }), folder);
     for (const [command, exitCode, output] of DAILY) {
       const [code, text] = await daily(...command.split(' '), '--output', 'json').then(

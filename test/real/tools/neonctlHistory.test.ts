@@ -52,7 +52,6 @@ describe("The public service's command line, unmodified, goes back in time", () 
     await query(main, 'insert into orders values (2)');
     await query(main, 'create table refunds ()');
   });
-  after(() => service.stop());
 
   it('creates branches of the default branch at a time and at an LSN', async () => {
     for (const parent of [past.time, past.lsn]) {

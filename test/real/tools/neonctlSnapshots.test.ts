@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { branchCalls, storageOf, type Api } from '../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -56,10 +56,6 @@ describe("The public service's command line, unmodified, with snapshots", () => 
     main = await branchApi(() => service, BRANCH).uri();
     await query(main, 'create table orders (id int)');
     await query(main, 'insert into orders values (1)');
-  });
-  after(async () => {
-    await service.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('creates them of now and of a moment, lists, shows, changes and deletes them', async () => {

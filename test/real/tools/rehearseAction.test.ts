@@ -131,7 +131,7 @@ describe('The action that rehearses a migration', function () {
         /^<!-- .* -->\n### Rehearsed on a copy of main\n\n {4}Loses 1 row of public\.users\./,
       );
     }
-    await stub.stop();
+    stub.stop();
     const without = await runStep(1, { run: drop, token: 'secret' }, ofGitHub);
     assert.equal(without.code, 3, without.output);
     assert.match(without.output, /^::warning title=Migration rehearsal::There is no comment: /m);
@@ -155,7 +155,5 @@ describe('The action that rehearses a migration', function () {
     assert.match(output, /^Statements and locks were read through a second connection/m);
     assert.equal(proxy.count('POST', /\/reset_password$/), 1);
     assert.equal(proxy.count('DELETE', /\/branches\/[^/]+$/), 1);
-    await proxy.stop();
-    await service.stop();
   });
 });

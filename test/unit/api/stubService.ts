@@ -13,10 +13,6 @@ export async function withService(
     seen.push(request);
     return reply(request);
   };
-  const service = await FaultProxy.start({ upstream });
-  try {
-    await run(new Client({ baseUrl: service.baseUrl, key: KEY, fetch: globalThis.fetch, retries: 0 }), seen);
-  } finally {
-    await service.stop();
-  }
+  const { baseUrl } = await FaultProxy.start({ upstream });
+  await run(new Client({ baseUrl, key: KEY, fetch: globalThis.fetch, retries: 0 }), seen);
 }

@@ -1,6 +1,5 @@
 /** `state-0.3.0.json` is what version 0.3.0 has stored in a window, as its own code wrote it. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import stored from './state-0.3.0.json' with { type: 'json' };
 import { lastAccount } from '../../../src/extension/account/ui/lastAccount.ts';
@@ -15,8 +14,8 @@ import { AgentBranches, envPlacesOf } from '../../../src/extension/inventory/age
 import { parsePending, PENDING_ENTRY } from '../../../src/extension/operations/pendingChange.ts';
 import { rotationRecords, unprotectedRecords } from '../../../src/extension/recoveryRecords.ts';
 import { MemoryMap } from '../../helpers/connectedModel.ts';
-import { temporaryFolder } from '../../helpers/localService.ts';
 import { SecretMap } from '../../helpers/secretMap.ts';
+import { writeFiles } from '../../helpers/writeFiles.ts';
 
 const NOW = Date.parse('2026-11-26T12:01:00Z');
 const PROJECT = 'shop-000001';
@@ -38,12 +37,11 @@ describe('The state of a window of version 0.3.0', () => {
     const secrets = new SecretMap();
     for (const [entry, value] of Object.entries(stored.secrets)) secrets.entries.set(entry, value);
     accounts = new Accounts(secrets);
-    fsPath = temporaryFolder();
-    for (const [name, content] of Object.entries(stored.globalStorage)) {
-      const file = path.join(fsPath, name);
-      mkdirSync(path.dirname(file), { recursive: true });
-      writeFileSync(file, JSON.stringify(content));
-    }
+    const files = Object.entries(stored.globalStorage).map(([name, content]) => [
+      name,
+      JSON.stringify(content),
+    ]);
+    fsPath = writeFiles(Object.fromEntries(files));
   });
 
   it('has its accounts with their keys, and the current one', async () => {

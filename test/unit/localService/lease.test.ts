@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { baseUrlOrUndefined } from '../../../src/api/transport/baseUrl.ts';
 import {
@@ -12,8 +11,8 @@ import {
   formatPostgresLine,
 } from '../../../src/localService/leaseProof.ts';
 import { requestStatus, takeLease } from '../../../src/localService/lease.ts';
-import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { until } from '../../workbench/until.ts';
+import { listen } from '../../helpers/listen.ts';
 
 const leaseSecret = 'a-secret-of-both-sides';
 
@@ -49,14 +48,8 @@ describe('The lease of a local service', () => {
       response.flushHeaders();
       return hold(response);
     };
-    const server = createServer(answer).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    atEndOfTest(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
-    const baseUrl = baseUrlOrUndefined(`http://127.0.0.1:${port}/api/v2`) ?? assert.fail();
+    const server = createServer(answer);
+    const baseUrl = baseUrlOrUndefined(`http://127.0.0.1:${await listen(server)}/api/v2`) ?? assert.fail();
     return { server, address: { baseUrl, leaseSecret } };
   };
 

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { formatPostgresLine, LEASE_PROOF_HEADER, leaseProof } from '../../../src/localService/leaseProof.ts';
 import { PROJECT_DATA_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { callWithoutWindow } from '../../../src/mcp/withoutWindow.ts';
-import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
+import { listen } from '../../helpers/listen.ts';
 
 const leaseSecret = 'a-secret-of-both-sides';
 
@@ -24,13 +22,7 @@ describe('Calls without a window', () => {
       response.writeHead(200, { [LEASE_PROOF_HEADER]: leaseProof('service', challenge) });
       return response.write(`${formatPostgresLine(undefined)}\n`);
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    atEndOfTest(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
-    const baseUrl = `http://127.0.0.1:${port}/api/v2`;
+    const baseUrl = `http://127.0.0.1:${await listen(server)}/api/v2`;
     const folder = temporaryFolder();
     const dataDir = path.join(folder, PROJECT_DATA_FOLDER);
     mkdirSync(dataDir, { mode: 0o700 });

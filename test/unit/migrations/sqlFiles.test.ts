@@ -4,6 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { loadSqlFiles } from '../../../src/migrations/sqlFiles.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
+import { writeFiles } from '../../helpers/writeFiles.ts';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -13,15 +14,8 @@ function write(
   folder = path.join(temporaryFolder(), 'migrations'),
   project: Files = {},
 ): string {
-  for (const [at, all] of [
-    [folder, files],
-    [path.dirname(folder), project],
-  ] as const)
-    for (const [name, content] of Object.entries(all)) {
-      mkdirSync(path.dirname(path.join(at, name)), { recursive: true });
-      writeFileSync(path.join(at, name), content);
-    }
-  return folder;
+  writeFiles(project, path.dirname(folder));
+  return writeFiles(files, folder);
 }
 
 describe('A folder of SQL', () => {

@@ -35,14 +35,7 @@ describe('Client on a bad network', () => {
       ? client.listComputes(projectId, { signal, onRetry })
       : client.createCompute(projectId, { branch_id: branchId, type: 'read_only' }, { signal, onRetry });
   const computes = async () => (await service.client.listComputes(projectId)).items.length;
-  const withProxy = async (run: (proxy: FaultProxy) => Promise<void>) => {
-    const proxy = await FaultProxy.start({ upstream: service.baseUrl });
-    try {
-      await run(proxy);
-    } finally {
-      await proxy.stop();
-    }
-  };
+  const startProxy = () => FaultProxy.start({ upstream: service.baseUrl });
 
   for (const row of ROWS) {
     const { fault, call, times, expected, attempts, made = expected === 'answer' } = row;
@@ -50,68 +43,66 @@ describe('Client on a bad network', () => {
     const often = times === 1 ? 'once' : 'always';
     const result = row.mayHaveExecuted ? ', may have executed' : ', did not execute';
     const suffix = call === 'change' && expected !== 'answer' ? result : '';
-    it(`${fault} ${often}: a ${call} ${end} after ${attempts} attempts${suffix}`, () =>
-      withProxy(async (proxy) => {
-        const method = call === 'read' ? 'GET' : 'POST';
-        const client = clientAt(proxy.baseUrl, row.options);
-        const before = await computes();
-        proxy.inject(fault, row.primed === true ? { times } : { method, times });
-        if (row.primed === true) await client.listComputes(projectId);
-        // Only an idle connection is used again.
-        await new Promise(setImmediate);
-        const primed = proxy.count(method);
-        const { signal } = new AbortController();
-        const outcome = await send(client, call, signal).catch(caught);
-        assert.equal(proxy.count(method) - primed, attempts);
-        assert.deepEqual(getEventListeners(signal, 'abort'), []);
-        expectOutcome(outcome, expected, row.mayHaveExecuted);
-        if (call === 'change') assert.equal((await computes()) - before, made ? 1 : 0);
-        assert.deepEqual(proxy.strayed, []);
-        proxy.clear();
-        // The short limits of some rows are too short for a busy machine.
-        const next = row.options?.limits === undefined ? client : clientAt(proxy.baseUrl);
-        await next.listComputes(projectId);
-        await send(next, call);
-      }));
+    it(`${fault} ${often}: a ${call} ${end} after ${attempts} attempts${suffix}`, async () => {
+      const proxy = await startProxy();
+      const method = call === 'read' ? 'GET' : 'POST';
+      const client = clientAt(proxy.baseUrl, row.options);
+      const before = await computes();
+      proxy.inject(fault, row.primed === true ? { times } : { method, times });
+      if (row.primed === true) await client.listComputes(projectId);
+      // Only an idle connection is used again.
+      await new Promise(setImmediate);
+      const primed = proxy.count(method);
+      const { signal } = new AbortController();
+      const outcome = await send(client, call, signal).catch(caught);
+      assert.equal(proxy.count(method) - primed, attempts);
+      assert.deepEqual(getEventListeners(signal, 'abort'), []);
+      expectOutcome(outcome, expected, row.mayHaveExecuted);
+      if (call === 'change') assert.equal((await computes()) - before, made ? 1 : 0);
+      assert.deepEqual(proxy.strayed, []);
+      proxy.clear();
+      // The short limits of some rows are too short for a busy machine.
+      const next = row.options?.limits === undefined ? client : clientAt(proxy.baseUrl);
+      await next.listComputes(projectId);
+      await send(next, call);
+    });
   }
 
   for (const { address, code, retries } of ADDRESS_ROWS) {
     it(`${address}: a change is never sent, with ${retries} retries`, async () => {
       const trusted = tls.getCACertificates('default');
       tls.setDefaultCACertificates([...trusted, testAuthority.cert]);
-      const faulty = await FAULTY_ADDRESSES[address]();
+      const baseUrl = await FAULTY_ADDRESSES[address]();
       try {
         const waits: PendingRetry[] = [];
-        const error = await send(clientAt(faulty.baseUrl), 'change', undefined, (wait) =>
-          waits.push(wait),
-        ).catch(caught);
+        const error = await send(clientAt(baseUrl), 'change', undefined, (wait) => waits.push(wait)).catch(
+          caught,
+        );
         expectOutcome(error, { kind: 'network' }, false);
         assert.match(String(((error as ApiError).fault as { code?: string }).code), code);
         assert.equal(waits.length, retries);
       } finally {
-        await faulty.stop();
         tls.setDefaultCACertificates(trusted);
       }
     });
   }
 
   it('gives up on a handshake that never ends', async () => {
-    const faulty = await FAULTY_ADDRESSES.silentHandshake();
-    const error = await send(clientAt(faulty.baseUrl, shortTimes), 'read').catch(caught);
-    await faulty.stop();
+    const baseUrl = await FAULTY_ADDRESSES.silentHandshake();
+    const error = await send(clientAt(baseUrl, shortTimes), 'read').catch(caught);
     expectOutcome(error, { kind: 'timeout' }, false);
   });
 
   for (const fault of ['noAnswerAfter', 'slowDrip'] as const) {
-    it(`reports a change that is canceled during ${fault} as one that may have executed`, () =>
-      withProxy(async (proxy) => {
-        const giveUp = new AbortController();
-        proxy.inject(fault, { method: 'POST' });
-        const sent = send(clientAt(proxy.baseUrl), 'change', giveUp.signal).catch(caught);
-        while (proxy.count('POST') === 0) await new Promise(setImmediate);
-        giveUp.abort();
-        expectOutcome(await sent, { kind: 'cancelled' }, true);
-      }));
+    it(`reports a change that is canceled during ${fault} as one that may have executed`, async () => {
+      const proxy = await startProxy();
+      const giveUp = new AbortController();
+      proxy.inject(fault, { method: 'POST' });
+      const sent = send(clientAt(proxy.baseUrl), 'change', giveUp.signal).catch(caught);
+      while (proxy.count('POST') === 0) await new Promise(setImmediate);
+      giveUp.abort();
+      expectOutcome(await sent, { kind: 'cancelled' }, true);
+    });
   }
 
   it('has a row for each fault', () => {

@@ -15,7 +15,7 @@ import { SETUP, STATE } from '../../../helpers/hostileSql.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { RealClock } from '../../../helpers/realClock.ts';
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
-import { connectTo, query } from '../../service/postgres/clients.ts';
+import { connectTo, query, runStatements } from '../../service/postgres/clients.ts';
 import { until } from '../../../workbench/until.ts';
 import { AGENT, type Targets } from './agentCalls.ts';
 
@@ -36,9 +36,9 @@ export async function createAgentWorld() {
   );
   await Promise.all(projects.map((created) => setUp(api.uri(created))));
   const [shop = assert.fail(), other = assert.fail()] = projects;
-  const dev = await api.change('POST', `/${shop.project.id}/branches`, {
-    branch: { name: 'dev [x](command:y)', parent_id: shop.branch.id },
-    endpoints: [{ type: 'read_write' }],
+  const dev = await api.createBranch(shop.project.id, {
+    name: 'dev [x](command:y)',
+    parent_id: shop.branch.id,
   });
   const model = await connectModel(service, { key: service.key, clock: new RealClock() });
   model.marks[other.project.id] = 'production';
@@ -47,10 +47,7 @@ export async function createAgentWorld() {
 }
 
 async function setUp(uri: string): Promise<void> {
-  const client = await connectTo(uri);
-  await client.query(SETUP);
-  await client.query(NOTES);
-  await client.end();
+  await runStatements(uri, SETUP, NOTES);
 }
 
 /** As the extension does, but for the folders of the workspace. */

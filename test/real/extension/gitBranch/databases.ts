@@ -68,8 +68,7 @@ export class Databases {
   }
 
   async add(name: string): Promise<string> {
-    const body = { branch: { name }, endpoints: [{ type: 'read_write' }] };
-    const created = await this.#api.change('POST', this.#address('branches'), body);
+    const created = await this.#api.createBranch(this.#project.project.id, { name });
     this.#setHost(created);
     await this.#learn();
     return created.branch.id;

@@ -44,12 +44,11 @@ describe('Windows on one account', () => {
     secrets = new SecretMap();
     windows = [];
   });
-  afterEach(async () => {
+  afterEach(() => {
     for (const window of windows) {
       window.refresh.dispose();
       window.dispose();
     }
-    await proxy.stop();
   });
 
   /** Its view is open on the first project. */

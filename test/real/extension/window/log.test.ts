@@ -19,7 +19,6 @@ describe('The log', () => {
       upstream: ({ headers }) => ({ json: { endpoints: [], said: headers.authorization } }),
     });
   });
-  after(() => proxy.stop());
   // Another suite may have logged in this process.
   beforeEach(() => {
     outputLines.length = 0;

@@ -30,10 +30,6 @@ describe('db.reset() of random schemas', () => {
     server = await service.uri(await service.create());
     admin = await at('postgres');
   });
-  after(async () => {
-    await admin?.end();
-    await service?.close();
-  });
 
   const create = async ({ statements }: RandomSchema, name: string) => {
     await admin.query(`create database ${name}`);

@@ -1,4 +1,6 @@
 /** Schemas with what makes a reset difficult, and writes to them. */
+import { quoteName } from '../../../../src/base/sql/quote.ts';
+
 export interface RandomSchema {
   readonly statements: readonly string[];
   /** Quoted. */
@@ -44,8 +46,6 @@ interface Written {
   readonly isUnlogged: boolean;
 }
 
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
 export function randomSchema(random: () => number): RandomSchema {
   const pick = <T>(all: readonly [T, ...T[]] | readonly T[]): T =>
     all[Math.floor(random() * all.length)] as T;
@@ -62,8 +62,8 @@ export function randomSchema(random: () => number): RandomSchema {
   if (chance(0.7)) statements.push("select nextval('free_1')");
   const tables: Written[] = [];
   for (let count = 3 + Math.floor(random() * 5), index = 0; index < count; index += 1) {
-    const name = quote(chance(0.5) ? `${pick(NAMES)}${index}` : `table ${index}`);
-    const columns = NAMES.filter(() => chance(0.3)).map((each) => [quote(each), ...pick(TYPES)] as const);
+    const name = quoteName(chance(0.5) ? `${pick(NAMES)}${index}` : `table ${index}`);
+    const columns = NAMES.filter(() => chance(0.3)).map((each) => [quoteName(each), ...pick(TYPES)] as const);
     const [[column, , value] = ['id', 'int', '1']] = columns;
     const parts = [
       `id int generated ${pick(['always', 'by default'])} as identity (cache ${pick([1, 1, 5])})`,
@@ -81,8 +81,8 @@ export function randomSchema(random: () => number): RandomSchema {
     sequences.push(`${name.slice(0, -1)}_id_seq"`);
     if (isPartitioned)
       statements.push(
-        `create table ${quote(`low ${index}`)} partition of ${name} for values from (0) to (3)`,
-        `create table ${quote(`high ${index}`)} partition of ${name} default`,
+        `create table ${quoteName(`low ${index}`)} partition of ${name} for values from (0) to (3)`,
+        `create table ${quoteName(`high ${index}`)} partition of ${name} default`,
       );
     const names = columns.map(([each]) => each);
     const inserted = names.length === 0 ? 'id' : names.join(', ');

@@ -127,12 +127,7 @@ describe('db.reset()', () => {
     client = await at('shop');
     expected = await contents(client);
   });
-  after(async () => {
-    await reset?.close();
-    await client?.end();
-    await admin?.end();
-    await service?.close();
-  });
+  after(() => reset?.close());
   /** After a database is created again, its connections have ended. */
   const open = async () => {
     await client.end().catch(() => undefined);

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { branchCalls, type Api } from '../../../helpers/branchCalls.ts';
 import { FaultProxy, type JsonReply } from '../../../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
@@ -18,7 +17,6 @@ describe('Parents of test branches', () => {
     const { project } = await api.change('POST', '', { project: { name: PROJECT } });
     id = project.id;
   });
-  after(() => service.stop());
   /** Runs a test file whose branch is a copy of the parent. */
   const use = async (cwd: string, baseUrl: string = service.baseUrl): Promise<unknown> =>
     run(
@@ -36,8 +34,7 @@ describe('Parents of test branches', () => {
     for (let n = 1; n <= 20; n += 1)
       await api.change('POST', `/${id}/branches`, { branch: { name: `parent ${n}` } });
     const unused = (await api.branches(id)).find(({ name }) => name === 'parent 1');
-    const shared = { name: 'shared 1', parent_id: unused?.id };
-    await api.change('POST', `/${id}/branches`, { branch: shared, endpoints: [{ type: 'read_write' }] });
+    await api.createBranch(id, { name: 'shared 1', parent_id: unused?.id });
     await use(cwd);
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
     await use(cwd);
@@ -80,7 +77,6 @@ describe('Parents of test branches', () => {
       };
     };
     const proxy = await FaultProxy.start({ upstream: service.baseUrl, rewrite });
-    atEndOfTest(async () => proxy.stop());
     await use(cwd, proxy.baseUrl);
     assert.equal(isFirst, false);
     assert.equal(count(), 1);

@@ -7,6 +7,7 @@ import { runStep } from '../../../../src/npm/library/migrations.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { query } from '../../service/postgres/clients.ts';
 import { useOwner } from '../../service/postgres/extensions/useOwner.ts';
+import { writeFiles } from '../../../helpers/writeFiles.ts';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -266,11 +267,7 @@ describe('migrations that create extensions', () => {
 
   for (const [index, [tool, [files, outcome]]] of Object.entries(FOLDERS).entries())
     it(`of ${tool} work, or say what to do`, async () => {
-      const folder = path.join(temporaryFolder(), 'migrations');
-      for (const [name, text] of Object.entries(files)) {
-        mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-        writeFileSync(path.join(folder, name), text);
-      }
+      const folder = writeFiles(files, path.join(temporaryFolder(), 'migrations'));
       const database = `migrations_${index}`;
       await owner.query(`create database ${database}`);
       const url = Object.assign(new URL(owner.uri), { pathname: database }).href;

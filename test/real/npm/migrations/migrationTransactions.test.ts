@@ -1,37 +1,19 @@
 /** The transactions in which the files of a folder run: those of the tool that the folder is for. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runStep } from '../../../../src/npm/library/migrations.ts';
-import { branchCalls } from '../../../helpers/branchCalls.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
+import { writeFiles } from '../../../helpers/writeFiles.ts';
 import { query } from '../../service/postgres/clients.ts';
-import { PROJECT } from '../../service/controlPlane/sampleProject.ts';
+import { useDatabases } from './useDatabases.ts';
 
 type Files = Readonly<Record<string, string>>;
 
-function write(files: Files, folder = path.join(temporaryFolder(), 'migrations')): string {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), content);
-  }
-  return folder;
-}
+const write = (files: Files, folder = path.join(temporaryFolder(), 'migrations')) =>
+  writeFiles(files, folder);
 
 describe('a folder of migrations', () => {
-  let service: LocalService;
-  let database: (name: string) => Promise<string>;
-  before(async () => {
-    service = await startLocalService({});
-    const api = branchCalls(service);
-    const branch = { branch: { name: 'migrations' }, endpoints: [{ type: 'read_write' }] };
-    const uri = api.uri(await api.change('POST', `/${PROJECT}/branches`, branch));
-    database = async (name) => {
-      await query(uri, `create database ${name}`);
-      return Object.assign(new URL(uri), { pathname: name }).href;
-    };
-  });
-  after(() => service.stop());
+  const database = useDatabases();
 
   /** What works in a transaction only. The table `here` is in the schema `inv` then. */
   const INSIDE = `create schema if not exists inv;

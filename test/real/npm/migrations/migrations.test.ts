@@ -1,25 +1,13 @@
 /** The SQL of `migrate` and `seed`: which files of a folder run, and each as `psql -f` runs it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runStep, requireNonEmptyDatabase } from '../../../../src/npm/library/migrations.ts';
-import { branchCalls } from '../../../helpers/branchCalls.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
+import { writeFiles } from '../../../helpers/writeFiles.ts';
 import { query } from '../../service/postgres/clients.ts';
-import { PROJECT } from '../../service/controlPlane/sampleProject.ts';
 import { SCRIPTS } from './rightScripts.ts';
-
-type Files = Readonly<Record<string, string | Buffer>>;
-
-function write(files: Files, folder = path.join(temporaryFolder(), 'migrations')): string {
-  mkdirSync(folder, { recursive: true });
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), content);
-  }
-  return folder;
-}
+import { useDatabases } from './useDatabases.ts';
 
 const STATE = `select coalesce(table_to_xml(oid::regclass, true, false, '')::text, '') || relname from pg_class
   where relkind = 'r' and relnamespace = 'public'::regnamespace
@@ -35,21 +23,9 @@ const psql = (url: string, ...args: readonly string[]) =>
   });
 
 describe('SQL of tests', () => {
-  let service: LocalService;
-  let database: (name: string) => Promise<string>;
-  before(async () => {
-    service = await startLocalService({});
-    const api = branchCalls(service);
-    const branch = { branch: { name: 'migrations' }, endpoints: [{ type: 'read_write' }] };
-    const uri = api.uri(await api.change('POST', `/${PROJECT}/branches`, branch));
-    database = async (name) => {
-      await query(uri, `create database ${name}`);
-      return Object.assign(new URL(uri), { pathname: name }).href;
-    };
-  });
-  after(() => service.stop());
+  const database = useDatabases();
   const run = async (text: string | Buffer, url: string) => {
-    const folder = write({ 'a.sql': text });
+    const folder = writeFiles({ 'a.sql': text });
     await runStep(folder, 'a.sql', url);
   };
 
@@ -76,7 +52,7 @@ describe('SQL of tests', () => {
     const theirs = await database('theirs');
     if (psql(theirs, '--command', '\\restrict a').status !== 0) return this.skip();
     for (const [name, text] of Object.entries(SCRIPTS)) {
-      const file = path.join(write({ 'a.sql': text }), 'a.sql');
+      const file = path.join(writeFiles({ 'a.sql': text }), 'a.sql');
       const { status, stderr } = psql(theirs, '--file', file);
       assert.equal(status, 0, `${name}: ${stderr}`);
     }

@@ -42,14 +42,10 @@ describe('a dump of the public service as seed', () => {
   before(async () => {
     service = await startLocalService({});
     const api = branchCalls(service);
-    const branch = { branch: { name: 'dump' }, endpoints: [{ type: 'read_write' }] };
-    url = api.uri(await api.change('POST', `/${PROJECT}/branches`, branch));
+    url = api.uri(await api.createBranch(PROJECT));
     process.on('warning', onWarning);
   });
-  after(async () => {
-    process.off('warning', onWarning);
-    await service.stop();
-  });
+  after(() => process.off('warning', onWarning));
 
   for (const [how, text] of [
     ['as it is', DUMP],

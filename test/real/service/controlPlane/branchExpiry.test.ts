@@ -8,10 +8,8 @@ import { branchCalls, type Api } from '../../../helpers/branchCalls.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { endOperations, startInProcess, type InProcess, type InProcessOptions } from '../inProcess.ts';
+import { BRANCHES, FREE, PROJECT } from './sampleProject.ts';
 
-const PROJECT = 'shiny-wind-028834';
-const FREE = 'br-frosty-lake-110382';
-const BRANCHES = `/${PROJECT}/branches`;
 const DELAY = 1_000;
 
 describe('Branches that expire', () => {
@@ -20,7 +18,7 @@ describe('Branches that expire', () => {
   const settle = () => endOperations(test, PROJECT, DELAY);
   const start = async (options: InProcessOptions = {}) => {
     test = await startInProcess({ operationDelay: DELAY, ...options });
-    api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    api = branchCalls(test);
     await settle();
   };
   const find = async (id: string) => (await api.branches(PROJECT)).find((each) => each.id === id);

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { branchCalls } from '../../../helpers/branchCalls.ts';
 import { endOperations, startInProcess } from '../inProcess.ts';
-
-const PROJECT = 'shiny-wind-028834';
-const MAIN = 'br-aged-salad-637688';
-const BRANCHES = `/${PROJECT}/branches`;
+import { BRANCHES, MAIN, PROJECT } from './sampleProject.ts';
 
 describe('A branch that is restored to its own history', () => {
   it('keeps its parent, also when it goes back to what was preserved', async () => {
     const test = await startInProcess();
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const api = branchCalls(test);
     const settle = () => endOperations(test, PROJECT);
     const at = (milliseconds: number) => new Date(test.clock.now() + milliseconds).toISOString();
     // It can't have child branches.

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { branchCalls, type Api, type Branch } from '../../../helpers/branchCalls.ts';
 import { endOperations, startInProcess, type InProcess } from '../inProcess.ts';
+import { BRANCHES, CHECKOUT, CHECKOUT_PRIMARY, FREE, MAIN, MAIN_PRIMARY, PROJECT } from './sampleProject.ts';
 
-const PROJECT = 'shiny-wind-028834';
-const MAIN = 'br-aged-salad-637688';
-const CHECKOUT = 'br-sweet-breeze-497520';
-const FREE = 'br-frosty-lake-110382';
-const MAIN_PRIMARY = 'ep-little-smoke-851426';
-const CHECKOUT_PRIMARY = 'ep-purple-water-204912';
-const BRANCHES = `/${PROJECT}/branches`;
 const DELAY = 1_000;
 const PRIMARY = { type: 'read_write' };
 
@@ -27,7 +21,7 @@ describe('Branches', () => {
   let api: Api;
   const start = async () => {
     test = await startInProcess({ operationDelay: DELAY });
-    api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    api = branchCalls(test);
     await settle();
     test.engine.calls.length = 0;
   };

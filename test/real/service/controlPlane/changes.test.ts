@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import type { PastMoment } from '../../../../src/service/core/branchHistory.ts';
 import { branchCalls } from '../../../helpers/branchCalls.ts';
 import { startInProcess } from '../inProcess.ts';
+import { MAIN, PROJECT } from './sampleProject.ts';
 
-const PROJECT = 'shiny-wind-028834';
-const MAIN = 'br-aged-salad-637688';
 const CHANGES = `/${PROJECT}/branches/${MAIN}/changes`;
 
 describe('The changes of a branch since moments', () => {
   it('are those that the engine knows, with the first tables of each', async () => {
     const test = await startInProcess();
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const api = branchCalls(test);
     const asked: PastMoment[] = [];
     const table = { database: 'app', schema: 'public', name: 'orders', added: 1, changed: 2, deleted: 3 };
     test.engine.changesSince = async (branchId, moments) => {
@@ -34,7 +33,7 @@ describe('The changes of a branch since moments', () => {
 
   it('need times, and not too many', async () => {
     const test = await startInProcess();
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const api = branchCalls(test);
     const times = (count: number) => Array.from({ length: count }, () => '2025-12-31T10:00:00Z').join();
     for (const [query, status] of [
       ['', 400],
@@ -54,7 +53,7 @@ describe('The changes of a branch since moments', () => {
 
   it('are also the last transactions that have changed a table', async () => {
     const test = await startInProcess();
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const api = branchCalls(test);
     const commit = {
       ids: [801],
       before: '2025-12-31T10:00:00.123456Z',
@@ -77,7 +76,7 @@ describe('The changes of a branch since moments', () => {
 
   it('are also the moments before changes of the schema', async () => {
     const test = await startInProcess();
-    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const api = branchCalls(test);
     assert.deepEqual(await api.send('GET', `${CHANGES}?schema=true`), { schema_changes: [] });
     const change = {
       before: '2025-12-31T10:00:00.123456Z',

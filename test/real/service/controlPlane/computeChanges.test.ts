@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import type { ComputePatch } from '../../../../src/api/records/requests.ts';
-import { actions, FREE, PROJECT, isHttpError, sampleProject, TAKEN } from './sampleProject.ts';
+import {
+  actions,
+  CHECKOUT,
+  CHECKOUT_PRIMARY,
+  FREE,
+  isHttpError,
+  MAIN,
+  PROJECT,
+  sampleProject,
+} from './sampleProject.ts';
 import { useQuietService } from '../useQuietService.ts';
 
 describe('Compute changes', () => {
@@ -46,11 +55,11 @@ describe('Compute changes', () => {
 
     it('of the branch moves the compute and suspends it', async () => {
       const { id, host } = await create();
-      const outcome = await change(id, { branch_id: TAKEN });
+      const outcome = await change(id, { branch_id: MAIN });
       assert.deepEqual(actions(outcome), ['apply_config running', 'suspend_compute scheduling']);
       assert.equal(outcome.compute?.pending_state, 'idle');
       const compute = await settled(id);
-      assert.deepEqual([compute.branch_id, compute.current_state, compute.host], [TAKEN, 'idle', host]);
+      assert.deepEqual([compute.branch_id, compute.current_state, compute.host], [MAIN, 'idle', host]);
     });
 
     it('that disables a compute suspends it and keeps it from starting until it is enabled', async () => {
@@ -77,13 +86,13 @@ describe('Compute changes', () => {
     });
 
     it('that moves a primary to a branch with a primary is rejected and changes nothing', async () => {
-      const id = 'ep-purple-water-204912';
+      const id = CHECKOUT_PRIMARY;
       await assert.rejects(
-        change(id, { branch_id: TAKEN, name: 'moved' }),
+        change(id, { branch_id: MAIN, name: 'moved' }),
         isHttpError(409, /already has a primary/),
       );
       const compute = await found(id);
-      assert.equal(compute?.branch_id, 'br-sweet-breeze-497520');
+      assert.equal(compute?.branch_id, CHECKOUT);
       assert.equal(compute?.name, undefined);
     });
 

@@ -6,7 +6,7 @@ import { call } from '../../../helpers/call.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 import { useQuietService } from '../useQuietService.ts';
-import { FREE, PROJECT, isHttpError, replica, sampleProject, TAKEN } from './sampleProject.ts';
+import { FREE, PROJECT, isHttpError, replica, sampleProject, MAIN } from './sampleProject.ts';
 
 describe('Computes', () => {
   const service = useQuietService();
@@ -87,7 +87,7 @@ describe('Computes', () => {
     }
 
     const broken: readonly (readonly [string, Partial<ComputeCreation>, number, RegExp])[] = [
-      ['a second primary', { branch_id: TAKEN, type: 'read_write' }, 409, /already has a primary/],
+      ['a second primary', { branch_id: MAIN, type: 'read_write' }, 409, /already has a primary/],
       ['an unknown branch', { branch_id: 'br-nowhere' }, 404, /branch/],
       ['a size between the sizes', { autoscaling_limit_min_cu: 2.5 }, 422, /must each be one of/],
       ['min above max', { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }, 422, /is above/],

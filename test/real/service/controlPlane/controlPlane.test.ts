@@ -218,7 +218,7 @@ describe('The connection URI', () => {
     test = await startInProcess();
   });
   const ask = (query: string) =>
-    call(test.service.baseUrl, { path: `/projects/${PROJECT}/connection_uri?${query}`, key: test.key });
+    call(test.baseUrl, { path: `/projects/${PROJECT}/connection_uri?${query}`, key: test.key });
   const login = 'role_name=owner&database_name=my%2Fdb';
 
   it('contains the escaped login and the host of the compute', async () => {

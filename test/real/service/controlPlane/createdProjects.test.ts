@@ -4,16 +4,14 @@ import type { ComputeAddress } from '../../../../src/service/core/computeEngine.
 import { branchCalls } from '../../../helpers/branchCalls.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
-import { startInProcess, useInProcess, type InProcess } from '../inProcess.ts';
-import { FREE, PROJECT, TAKEN } from './sampleProject.ts';
+import { startInProcess, useInProcess } from '../inProcess.ts';
+import { FREE, MAIN, PROJECT } from './sampleProject.ts';
 
 const PRIMARY = { type: 'read_write' };
 
-const callsOf = ({ service, key }: InProcess) => branchCalls({ baseUrl: service.baseUrl, key });
-
 describe('Projects that clients create', () => {
   const test = useInProcess();
-  const api = () => callsOf(test());
+  const api = () => branchCalls(test());
 
   it('give their defaults to new computes', async () => {
     const settings = {
@@ -112,23 +110,23 @@ describe('The size of a branch', () => {
   const test = useInProcess();
 
   it('is as of when its compute was last active, or that of its parent', async () => {
-    const api = callsOf(test());
+    const api = branchCalls(test());
     const find = async (id: string) => (await api.branches(PROJECT)).find((branch) => branch.id === id);
     const sizeOf = async (id: string) => (await find(id))?.logical_size;
     test().engine.branchSize = 20_000_000;
     test().clock.advance(29_999);
-    assert.equal(await sizeOf(TAKEN), undefined);
+    assert.equal(await sizeOf(MAIN), undefined);
     for (const size of [30_000_000, 40_000_000]) {
       test().engine.branchSize = size;
       await until('the size is known', async () => {
         test().clock.advance(30_000);
-        return (await sizeOf(TAKEN)) === size;
+        return (await sizeOf(MAIN)) === size;
       });
     }
     test().engine.historySize = 5_000_000;
     await until('what the history costs', async () => {
       test().clock.advance(30_000);
-      return (await find(TAKEN))?.history_size === 5_000_000;
+      return (await find(MAIN))?.history_size === 5_000_000;
     });
     assert.equal(await sizeOf(FREE), undefined);
     const { branch } = await api.send('POST', `/${PROJECT}/branches`, {});
@@ -140,7 +138,7 @@ describe('A deleted project without history', () => {
   it('is removed at once, and its data when the engine can', async () => {
     const folder = temporaryFolder();
     let test = await startInProcess({ folder });
-    const api = callsOf(test);
+    const api = branchCalls(test);
     const { project, branch, endpoints } = await api.change('POST', '', { project: {} });
     assert.equal(project.name, project.id);
     assert.deepEqual([branch.name, branch.default], ['main', true]);

@@ -24,7 +24,7 @@ describe('A deleted project', () => {
   let test: InProcess;
   let folder: string;
   let created: Created;
-  const api = () => branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+  const api = () => branchCalls(test);
   const deleted = async () =>
     (await api().send<{ projects: Listed[] }>('GET', '?recoverable=true')).projects.map((each) => each);
   const recover = async (id: string, status = 200) =>
@@ -117,7 +117,7 @@ describe('A deleted project', () => {
   });
 
   it('is unknown to a call with another id', async () => {
-    const { status, text } = await call(test.service.baseUrl, {
+    const { status, text } = await call(test.baseUrl, {
       method: 'POST',
       path: '/projects/gone-1/recover',
       key: test.key,

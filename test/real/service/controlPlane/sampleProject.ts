@@ -1,4 +1,4 @@
-/** The first project of the sample account, for tests that create and change computes. */
+/** The first project of the sample account, with its branches and computes. */
 import assert from 'node:assert/strict';
 import type { ComputeOutcome } from '../../../../src/api/client.ts';
 import { isRejected } from '../../../../src/api/transport/errors.ts';
@@ -9,9 +9,14 @@ import type { LocalService } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 
 export const PROJECT = 'shiny-wind-028834';
-/** A branch with a primary and one without. */
-export const TAKEN = 'br-aged-salad-637688';
+/** The path of its branches, for calls of branchCalls.ts. */
+export const BRANCHES = `/${PROJECT}/branches`;
+/** Two branches with a primary, and one without. */
+export const MAIN = 'br-aged-salad-637688';
+export const CHECKOUT = 'br-sweet-breeze-497520';
 export const FREE = 'br-frosty-lake-110382';
+export const MAIN_PRIMARY = 'ep-little-smoke-851426';
+export const CHECKOUT_PRIMARY = 'ep-purple-water-204912';
 export const replica: ComputeCreation = { branch_id: FREE, type: 'read_only' };
 
 /** Returns the operations as `action status`. */

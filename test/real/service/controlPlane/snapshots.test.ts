@@ -5,14 +5,9 @@ import { branchCalls, type Api, type Branch, type Created } from '../../../helpe
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 import { endOperations, startInProcess, type InProcess, type InProcessOptions } from '../inProcess.ts';
+import { BRANCHES, CHECKOUT, FREE, MAIN, MAIN_PRIMARY, PROJECT } from './sampleProject.ts';
 
-const PROJECT = 'shiny-wind-028834';
-const MAIN = 'br-aged-salad-637688';
-const CHECKOUT = 'br-sweet-breeze-497520';
-const FREE = 'br-frosty-lake-110382';
-const MAIN_PRIMARY = 'ep-little-smoke-851426';
 const SNAPSHOTS = `/${PROJECT}/snapshots`;
-const BRANCHES = `/${PROJECT}/branches`;
 const DELAY = 1_000;
 
 interface Snapshot {
@@ -39,7 +34,7 @@ describe('Snapshots', () => {
     api.send<Reply>(method, address, body, status);
   const start = async (options: InProcessOptions = {}) => {
     test = await startInProcess({ operationDelay: DELAY, ...options });
-    api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    api = branchCalls(test);
     await settle();
     test.engine.calls.length = 0;
   };

@@ -5,7 +5,7 @@ import type { Exchange } from '../../../contract/recorder.ts';
 import { takeExchanges } from '../../../contract/recordings.ts';
 import { call } from '../../../helpers/call.ts';
 import { startLocalService } from '../../../helpers/localService.ts';
-import { PROJECT, TAKEN } from '../controlPlane/sampleProject.ts';
+import { MAIN, PROJECT } from '../controlPlane/sampleProject.ts';
 import { useQuietService } from '../useQuietService.ts';
 
 const exchange = (method: string, path: string, status: number, body: unknown): Exchange => ({
@@ -71,7 +71,7 @@ describe('Every call of the document', () => {
   const calls = allCalls().toSorted((a, b) => order(a) - order(b));
   const sample: Record<string, string> = {
     project_id: PROJECT,
-    branch_id: TAKEN,
+    branch_id: MAIN,
     endpoint_id: 'ep-little-smoke-851426',
     key_id: '1',
     database_name: 'app',

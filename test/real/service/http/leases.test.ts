@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
@@ -19,13 +18,13 @@ import type { ControlPlane } from '../../../../src/service/controlPlane/controlP
 import { holdLease, Leases } from '../../../../src/service/http/leases.ts';
 import { takeLease } from '../../../../src/localService/lease.ts';
 import { startAttachedService } from '../../../../src/localService/startAttached.ts';
-import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { until } from '../../../workbench/until.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
+import { listen } from '../../../helpers/listen.ts';
 
 const MINUTE = 60_000;
 /** As windows start the service. */
@@ -82,10 +81,9 @@ describe('The program with leases', () => {
       response.on('error', (error) => errors.push(error));
       holdLease(leases, plane as unknown as ControlPlane, new URLSearchParams(), request, response);
     });
-    atEndOfTest(() => server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    const { body } = await request(`http://127.0.0.1:${port}`, { headers: { authorization: 'Bearer key' } });
+    const { body } = await request(`http://127.0.0.1:${await listen(server)}`, {
+      headers: { authorization: 'Bearer key' },
+    });
     leases.close();
     postgres.resolve(undefined);
     assert.equal(await body.text(), '');
@@ -101,7 +99,7 @@ describe('The program with leases', () => {
     });
 
     it('ends after its holder was killed', async () => {
-      const url = new URL('/lease', test.service.baseUrl).href;
+      const url = new URL('/lease', test.baseUrl).href;
       const script = `fetch('${url}', { headers: { authorization: 'Bearer ${test.key}' } })
         .then(async (reply) => { console.log(reply.status); for await (const _ of reply.body); })`;
       const holder = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -118,7 +116,7 @@ describe('The program with leases', () => {
     });
 
     it('grants none without a key, and such requests do not keep it running', async () => {
-      assert.equal(await lease(test.service.baseUrl, 'wrong'), 401);
+      assert.equal(await lease(test.baseUrl, 'wrong'), 401);
       test.clock.advance(GRACE);
       await setImmediate();
       assert.equal(hasEnded, true);

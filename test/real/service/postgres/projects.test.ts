@@ -22,8 +22,6 @@ import { startLocalService, temporaryFolder, type LocalService } from '../../../
 import { until } from '../../../workbench/until.ts';
 import { query } from './clients.ts';
 
-const PRIMARY = { type: 'read_write' };
-
 describe('Projects created with Postgres', () => {
   let service: LocalService;
   let api: Api;
@@ -41,7 +39,7 @@ describe('Projects created with Postgres', () => {
       branch.database_name,
     ]);
     const branches = `/${created.project.id}/branches`;
-    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
+    const child = await api.createBranch(created.project.id);
     assert.deepEqual(await query(api.uri(child), 'select current_user::text'), [branch.role_name]);
     for (const { branch: each, databases } of [created, child]) {
       const listed = await api.send<Created>('GET', `${branches}/${each.id}/databases`);
@@ -53,7 +51,7 @@ describe('Projects created with Postgres', () => {
   it('give their roles and passwords to branches that are created or reset', async () => {
     const main = await api.change('POST', '', { project: { name: 'roles' } });
     const branches = `/${main.project.id}/branches`;
-    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
+    const child = await api.createBranch(main.project.id);
     const { role } = await api.send<{ role: { password: string } }>(
       'POST',
       `${branches}/${main.branch.id}/roles`,
@@ -77,7 +75,7 @@ describe('Projects created with Postgres', () => {
   it('keep the passwords of a branch that is reset', async () => {
     const main = await api.change('POST', '', { project: { name: 'own passwords' } });
     const branches = `/${main.project.id}/branches`;
-    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
+    const child = await api.createBranch(main.project.id);
     const address = `${branches}/${child.branch.id}`;
     await api.change('POST', `${address}/roles/app_owner/reset_password`);
     const reveal = () => api.send<{ password: string }>('GET', `${address}/roles/app_owner/reveal_password`);

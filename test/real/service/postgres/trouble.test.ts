@@ -9,24 +9,14 @@ import { findPooler } from '../../../../src/service/postgres/server/programs.ts'
 import { storageOf } from '../../../helpers/branchCalls.ts';
 import { answers, query } from './clients.ts';
 import { copyOfPostgres } from './copyOfPostgres.ts';
-import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+import { startControlPlane } from './controlPlane.ts';
 
 describe('compute in trouble', () => {
-  const services: ControlPlane[] = [];
-  const start = async (dataDir?: string) => {
-    const service = await startControlPlane(dataDir === undefined ? {} : { dataDir });
-    services.push(service);
-    return service;
-  };
-  afterEach(async () => {
-    await Promise.all(services.splice(0).map(async (service) => service.close()));
-  });
-
   it('reports a full disk, and starts when there is space again', async function () {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'full-'));
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', folder]);
     if (mounted.status !== 0) return this.skip(); // Only root may mount.
-    const service = await start(path.join(folder, 'data'));
+    const service = await startControlPlane({ dataDir: path.join(folder, 'data') });
     try {
       const compute = await service.create();
       const uri = `postgresql://app_owner:x@127.0.0.1:${compute.address.port}/app`;
@@ -46,7 +36,6 @@ describe('compute in trouble', () => {
   it('says what to do if Postgres was removed, as npm does with its cache', async () => {
     const { folder, remove } = copyOfPostgres();
     const service = await startControlPlane({ postgresPath: folder });
-    services.push(service);
     const compute = await service.create();
     const uri = await service.uri(compute);
     remove();
@@ -57,7 +46,7 @@ describe('compute in trouble', () => {
   });
 
   it('says why a compute did not start, also if Postgres cannot even begin, and keeps its log', async () => {
-    const service = await start();
+    const service = await startControlPlane();
     const compute = await service.create();
     const uri = await service.uri(compute);
     await query(uri, 'select 1');
@@ -86,7 +75,6 @@ describe('compute in trouble', () => {
     if (process.platform !== 'linux') return this.skip();
     const { folder } = copyOfPostgres((library) => !library.startsWith('libicui18n'));
     const service = await startControlPlane({ postgresPath: folder });
-    services.push(service);
     assert.match(
       service.log.join('\n') + service.engine.postgresProblem,
       /can't run: libicui18n\.so\.\d+: cannot open shared object file: No such file or directory\. Install Postgres with/,
@@ -121,7 +109,7 @@ describe('compute in trouble', () => {
   });
 
   it('reports data of another version', async () => {
-    const service = await start();
+    const service = await startControlPlane();
     const compute = await service.create();
     const uri = await service.uri(compute);
     await query(uri, 'select 1');
@@ -139,7 +127,7 @@ describe('compute in trouble', () => {
 
   it('restarts a crashed PgBouncer', async function () {
     if (findPooler() === undefined) return this.skip();
-    const service = await start();
+    const service = await startControlPlane();
     const compute = await service.create({ poolerEnabled: true });
     const file = path.join(service.dataDir, 'postgres/poolers', compute.id, 'pgbouncer.pid');
     process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
@@ -149,7 +137,7 @@ describe('compute in trouble', () => {
 
   for (const state of ['runs', 'is suspended']) {
     it(`copies the branch again for a replica with a damaged copy while the primary ${state}`, async () => {
-      const service = await start();
+      const service = await startControlPlane();
       const primary = await service.create();
       await query(await service.uri(primary), 'create table t as select 1 as id');
       const replica = await service.create({ type: 'read_only' });

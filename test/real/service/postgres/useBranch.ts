@@ -12,10 +12,13 @@ export interface UsedBranch {
  * Starts a control plane before the tests of the surrounding `describe`, with a compute. Its branch keeps its history if it
  * isn't the default one. The properties are for hooks and tests.
  */
-export function useBranch(spec: Partial<ComputeSpec> = {}): UsedBranch {
+export function useBranch(
+  spec: Partial<ComputeSpec> = {},
+  options: Parameters<typeof startControlPlane>[0] = {},
+): UsedBranch {
   const used: { -readonly [Key in keyof UsedBranch]?: UsedBranch[Key] } = {};
   before(async () => {
-    const service = await startControlPlane();
+    const service = await startControlPlane(options);
     if (spec.branchId !== undefined)
       await service.engine.createBranch({ id: spec.branchId, keepsHistory: true });
     const compute = await service.create(spec);

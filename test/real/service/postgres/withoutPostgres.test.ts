@@ -1,11 +1,8 @@
 /** The service on a machine without a usable Postgres: no compute ever runs, and each start says why. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import type { Compute } from '../../../../src/api/records/records.ts';
-import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 import { FREE, PROJECT, sampleProject } from '../controlPlane/sampleProject.ts';
 import { query } from './clients.ts';
@@ -13,7 +10,6 @@ import { query } from './clients.ts';
 const PRIMARY = 'ep-little-smoke-851426';
 
 describe('The service without Postgres', () => {
-  let folder: string;
   let service: LocalService;
   const { raw, change, settled } = sampleProject(() => service);
   const states = async () => {
@@ -24,17 +20,12 @@ describe('The service without Postgres', () => {
     query(`postgresql://app_owner:x@${host}/app`, 'select 1');
 
   before(async () => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'no-postgres-'));
-    service = await startLocalService({ args: ['--postgres-path', folder] });
-  });
-  after(async () => {
-    await service.stop();
-    rmSync(folder, { recursive: true, force: true });
+    service = await startLocalService({ args: ['--postgres-path', temporaryFolder()] });
   });
 
   it('shows the sample computes as idle, and logs the reason', async () => {
     assert.deepEqual(await states(), new Set(['idle']));
-    const reason = /^No compute can start. No Postgres \d+ or newer .* in .*no-postgres-/m;
+    const reason = /^No compute can start. No Postgres \d+ or newer .* in .*hosted-postgres-test-/m;
     await until('the reason in the log', async () => reason.test(service.stderr()));
   });
 

@@ -31,7 +31,7 @@ describe('The account of version 0.3.0', () => {
     (await test.client.branches.listIfChanged(PROJECT, undefined))?.list.items ?? [];
 
   it('has its projects, branches, computes and keys', async () => {
-    const { status, json } = await call(test.service.baseUrl, { path: '/projects', key: 'key-of-0.3.0' });
+    const { status, json } = await call(test.baseUrl, { path: '/projects', key: 'key-of-0.3.0' });
     assert.equal(status, 200);
     const { projects } = json as { projects: ProjectRecord[] };
     assert.deepEqual(

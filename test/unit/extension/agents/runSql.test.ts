@@ -1,11 +1,10 @@
 /** Timers: extension/database/sql/sqlSession.ts. */
 import assert from 'node:assert/strict';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { mock } from 'node:test';
 import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
 import { runSql } from '../../../../src/extension/agents/runSql.ts';
 import type { SqlRequest } from '../../../../src/extension/database/sql/sqlStatement.ts';
-import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import {
   Conversation,
   int32,
@@ -15,12 +14,7 @@ import {
   type Reply,
 } from '../../../helpers/postgresConversation.ts';
 import { until } from '../../../workbench/until.ts';
-
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  atEndOfTest(() => server.close());
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+import { listen } from '../../../helpers/listen.ts';
 
 describe('SQL of agents', () => {
   const never = new AbortController().signal;
@@ -38,17 +32,14 @@ describe('SQL of agents', () => {
   beforeEach(async () => {
     reply = { columns: ['a', 'b'], rows: [['1', null]] };
     [texts, limits, cancels, ignoredCancels] = [[], [], [], 1];
-    const sockets = new Set<Socket>();
     const conversations = new Set<Conversation>();
     const onCancel = (ids: readonly number[]) => {
       if (cancels.push(ids) > ignoredCancels) for (const each of conversations) each.endStatement();
     };
     const server = createServer((socket) => {
-      sockets.add(socket);
       conversations.add(new Conversation(socket, () => reply, { texts, limits }, onCancel));
     });
-    const host = await listen(server);
-    atEndOfTest(() => sockets.forEach((socket) => socket.destroy()));
+    const host = `127.0.0.1:${await listen(server)}`;
     login = { host, role: 'app', password: 'secret', database: 'shop' };
   });
 
@@ -79,12 +70,11 @@ describe('SQL of agents', () => {
     for (const request of [message('R', int32(3)), message('R', int32(5), 'salt')]) {
       const received: Buffer[] = [];
       const server = createServer((socket) => {
-        socket.on('error', () => undefined);
         socket.on('data', (chunk) => {
           if (received.push(chunk) === 1) socket.write(request);
         });
       });
-      login = { ...login, host: await listen(server) };
+      login = { ...login, host: `127.0.0.1:${await listen(server)}` };
       await assert.rejects(run('select 1'), /asked for the password without SCRAM/);
       await new Promise((resolve) => void server.close(resolve));
       assert.equal(received.length, 1);

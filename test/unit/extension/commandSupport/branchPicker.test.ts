@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { deletionProblem } from '../../../../src/extension/inventory/branchStatus.ts';
 import { LastCompute } from '../../../../src/extension/computes/lastCompute.ts';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
-import type { CommandContext } from '../../../../src/extension/commandSupport/context.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
+import { commandContext, fakeView } from '../../../helpers/commandContext.ts';
 
 const { branchQuestion, pickBranch, requireBranches } =
   await import('../../../../src/extension/commandSupport/branchPicker.ts');
@@ -89,8 +89,8 @@ describe('pickBranch', () => {
   const row = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' } as const;
   const lastOne: ComputeNode = { ...row, kind: 'compute', computeId: 'ep-one' };
   const pick = (selection: readonly unknown[], problem?: () => string | undefined) => {
-    const context = { ...store, lastCompute, computesView: { view: { selection } } };
-    return pickBranch(context as unknown as CommandContext, 'Protect Branch', undefined, problem);
+    const context = commandContext(store, { lastCompute, computesView: fakeView(selection) });
+    return pickBranch(context, 'Protect Branch', undefined, problem);
   };
   const asked = (placeholder: string): Promise<FakeQuickPick> =>
     until(placeholder, async () =>

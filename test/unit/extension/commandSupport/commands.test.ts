@@ -1,9 +1,8 @@
 import { copied, quickPicks } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { LastCompute } from '../../../../src/extension/computes/lastCompute.ts';
-import { connectScripted, MemoryMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
-import type { CommandContext } from '../../../../src/extension/commandSupport/context.ts';
+import { commandContext, fakeView } from '../../../helpers/commandContext.ts';
 
 const { handleCommand } = await import('../../../../src/extension/commandHandlers.ts');
 
@@ -14,13 +13,12 @@ describe('Refresh', () => {
         ? { endpoints: [], branches: [] }
         : { projects: [{ id: 'shop', name: 'shop' }] },
     );
-    const context = {
-      ...model,
+    const context = commandContext(model, {
       apiKeys: { wasRequested: false },
       computesView: { expandedProjects: new Set() },
-    };
+    });
     const project = { kind: 'project', projectId: 'shop' };
-    await handleCommand(context as unknown as CommandContext, 'hostedPostgres.view.refresh', project);
+    await handleCommand(context, 'hostedPostgres.view.refresh', project);
     const paths = model.service.requests.map((call) => call.replace(/\?.*/, ''));
     assert.deepEqual(paths.toSorted(), [
       'GET /projects',
@@ -43,14 +41,8 @@ describe('A keybinding', () => {
   });
 
   const pressOn = async (row: unknown) => {
-    const view = { view: { selection: [row] } };
-    const lastCompute = new LastCompute(model.session, new MemoryMap());
-    const context = { ...model, lastCompute, computesView: view, apiKeysView: view };
-    await handleCommand(
-      context as unknown as CommandContext,
-      'hostedPostgres.row.copy',
-      'selectedInComputes',
-    );
+    const context = commandContext(model, { computesView: fakeView([row]) });
+    await handleCommand(context, 'hostedPostgres.row.copy', 'selectedInComputes');
   };
 
   it('acts on the selected row by its kind', async () => {

@@ -2,22 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { findClientProcess, parseLsof } from '../../../../src/extension/computes/clientProcess.ts';
+import { listen } from '../../../helpers/listen.ts';
 
 const never = new AbortController().signal;
 
 describe('The program of a connection', () => {
-  let server: net.Server;
   let client: net.Socket;
   before(async () => {
-    server = net.createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    client = net.connect((server.address() as net.AddressInfo).port, '127.0.0.1');
+    client = net.connect(await listen(net.createServer()), '127.0.0.1');
     await once(client, 'connect');
   });
-  after(() => {
-    client.destroy();
-    server.close();
-  });
+  after(() => client.destroy());
 
   const ports = () => ({ clientPort: client.localPort ?? 0, serverPort: client.remotePort ?? 0 });
 

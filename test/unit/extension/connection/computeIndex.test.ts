@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { ComputeIndex } from '../../../../src/extension/connection/computeIndex.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
@@ -15,7 +14,6 @@ import {
 } from '../../../helpers/shopAccount.ts';
 
 describe('ComputeIndex', () => {
-  const folder = temporaryFolder();
   let service: LocalService;
   let connected: ConnectedModel;
   let index: ComputeIndex;
@@ -28,11 +26,7 @@ describe('ComputeIndex', () => {
     index.search(typed, maxMatches).hosts.map(({ compute }) => compute.id);
 
   before(async () => {
-    service = await startLocalService({ postgres: false, args: shopAccount(folder) });
-  });
-  after(async () => {
-    await service.stop();
-    rmSync(folder, { recursive: true });
+    service = await startLocalService({ postgres: false, args: shopAccount(temporaryFolder()) });
   });
   beforeEach(async () => {
     connected = await connectModel(service, { key: service.key });
@@ -40,10 +34,7 @@ describe('ComputeIndex', () => {
     await connected.inventory.loadComputes(shop);
     index = new ComputeIndex(connected.inventory);
   });
-  afterEach(() => {
-    index.dispose();
-    connected.dispose();
-  });
+  afterEach(() => index.dispose());
 
   it('finds computes that were loaded before it, by id and by host', () => {
     assert.equal(found(primary), primary);

@@ -169,7 +169,6 @@ describe('a formatted connection', () => {
     });
 
   before(async () => (server = await recordLogins()));
-  after(() => server.stop());
 
   for (const each of NASTY) {
     const expected = { role: `role ${each}`, database: `db ${each}`, password: each };

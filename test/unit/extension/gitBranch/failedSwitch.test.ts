@@ -22,6 +22,5 @@ describe('WorkFolder, if the env file cannot be written', () => {
     fixture.writeError = undefined;
     await fixture.folder.refresh();
     assert.equal(fixture.value, url('two', 'new'));
-    fixture.folder.dispose();
   });
 });

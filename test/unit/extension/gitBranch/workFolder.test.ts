@@ -22,10 +22,7 @@ describe('WorkFolder', () => {
 
   before(async () => (prepared = await prepareRepository()));
   beforeEach(create);
-  afterEach(() => {
-    fixture.folder.dispose();
-    assert.deepEqual(fixture.errors, []);
-  });
+  afterEach(() => assert.deepEqual(fixture.errors, []));
 
   it('shows the branch of the file without following', async () => {
     await fixture.folder.refresh();
@@ -40,7 +37,6 @@ describe('WorkFolder', () => {
     const outside = new WorkFolderFixture(fixture.repository.at(temporaryFolder()));
     outside.write(url('one'));
     await outside.folder.refresh();
-    outside.folder.dispose();
     assert.equal(outside.folder.state.current?.branchName, 'one');
     assert.equal(outside.folder.state.repository, undefined);
     assert.deepEqual(outside.decision, { kind: 'nothing' });
@@ -247,7 +243,6 @@ describe('WorkFolder', () => {
     fixture.checkOut('two');
     await fixture.becomes('two');
     for (const { folder } of [fixture, second]) await folder.refresh();
-    second.folder.dispose();
     assert.equal(fixture.switched.length + second.switched.length, 1);
   });
 
@@ -258,7 +253,6 @@ describe('WorkFolder', () => {
     const linked = new WorkFolderFixture(fixture.repository.at(folder));
     linked.write(url('one'));
     await linked.folder.refresh();
-    linked.folder.dispose();
     assert.equal(linked.value, url('two', 'new'));
     assert.equal(fixture.value, url('one'));
   });
@@ -269,7 +263,6 @@ describe('WorkFolder', () => {
     fixture.repository.git('worktree', 'add', '--quiet', '-b', 'alone', folder);
     const alone = new WorkFolderFixture(fixture.repository.at(folder));
     await alone.folder.refresh();
-    alone.folder.dispose();
     assert.equal(alone.folder.state.git.branch, 'alone');
     assert.deepEqual(alone.asked, []);
   });
@@ -295,6 +288,5 @@ describe('WorkFolder', () => {
     copied.write(url('copied'));
     await copied.folder.refresh();
     assert.equal(copied.folder.state.sharedWith, undefined);
-    for (const { folder } of [missing, copied]) folder.dispose();
   });
 });

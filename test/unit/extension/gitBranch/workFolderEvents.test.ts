@@ -14,9 +14,7 @@ describe('WorkFolder', () => {
   let clock: FakeClock;
   const create = (repository = createRepository()) => {
     clock = new FakeClock();
-    const fixture = new WorkFolderFixture(repository, clock);
-    atEndOfTest(() => fixture.folder.dispose());
-    return fixture;
+    return new WorkFolderFixture(repository, clock);
   };
   /** The file points to the parent. The git branch `two` has a database branch. */
   const createFollowing = async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import { findRepository } from '../../../../src/base/git/repository.ts';
@@ -10,6 +10,7 @@ import {
   readMigrationFiles,
 } from '../../../../src/extension/history/migrationFiles.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
+import { writeFiles } from '../../../helpers/writeFiles.ts';
 
 const runGit = createGitRunner(() => 'git');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -21,11 +22,7 @@ describe('The migrations that a checkout has removed', () => {
     repository = createRepository();
   });
 
-  const write = (name: string, text = name) => {
-    const file = path.join(repository.folder, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  };
+  const write = (name: string, text = name) => writeFiles({ [name]: text }, repository.folder);
   const commit = () => {
     repository.git('add', '--all');
     repository.git('commit', '--quiet', '--message=Migration');

@@ -7,8 +7,8 @@ import { readColumns, readObjects } from '../../../../../src/extension/database/
 import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { SHADOWED_WAYS, spellingsOf, TRAP, WAYS } from '../../../../helpers/strangersCode.ts';
-import { connectTo, query } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { connectTo, query, runStatements } from '../../../service/postgres/clients.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 import { readerOf } from './readerOf.ts';
 
 const never = new AbortController().signal;
@@ -23,12 +23,11 @@ const EVIDENCE = `select (select count(*)::int from "Trap"."Evidence"),
   (select count(*)::int from pg_catalog.pg_roles where rolsuper)`;
 
 describe('The code of strangers in a database that is read', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch();
   let victim: pg.Client;
   const notified: string[] = [];
   const readers = new Map<string, BranchLogin>();
-  const uriOf = (database: string) => uri.replace(/app$/, database);
+  const uriOf = (database: string) => branch.uri.replace(/app$/, database);
   const reader = (database: string) => {
     const login = readers.get(database);
     assert.ok(login);
@@ -36,30 +35,27 @@ describe('The code of strangers in a database that is read', () => {
   };
 
   before(async () => {
-    service = await startControlPlane();
-    const compute = await service.create();
-    uri = await service.uri(compute);
-    const owner = await connectTo(uri);
-    await owner.query(TRAP);
-    for (const { setup } of [...Object.values(WAYS), ...Object.values(SHADOWED_WAYS)])
-      if (setup !== undefined) await owner.query(setup);
-    await owner.end();
+    const setups = [...Object.values(WAYS), ...Object.values(SHADOWED_WAYS)].flatMap(
+      ({ setup }) => setup ?? [],
+    );
+    await runStatements(branch.uri, TRAP, ...setups);
     await query(uriOf('postgres'), 'create database shadowed template app');
-    victim = await connectTo(uri, { application_name: 'the victim' });
+    victim = await connectTo(branch.uri, { application_name: 'the victim' });
     victim.on('notification', ({ channel }) => notified.push(channel));
     await victim.query('listen trap');
     for (const database of Object.keys(ALL)) {
-      const client = await connectTo(uriOf(database));
-      await client.query(`insert into "Trap"."Armed" default values;
-        insert into "Trap"."Victim" select pid from pg_stat_activity where application_name = 'the victim'`);
-      await client.end();
-      readers.set(database, await readerOf(service, compute, database));
+      await runStatements(
+        uriOf(database),
+        `insert into "Trap"."Armed" default values;
+        insert into "Trap"."Victim" select pid from pg_stat_activity where application_name = 'the victim'`,
+      );
+      readers.set(database, await readerOf(branch.service, branch.compute, database));
     }
-    await query(uri, `alter database shadowed set search_path = "Trap", pg_catalog`);
+    await query(branch.uri, `alter database shadowed set search_path = "Trap", pg_catalog`);
   });
 
   const isUnchanged = async () => {
-    assert.deepEqual(await query(uri, EVIDENCE), [0, 1, 0, 0, 0, 1]);
+    assert.deepEqual(await query(branch.uri, EVIDENCE), [0, 1, 0, 0, 0, 1]);
     assert.deepEqual(notified, []);
   };
   /** @returns what the code said, or undefined if it didn't run */
@@ -123,7 +119,7 @@ describe('The code of strangers in a database that is read', () => {
 
   it('does not run when the tree lists tables, also for the owner', async () => {
     for (const database of Object.keys(ALL)) {
-      const { username: role, password, host } = new URL(uri);
+      const { username: role, password, host } = new URL(branch.uri);
       for (const login of [reader(database), { role, password, host, database }]) {
         const { tables } = await readObjects(login, never);
         assert.ok(tables.length > 10);

@@ -9,7 +9,7 @@ import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts
 import { parseRowSource } from '../../../../../src/extension/database/rows/statements.ts';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { SHADOWED_OPERATORS } from '../../../../helpers/shadowedOperators.ts';
-import { connectTo, query } from '../../../service/postgres/clients.ts';
+import { query, runStatements } from '../../../service/postgres/clients.ts';
 import { useBranch } from '../../../service/postgres/useBranch.ts';
 
 const never = new AbortController().signal;
@@ -21,12 +21,10 @@ describe('The search path of the statements of the extension', () => {
   before(async () => {
     const { host, username: role, password } = new URL(branch.uri);
     login = { host, role, password, database: 'app' };
-    const user = await connectTo(branch.uri);
-    await user.query(`create schema shop; create table shop.products (id int primary key, name text);
+    const tables = `create schema shop; create table shop.products (id int primary key, name text);
       insert into shop.products select n, repeat('x', 100) from generate_series(1, 40000) n; analyze shop.products;
-      create table shop.knex_migrations (id serial primary key, name varchar(255), batch int, migration_time timestamptz)`);
-    await user.query(SHADOWED_OPERATORS);
-    await user.end();
+      create table shop.knex_migrations (id serial primary key, name varchar(255), batch int, migration_time timestamptz)`;
+    await runStatements(branch.uri, tables, SHADOWED_OPERATORS);
     await assert.rejects(query(branch.uri, 'select 1 = 1'), /a stranger's operator = ran/);
   });
 

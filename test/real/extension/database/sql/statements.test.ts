@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { runSql } from '../../../../../src/extension/agents/runSql.ts';
 import { SETUP } from '../../../../helpers/hostileSql.ts';
 import { MORE_TABLES, PSQL_COMMANDS, READ_STATEMENTS } from '../../../../helpers/readStatements.ts';
-import { connectTo, installedPostgres } from '../../../service/postgres/clients.ts';
-import { startControlPlane, type ControlPlane } from '../../../service/postgres/controlPlane.ts';
+import { installedPostgres, runStatements } from '../../../service/postgres/clients.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 import { readerOf } from './readerOf.ts';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 
@@ -18,20 +18,13 @@ const DIFFERS =
   /current_user|information_schema|pg_stat|pg_locks|show all|pg_settings|timing|analyze|labels|pg_backend_pid|now\(\)|gen_random|has_table_privilege/i;
 
 describe('The statements of a reader', () => {
-  let service: ControlPlane;
-  let uri: string;
+  const branch = useBranch();
   let login: BranchLogin;
   let owner: BranchLogin;
   before(async () => {
-    service = await startControlPlane();
-    const compute = await service.create();
-    uri = await service.uri(compute);
-    const user = await connectTo(uri);
-    await user.query(SETUP);
-    await user.query(MORE_TABLES);
-    await user.end();
-    login = await readerOf(service, compute);
-    const { host, username: role, password } = new URL(uri);
+    await runStatements(branch.uri, SETUP, MORE_TABLES);
+    login = await readerOf(branch.service, branch.compute);
+    const { host, username: role, password } = new URL(branch.uri);
     owner = { host, role, password, database: 'app' };
   });
 
@@ -56,7 +49,7 @@ describe('The statements of a reader', () => {
   it(`run if psql's commands make them${reason}`, async function () {
     if (psql === undefined) return this.skip();
     const script = PSQL_COMMANDS.flatMap((command) => ['-c', command]);
-    const { stdout } = await promisify(execFile)(`${psql}/psql`, ['-XE', '-d', uri, ...script], {
+    const { stdout } = await promisify(execFile)(`${psql}/psql`, ['-XE', '-d', branch.uri, ...script], {
       maxBuffer: 1e9,
     });
     const queries = [...stdout.matchAll(/^\*+ QUERY \*+\n([^]*?)\n\*{20,}$/gm)].map(([, sql = '']) =>

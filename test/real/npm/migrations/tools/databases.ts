@@ -1,21 +1,9 @@
 /** Databases of a local service, and all that one of them contains as text. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { branchCalls } from '../../../../helpers/branchCalls.ts';
 import { call } from '../../../../helpers/call.ts';
-import { startLocalService, temporaryFolder } from '../../../../helpers/localService.ts';
+import { startLocalService } from '../../../../helpers/localService.ts';
 import { query } from '../../../service/postgres/clients.ts';
 import { PROJECT } from '../../../service/controlPlane/sampleProject.ts';
-
-/** @returns the folder of the project */
-export function writeProject(files: Readonly<Record<string, string>>): string {
-  const project = temporaryFolder();
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(project, file)), { recursive: true });
-    writeFileSync(path.join(project, file), text);
-  }
-  return project;
-}
 
 export interface Database {
   readonly url: string;
@@ -31,8 +19,7 @@ export interface Databases {
 export async function startDatabases(): Promise<Databases> {
   const service = await startLocalService({});
   const api = branchCalls(service);
-  const branch = { branch: { name: 'migrations' }, endpoints: [{ type: 'read_write' }] };
-  const created = await api.change('POST', `/${PROJECT}/branches`, branch);
+  const created = await api.createBranch(PROJECT);
   const uri = api.uri(created);
   let count = 0;
   return {

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { runStep } from '../../../../../src/npm/library/migrations.ts';
+import { writeFiles } from '../../../../helpers/writeFiles.ts';
 import { CASES } from './cases.ts';
-import { contentOf, startDatabases, writeProject, type Databases } from './databases.ts';
+import { contentOf, startDatabases, type Databases } from './databases.ts';
 import { PROGRAMS } from './programs.ts';
 
 describe('the folder of a tool that migrates', () => {
   let databases: Databases;
   before(async () => (databases = await startDatabases()));
-  after(() => databases.stop());
 
   for (const [name, { files, folder }] of Object.entries(CASES))
     it(`gives what the command of ${name} gives`, async () => {
-      const project = writeProject(files);
+      const project = writeFiles(files);
       const database = await databases.create();
       await runStep(project, folder, database.url);
       const expected = readFileSync(path.join(import.meta.dirname, `${name}.txt`), 'utf8');
@@ -23,7 +23,7 @@ describe('the folder of a tool that migrates', () => {
 
   for (const [name, { files, folder, command }] of Object.entries(PROGRAMS))
     it(`is refused with the command of ${name}`, async () => {
-      const refused = runStep(writeProject(files), folder, 'postgresql://a:b@127.0.0.1/c');
+      const refused = runStep(writeFiles(files), folder, 'postgresql://a:b@127.0.0.1/c');
       await assert.rejects(refused, ({ message }: Error) => message.includes(`{ run: '${command}', `));
     });
 });

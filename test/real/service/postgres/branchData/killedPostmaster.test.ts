@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError, type ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
-import { connectTo, eventually, query } from '../clients.ts';
+import { connectTo, eventually, query, runStatements } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 const KILLS_PER_COPY_KIND = roundsOf(2, 17);
@@ -28,13 +28,13 @@ describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a
   before(async () => {
     service = await startControlPlane();
     main = await service.create();
-    const uri = await service.uri(main);
-    const client = await connectTo(uri);
-    await client.query(`create table item as
+    await runStatements(
+      await service.uri(main),
+      `create table item as
       select id, 0 as changes, repeat(md5(id::text), 30) as text from generate_series(1, ${ROWS}) as id;
       create index on item ((id % 1000));
-      create table total as select 0 as changes`);
-    await client.end();
+      create table total as select 0 as changes`,
+    );
   });
 
   const pidFile = () => path.join(service.dataDir, 'postgres/branches', main.branchId, 'data/postmaster.pid');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { call } from '../../../../helpers/call.ts';
 import { readPostmasterPid } from '../../../../../src/service/postgres/server/postmaster.ts';
 import { startInProcess, type InProcess } from '../../inProcess.ts';
-import { connectTo, eventually, query } from '../clients.ts';
+import { eventually, query, runStatements } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 import { BRANCH, PROJECT } from './branchApi.ts';
 
@@ -16,7 +16,7 @@ describe('databases and roles', () => {
   describe('on an engine that the test controls', () => {
     let test: InProcess;
     const ask = async (method: string, body?: unknown) =>
-      call(test.service.baseUrl, { method, path: DATABASES, key: test.key, body });
+      call(test.baseUrl, { method, path: DATABASES, key: test.key, body });
     it('are locked while the primary starts, but can be read', async () => {
       test = await startInProcess({ operationDelay: 1000 });
       const { status, headers } = await ask('POST', creation);
@@ -28,7 +28,7 @@ describe('databases and roles', () => {
       test = await startInProcess();
       test.engine.fail('changeCatalog', 'permission denied');
       const operations = async () =>
-        (await call(test.service.baseUrl, { path: `/projects/${PROJECT}/operations`, key: test.key })).json;
+        (await call(test.baseUrl, { path: `/projects/${PROJECT}/operations`, key: test.key })).json;
       const before = await operations();
       const { status, json } = await ask('POST', creation);
       assert.equal(status, 409);
@@ -131,9 +131,7 @@ describe('databases and roles', () => {
         await query(uri, 'grant create on schema public to leaver');
         const { password = '' } = await engine.catalog(branchId, 'leaver');
         await query(uri.replace(/\/\/.*@/, `//leaver:${password}@`), 'create table public.left_behind ()');
-        const client = await connectTo(uri);
-        await client.query("begin; create table kept (); prepare transaction 'pending'");
-        await client.end();
+        await runStatements(uri, "begin; create table kept (); prepare transaction 'pending'");
         await query(uri, 'alter database app set role = app_owner');
         if ((engine.pgVersion ?? 0) >= 17) await query(uri, 'alter database app set transaction_timeout = 1');
         if (state === 'idle') await engine.suspend(compute.id);

@@ -1,9 +1,8 @@
 /** The service's statements run as superuser, so they must not use anything that the owner of a database created. */
 import assert from 'node:assert/strict';
-import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { findPooler } from '../../../../../src/service/postgres/server/programs.ts';
-import { connectTo, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { connectTo, query, runStatements } from '../clients.ts';
+import { useBranch } from '../useBranch.ts';
 
 const reason = findPooler() === undefined ? ' (skipped: needs PgBouncer 1.21)' : '';
 
@@ -26,17 +25,10 @@ const TRAP = `
   create operator trap.= (leftarg = name, rightarg = text, function = trap.compare)`;
 
 describe('superuser statements in a hostile database', () => {
-  let service: ControlPlane;
-  let compute: ComputeSpec;
-  let uri: string;
-  before(async () => {
-    service = await startControlPlane();
-    compute = await service.create({ poolerEnabled: reason === '' });
-    uri = await service.uri(compute);
-  });
+  const branch = useBranch({ poolerEnabled: reason === '' });
 
-  const inDatabase = (database: string) => uri.replace(/app$/, database);
-  const superusers = () => query(uri, 'select rolname::text from pg_roles where rolsuper');
+  const inDatabase = (database: string) => branch.uri.replace(/app$/, database);
+  const superusers = () => query(branch.uri, 'select rolname::text from pg_roles where rolsuper');
 
   it('run in a database where users can create nothing', async () => {
     for (const sql of [
@@ -66,18 +58,19 @@ describe('superuser statements in a hostile database', () => {
       "alter database app set session_preload_libraries = 'trap'",
       'grant set on parameter session_preload_libraries to app_owner',
     ])
-      await assert.rejects(query(uri, sql), { code: '42501' }, sql);
+      await assert.rejects(query(branch.uri, sql), { code: '42501' }, sql);
   });
 
   it('use no operator of the database when a role that owns objects in it is deleted', async () => {
-    const { engine } = service;
+    const { engine } = branch.service;
     await engine.changeCatalog('br-main', { kind: 'createRole', name: 'leaver', canLogin: true });
-    await query(uri, 'create database hostile');
-    const owner = await connectTo(inDatabase('hostile'));
-    await owner.query(TRAP);
-    await owner.query('grant create on schema public to leaver');
-    await owner.query('alter database hostile set search_path = trap, pg_catalog');
-    await owner.end();
+    await query(branch.uri, 'create database hostile');
+    await runStatements(
+      inDatabase('hostile'),
+      TRAP,
+      'grant create on schema public to leaver',
+      'alter database hostile set search_path = trap, pg_catalog',
+    );
     const { password } = await engine.catalog('br-main', 'leaver');
     const leaver = inDatabase('hostile').replace(/\/\/.*@/, `//leaver:${password}@`);
     await query(leaver, 'create table public.left_behind (word text)');
@@ -87,17 +80,18 @@ describe('superuser statements in a hostile database', () => {
   });
 
   it('use no operator, setting or view of the database when its schema is read', async () => {
-    await query(uri, 'create database described');
-    const owner = await connectTo(inDatabase('described'));
-    await owner.query(TRAP);
-    await owner.query(`create table t (a text check (a operator(trap.=) 'x'));
-      create view v as select a from t where a operator(trap.=) 'x'`);
-    await owner.query('alter database described set search_path = trap, pg_catalog');
-    await owner.query('alter database described set default_transaction_read_only = on');
-    await owner.end();
-    const { sql = '' } = await service.engine.schema('br-main', 'described', 'sql');
+    await query(branch.uri, 'create database described');
+    await runStatements(
+      inDatabase('described'),
+      TRAP,
+      `create table t (a text check (a operator(trap.=) 'x'));
+      create view v as select a from t where a operator(trap.=) 'x'`,
+      'alter database described set search_path = trap, pg_catalog',
+      'alter database described set default_transaction_read_only = on',
+    );
+    const { sql = '' } = await branch.service.engine.schema('br-main', 'described', 'sql');
     assert.match(sql, /CREATE VIEW public\.v AS/);
-    const { json } = await service.engine.schema('br-main', 'described', 'json');
+    const { json } = await branch.service.engine.schema('br-main', 'described', 'json');
     assert.deepEqual(
       json?.tables.map(({ name }) => name),
       ['t'],
@@ -106,7 +100,7 @@ describe('superuser statements in a hostile database', () => {
   });
 
   it('give no object to the superuser when a role is deleted', async () => {
-    const { engine } = service;
+    const { engine } = branch.service;
     const role = { kind: 'createRole', name: 'climber', canLogin: true } as const;
     const { password } = await engine.changeCatalog('br-main', role);
     const climber = await connectTo(inDatabase('postgres').replace(/\/\/.*@/, `//climber:${password}@`));
@@ -121,14 +115,15 @@ describe('superuser statements in a hostile database', () => {
 
   it(`use no operator of the database when a pooled client logs in${reason}`, async function () {
     if (reason !== '') return this.skip();
-    const owner = await connectTo(uri);
-    await owner.query(TRAP);
-    await owner.query('alter database app set search_path = trap, pg_catalog');
-    await owner.query('alter database app set role = app_owner');
-    await owner.end();
+    await runStatements(
+      branch.uri,
+      TRAP,
+      'alter database app set search_path = trap, pg_catalog',
+      'alter database app set role = app_owner',
+    );
     // The setting applies to new connections: the one PgBouncer looks passwords up with is closed.
-    await service.engine.suspend(compute.id);
-    assert.deepEqual(await query(await service.uri(compute, true), 'select 1'), [1]);
+    await branch.service.engine.suspend(branch.compute.id);
+    assert.deepEqual(await query(await branch.service.uri(branch.compute, true), 'select 1'), [1]);
     assert.deepEqual(await superusers(), ['postgres']);
   });
 });

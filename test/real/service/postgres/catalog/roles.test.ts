@@ -26,10 +26,7 @@ describe('roles of a branch', () => {
     service = await startLocalService({ dataDir });
     await api.suspend();
   });
-  after(async () => {
-    assert.doesNotMatch(service.stderr(), /Unexpected/);
-    await service.stop();
-  });
+  after(() => assert.doesNotMatch(service.stderr(), /Unexpected/));
 
   const roleIn = (body: Readonly<Record<string, unknown>>) => body['role'] as Record<string, unknown>;
   const create = async (name: string) => {

@@ -10,19 +10,12 @@ import { pgDumpModule } from '../../../../../src/service/postgres/server/program
 import { runPgDumpModule } from '../../../../../src/service/postgres/catalog/pgDumpModule.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { startLocalService, type LocalService } from '../../../../helpers/localService.ts';
-import { connectTo, installedPostgres } from '../clients.ts';
+import { connectTo, installedPostgres, runStatements } from '../clients.ts';
 import { until } from '../../../../workbench/until.ts';
 import { branchApi, BRANCH, emptyBranches, encoded, WITHOUT_COMPUTE } from './branchApi.ts';
 import { SCHEMAS } from './schemas.ts';
 
 const schemas = Object.entries(SCHEMAS).slice(0, roundsOf(3, Infinity));
-
-/** Several statements. */
-async function execute(uri: string, sql: string): Promise<void> {
-  const client = await connectTo(uri);
-  await client.query(sql);
-  await client.end();
-}
 
 const schemasOf = (service: () => LocalService, branch?: string) => {
   const api = branchApi(service, branch);
@@ -41,7 +34,7 @@ const schemasOf = (service: () => LocalService, branch?: string) => {
       // A compute that has just been woken rejects changes until its operation ends.
       await api.state();
       assert.equal((await api.createDatabase(database)).status, 201);
-      await execute(await api.uri('app_owner', database), sql);
+      await runStatements(await api.uri('app_owner', database), sql);
     },
   };
 };
@@ -53,18 +46,15 @@ describe('the schema of a branch', () => {
   before(async () => {
     service = await startLocalService({ args: emptyBranches() });
   });
-  after(async () => {
-    assert.doesNotMatch(service.stderr(), /Unexpected/);
-    await service.stop();
-  });
+  after(() => assert.doesNotMatch(service.stderr(), /Unexpected/));
 
   // This runs in the full run only, because Postgres’s own clock counts the ten seconds.
   it('fails after ten seconds if a client keeps a table locked, as does the deletion of the owner', async function () {
     if (roundsOf(0, 1) === 0) return this.skip();
     await main.state();
     assert.equal((await main.createRole('leaver')).status, 201);
-    await execute(await main.uri(), 'grant create on schema public to leaver');
-    await execute(await main.uri('leaver'), 'create table kept (); grant all on kept to app_owner');
+    await runStatements(await main.uri(), 'grant create on schema public to leaver');
+    await runStatements(await main.uri('leaver'), 'create table kept (); grant all on kept to app_owner');
     const client = await connectTo(await main.uri());
     await client.query('begin; lock table kept');
     const replies = await Promise.all([main.get('app'), main.remove('/roles/leaver')]);
@@ -78,7 +68,7 @@ describe('the schema of a branch', () => {
     await client.end();
     assert.equal((await main.remove('/roles/leaver')).status, 200);
     assert.equal((await main.get('app')).status, 200);
-    await execute(await main.uri(), 'drop table kept');
+    await runStatements(await main.uri(), 'drop table kept');
   });
 
   it('is the text of pg_dump, without starting a compute', async () => {
@@ -145,7 +135,7 @@ describe('the schema of a branch', () => {
     const { id } = created.body['branch'] as { readonly id: string };
     const child = schemasOf(() => service, id);
     await until('the branch exists', async () => (await child.askForUri('app_owner', 'app')).status === 200);
-    await execute(await child.uri(), 'create table added (id int)');
+    await runStatements(await child.uri(), 'create table added (id int)');
     const { status, body, text } = await child.compare();
     assert.equal(status, 200, text);
     assert.match(
@@ -177,7 +167,7 @@ describe('the schema of a branch', () => {
 
   it('reports what pg_dump says when it fails', async () => {
     await main.create('closed', 'create table t ()');
-    await execute(await main.uri(), 'alter database closed allow_connections false');
+    await runStatements(await main.uri(), 'alter database closed allow_connections false');
     const { status, text } = await main.get('closed');
     assert.equal(status, 409, text);
     assert.match(text, /database \\"closed\\" is not currently accepting connections"/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { branchCalls } from '../../../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../../../helpers/localService.ts';
 import { PROJECT } from '../../controlPlane/sampleProject.ts';
-import { connectTo, query } from '../clients.ts';
+import { query, runStatements } from '../clients.ts';
 
 /** Rows wherever a schema can have them, and a trigger that would run with the rights of who empties its table. */
 const PARENT = `
@@ -39,12 +39,9 @@ describe('A branch of the schema only', () => {
 
   it('has roles and schema, but no rows, values or large objects, and runs no trigger', async () => {
     const api = branchCalls(service);
-    const create = async (branch: object) =>
-      api.change('POST', `/${PROJECT}/branches`, { branch, endpoints: [{ type: 'read_write' }] });
+    const create = async (branch: object) => api.createBranch(PROJECT, branch);
     const parent = await create({ name: 'full' });
-    const client = await connectTo(api.uri(parent));
-    await client.query(PARENT);
-    await client.end();
+    await runStatements(api.uri(parent), PARENT);
 
     const created = await create({
       name: 'schema',
@@ -64,8 +61,7 @@ describe('A branch of the schema only', () => {
 
   describe('of a branch with more databases', () => {
     const api = () => branchCalls(service);
-    const create = async (branch: object) =>
-      api().change('POST', `/${PROJECT}/branches`, { branch, endpoints: [{ type: 'read_write' }] });
+    const create = async (branch: object) => api().createBranch(PROJECT, branch);
     let parent: Awaited<ReturnType<typeof create>>;
     let uri: string;
     beforeEach(async () => {

@@ -7,8 +7,10 @@ import {
   packagedExtensionsFolder,
 } from '../../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { readText } from '../../../../helpers/projectFiles.ts';
+import { runStatements } from '../clients.ts';
 import { useOwner } from './useOwner.ts';
 import { usualPostgres } from '../usualPostgres.ts';
+import { quoteText } from '../../../../../src/base/sql/quote.ts';
 
 const NAMES = Object.keys(PACKAGED_OWNER_EXTENSIONS);
 const SECRET = 'a secret of the machine';
@@ -96,7 +98,7 @@ describe('the extensions that owners create, attacked by an owner', () => {
     writeFileSync(secret, SECRET);
     const other = await owner.service.create({ branchId: 'br-other' });
     const client = await owner.service.uri(other);
-    await owner.run(client, `create table rows_of_others as select '${ROW_OF_OTHERS}' as word`);
+    await runStatements(client, `create table rows_of_others as select '${ROW_OF_OTHERS}' as word`);
     otherPort = other.address.port;
     await owner.query("insert into things values (1, 'x')");
   });
@@ -165,15 +167,13 @@ describe('the extensions that owners create, attacked by an owner', () => {
     });
 });
 
-const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
 function argumentOf(type: string, text: string): string {
   switch (type) {
     case 'text':
     case 'character varying':
     case 'dblink_connection':
     case 'dblink_sql':
-      return `${quote(text)}::${type}`;
+      return `${quoteText(text)}::${type}`;
     case 'regclass':
     case 'oid':
       return `'pg_authid'::regclass::${type}`;
@@ -183,7 +183,7 @@ function argumentOf(type: string, text: string): string {
     case 'bigint':
       return `0::${type}`;
     case 'text[]':
-      return `array[${quote(text)}]`;
+      return `array[${quoteText(text)}]`;
     default:
       return `null::${type}`;
   }

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { storageOf } from '../../../../helpers/branchCalls.ts';
-import { query } from '../clients.ts';
+import { query, runStatements } from '../clients.ts';
 import { useOwner } from './useOwner.ts';
 
 describe('extensions that reach other servers', () => {
   const owner = useOwner();
-  const { values, rejects, create, run } = owner;
+  const { values, rejects, create } = owner;
 
   it('reach no file and no socket of the machine', async function () {
     if (process.platform === 'win32') return this.skip(); // It has no folder of sockets.
@@ -144,13 +144,13 @@ describe('extensions that reach other servers', () => {
       name: 'leaver',
       canLogin: true,
     });
-    await run(
+    await runStatements(
       owner.uri,
       'grant create on database app to leaver; create schema of_leaver; grant all on schema of_leaver to leaver',
     );
     const leaver = owner.uri.replace(/\/\/.*@/, `//leaver:${password}@`);
-    await run(owner.uri, 'drop extension if exists postgres_fdw cascade');
-    await run(
+    await runStatements(owner.uri, 'drop extension if exists postgres_fdw cascade');
+    await runStatements(
       leaver,
       `create extension postgres_fdw schema of_leaver; create server s foreign data wrapper postgres_fdw;
         create user mapping for public server s options (user 'x', password 'y')`,
@@ -165,10 +165,10 @@ describe('extensions that reach other servers', () => {
   it('leave the rows of other servers alone when a copy of the schema is made', async () => {
     const rows = await owner.service.create({ branchId: 'br-rows' });
     const rowsUri = new URL(await owner.service.uri(rows));
-    await run(rowsUri.href, 'create table part (n int); insert into part values (7)');
+    await runStatements(rowsUri.href, 'create table part (n int); insert into part values (7)');
     const source = await owner.service.create({ branchId: 'br-source' });
     const sourceUri = await owner.service.uri(source);
-    await run(
+    await runStatements(
       sourceUri,
       `create extension postgres_fdw;
         create server s foreign data wrapper postgres_fdw options (host '127.0.0.1', port '${rows.address.port}', dbname 'app');

@@ -56,10 +56,7 @@ describe(`vector of another Postgres${why}`, () => {
   ] as const)
     it(`is in a branch with ${init}`, async () => {
       const branch = { name: init, ...(init === 'schema-only' && { init_source: init }) };
-      const created = await api.change('POST', `/${main.project.id}/branches`, {
-        branch,
-        endpoints: [{ type: 'read_write' }],
-      });
+      const created = await api.createBranch(main.project.id, branch);
       const copy = api.uri(created);
       assert.deepEqual(await query(copy, 'select count(*)::int from items'), [count]);
       const distance = "insert into items values (-1, '[1,2,3]') returning place <-> '[1,2,5]'";

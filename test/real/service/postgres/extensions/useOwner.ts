@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import type pg from 'pg';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { connectTo } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 /**
- * Starts a branch with the tables `things` and `others` before the tests of the surrounding `describe` and stops it after
- * them. Returns the session of its owner.
+ * Starts a branch with the tables `things` and `others` before the tests of the surrounding `describe`. Returns the session of its owner.
  */
 export function useOwner() {
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;
   let client: pg.Client;
-  let scratch: string;
+  const scratch = temporaryFolder();
   before(async () => {
-    scratch = await mkdtemp(path.join(os.tmpdir(), 'extensions-'));
     service = await startControlPlane();
     compute = await service.create();
     uri = await service.uri(compute);
@@ -26,11 +22,6 @@ export function useOwner() {
     await client.query(
       'create table things (n int primary key, word text, changed timestamp); create table others (n int)',
     );
-  });
-  after(async () => {
-    await client?.end();
-    await service?.close();
-    await rm(scratch, { recursive: true, force: true });
   });
 
   const query = async (sql: string, parameters?: readonly unknown[]) =>
@@ -62,15 +53,6 @@ export function useOwner() {
     );
     return rows;
   };
-  /** Several statements at another address. */
-  const run = async (at: string, sql: string) => {
-    const other = await connectTo(at);
-    try {
-      await other.query(sql);
-    } finally {
-      await other.end();
-    }
-  };
   return {
     get service() {
       return service;
@@ -82,9 +64,7 @@ export function useOwner() {
       return uri;
     },
     /** A folder of the machine. */
-    get scratch() {
-      return scratch;
-    },
+    scratch,
     /** After a change that ends the session. */
     async reconnect() {
       client = await connectTo(uri);
@@ -95,6 +75,5 @@ export function useOwner() {
     rejects,
     create,
     functionsOf,
-    run,
   };
 }

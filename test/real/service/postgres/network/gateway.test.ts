@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type pg from 'pg';
 import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
-import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { message } from '../../../../helpers/postgresConversation.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 import { gatewayTo } from './gatewayTo.ts';
+import { listen } from '../../../../helpers/listen.ts';
 
 const HOUR = 3_600_000;
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
@@ -16,7 +16,6 @@ const GSS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 48]);
 describe('gateway', () => {
   let service: ControlPlane;
   before(async () => (service = await startControlPlane()));
-  after(async () => service.close());
   // The tests share one branch, because creating one takes time.
   afterEach(async () => {
     for (const id of service.computes.keys()) await service.engine.remove(id);
@@ -75,15 +74,14 @@ describe('gateway', () => {
 
   it('loads what serves HTTP again if that has failed', async () => {
     const failures = [new Error('too many open files')];
-    const gateway = await gatewayTo(
+    const port = await gatewayTo(
       () => undefined,
       () => {
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
       },
     );
-    atEndOfTest(gateway.close);
-    const request = async () => fetch(`http://127.0.0.1:${gateway.port}/`).then(({ status }) => status);
+    const request = async () => fetch(`http://127.0.0.1:${port}/`).then(({ status }) => status);
     await assert.rejects(request(), TypeError);
     assert.equal(await request(), 404);
   });
@@ -170,10 +168,9 @@ describe('gateway', () => {
   });
 
   it('reports that a port is in use', async () => {
-    const { server, port } = await takePort();
+    const port = await listen(net.createServer());
     const address = { port, poolerPort: port };
     await assert.rejects(service.create({ address }), /Port \d+ .* another program uses it/);
-    server.close();
   });
 
   describe('while the clock changes', () => {
@@ -194,7 +191,7 @@ describe('gateway', () => {
     });
 
     it('stops waiting for a port that stays in use', async () => {
-      const { server, port } = await takePort();
+      const port = await listen(net.createServer());
       const target = {
         ensureRunning: async () => Promise.reject(new Error('no server')),
         running: () => undefined,
@@ -205,7 +202,6 @@ describe('gateway', () => {
       };
       setClockBy(-HOUR);
       await assert.rejects(Gateway.listen(port, target), /another program uses it/);
-      server.close();
     });
   });
 
@@ -234,13 +230,6 @@ describe('gateway', () => {
     await service.engine.remove(compute.id);
   });
 });
-
-async function takePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  return { server, port };
-}
 
 function cancelRequest(client: object): Buffer {
   assert.ok('processID' in client && 'secretKey' in client);

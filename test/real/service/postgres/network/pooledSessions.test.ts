@@ -13,7 +13,6 @@ describe('pooled connections without PgBouncer', () => {
     compute = await service.create({ poolerEnabled: true });
     uri = await service.uri(compute, true);
   });
-  after(async () => service?.close());
 
   it('wake the compute, and each client keeps its session', async () => {
     assert.equal(service.engine.pooledSessions, 'separate');
@@ -21,7 +20,6 @@ describe('pooled connections without PgBouncer', () => {
     assert.deepEqual(service.woken, [compute.id]);
     await client.query("set application_name = 'mine'");
     assert.equal((await client.query('show application_name')).rows[0]?.application_name, 'mine');
-    await client.end();
   });
 
   it('count as activity, together with direct connections', async () => {

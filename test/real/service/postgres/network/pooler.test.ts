@@ -28,7 +28,6 @@ describe(`pooled connections${reason}`, () => {
     compute = await service.create({ poolerEnabled: true });
     uri = await service.uri(compute, true);
   });
-  after(async () => service?.close());
 
   const direct = () => uri.replace(`:${compute.address.poolerPort}/`, `:${compute.address.port}/`);
 
@@ -70,7 +69,6 @@ describe(`pooled connections${reason}`, () => {
     service.woken.length = 0;
     assert.equal((await client.query('select 2 as two')).rows[0]?.two, 2);
     assert.deepEqual(service.woken, [compute.id]);
-    await client.end();
   });
 
   it('stay open while the compute is resized', async () => {

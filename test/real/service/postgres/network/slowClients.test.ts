@@ -39,30 +39,21 @@ const SLOW: Readonly<Record<string, readonly [start: string, next: string]>> = {
 
 describe('slow clients', () => {
   let port: number;
-  let close: () => Promise<void>;
   const clients = new Set<net.Socket>();
   /** Connections to the server, which the test answers later. */
   let unanswered: net.Socket[] | undefined;
   const answer = (socket: net.Socket) => {
     const reply = { columns: ['one'], rows: [['1']] };
-    void new Conversation(
-      socket,
-      () => reply,
-      { texts: [], limits: [] },
-      () => undefined,
-    );
+    void new Conversation(socket, () => reply);
   };
   beforeEach(async () => {
     unanswered = undefined;
-    ({ port, close } = await gatewayTo((socket) =>
-      unanswered === undefined ? answer(socket) : unanswered.push(socket),
-    ));
+    port = await gatewayTo((socket) => (unanswered === undefined ? answer(socket) : unanswered.push(socket)));
   });
   afterEach(async () => {
     mock.timers.reset();
     for (const client of clients) client.destroy();
     clients.clear();
-    await close();
   });
 
   const connect = async (bytes: string): Promise<net.Socket> => {

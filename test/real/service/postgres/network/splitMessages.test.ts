@@ -5,18 +5,17 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { duplexPair, type Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { readBackendKey, readFirstPacket } from '../../../../../src/service/postgres/network/protocol.ts';
 import { filterStartupPacket } from '../../../../../src/service/postgres/network/startupPacket.ts';
 import {
   readClientLogin,
   connectAfterLogin,
 } from '../../../../../src/service/postgres/serverlessDriver/relayLogin.ts';
-import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { Conversation, int32, message } from '../../../../helpers/postgresConversation.ts';
 import { connectTo, eventually } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { useBranch } from '../useBranch.ts';
 import { gatewayTo } from './gatewayTo.ts';
+import { listen } from '../../../../helpers/listen.ts';
 
 const packet = (code: number, body: Buffer | string = ''): Buffer =>
   Buffer.concat([int32(8 + Buffer.byteLength(body)), int32(code), Buffer.from(body)]);
@@ -67,18 +66,16 @@ describe('readBackendKey', () => {
 
 describe('a gateway', () => {
   let port: number;
-  let close: () => Promise<void>;
   const received: string[] = [];
   before(async () => {
     // Answers what it gets, and closes.
-    ({ port, close } = await gatewayTo((socket) => {
+    port = await gatewayTo((socket) => {
       socket.once('data', (chunk) => {
         received.push(chunk.toString('hex'));
         socket.end('x');
       });
-    }));
+    });
   });
-  after(async () => close());
 
   /** Sends each part only after the gateway's side has got the former ones. @returns the gateway's answer */
   async function send(parts: readonly Buffer[]): Promise<string> {
@@ -130,19 +127,11 @@ describe('a gateway', () => {
 
 describe('messages that arrive in parts', function () {
   this.timeout(600_000);
-  let service: ControlPlane;
-  let compute: ComputeSpec;
-  let uri: string;
-  before(async () => {
-    service = await startControlPlane({ withoutPgBouncer: true });
-    compute = await service.create();
-    uri = await service.uri(compute);
-  });
-  after(async () => service?.close());
+  const branch = useBranch({}, { withoutPgBouncer: true });
 
   describe('of a login on a WebSocket', () => {
     /** Sends the parts, each in its own turn of the event loop. @returns all that the client receives */
-    async function logIn(parts: readonly Buffer[], port = compute.address.port): Promise<string> {
+    async function logIn(parts: readonly Buffer[], port = branch.compute.address.port): Promise<string> {
       const [client, relay] = duplexPair();
       limitReads(relay);
       let received = '';
@@ -158,28 +147,18 @@ describe('messages that arrive in parts', function () {
       return received;
     }
     const wanted = () => {
-      const { username, password, pathname } = new URL(uri);
+      const { username, password, pathname } = new URL(branch.uri);
       const [startup, login] = [startupOf(username, pathname.slice(1)), message('p', `${password}\0`)];
       return Buffer.concat([startup, login, message('Q', 'select 5 as five\0')]);
     };
 
     it('are complete wherever they are split', async () => {
       // Without a password, which would take most of the time.
-      const notes = { texts: [], limits: [] };
-      const server = net.createServer(
-        (socket) =>
-          new Conversation(
-            socket,
-            () => undefined,
-            notes,
-            () => {},
-          ),
-      );
-      atEndOfTest(() => server.close());
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const { port } = server.address() as net.AddressInfo;
+      const texts: string[] = [];
+      const server = net.createServer((socket) => new Conversation(socket, () => undefined, { texts }));
+      const port = await listen(server);
       for (const parts of splits(wanted())) assert.match(await logIn(parts, port), /SELECT 1/);
-      assert.deepEqual(new Set(notes.texts), new Set(['select 5 as five']));
+      assert.deepEqual(new Set(texts), new Set(['select 5 as five']));
     });
 
     it('are complete one byte at a time, after a request for TLS', async () => {
@@ -208,15 +187,17 @@ describe('messages that arrive in parts', function () {
     ['with TLS', { ssl: { rejectUnauthorized: false } }],
   ] as const)
     it(`log in a client ${name}, one byte at a time both ways`, async () => {
-      const port = await byteByByte(compute.address.port);
-      const client = await connectTo(uri.replace(String(compute.address.port), String(port)), options);
+      const port = await byteByByte(branch.compute.address.port);
+      const client = await connectTo(
+        branch.uri.replace(String(branch.compute.address.port), String(port)),
+        options,
+      );
       assert.deepEqual((await client.query('select $1::int + 1 as two', [1])).rows, [{ two: 2 }]);
-      await client.end();
     });
 
   it('are a whole POST /sql, one byte at a time', async () => {
-    const port = await byteByByte(compute.address.port);
-    const headers = { 'neon-connection-string': uri };
+    const port = await byteByByte(branch.compute.address.port);
+    const headers = { 'neon-connection-string': branch.uri };
     const body = JSON.stringify({ query: "select 'ä' as a" });
     const reply = await fetch(`http://127.0.0.1:${port}/sql`, { method: 'POST', headers, body });
     assert.match(await reply.text(), /"rows":\[\{"a":"ä"\}\]/);
@@ -252,8 +233,5 @@ async function byteByByte(to: number): Promise<number> {
     ] as const)
       pass(one, other).catch(() => other.destroy());
   });
-  atEndOfTest(() => server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  return port;
+  return listen(server);
 }

@@ -4,25 +4,16 @@ import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 import postgres from 'postgres';
-import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { int32 } from '../../../../helpers/postgresConversation.ts';
 import { connectTo, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { useBranch } from '../useBranch.ts';
 
 const SSL_REQUEST = Buffer.concat([int32(8), int32(80877103)]);
 
 describe('start-up parameters', () => {
-  let service: ControlPlane;
-  let compute: ComputeSpec;
-  let uri: string;
-  before(async () => {
-    service = await startControlPlane({ withoutPgBouncer: true });
-    compute = await service.create();
-    uri = await service.uri(compute);
-    // A start of Postgres may take longer than drivers wait for a connection.
-    await query(uri, 'select 1');
-  });
-  after(async () => service?.close());
+  const branch = useBranch({}, { withoutPgBouncer: true });
+  // A start of Postgres may take longer than drivers wait for a connection.
+  before(() => query(branch.uri, 'select 1'));
 
   for (const parameters of [
     'sslmode=require&channel_binding=require',
@@ -31,7 +22,7 @@ describe('start-up parameters', () => {
     'sslmode=require&options=endpoint%3Dep-cool-1',
   ])
     it(`let postgres.js connect with ${parameters}`, async () => {
-      const sql = postgres(`${uri}?${parameters}`, { max: 1 });
+      const sql = postgres(`${branch.uri}?${parameters}`, { max: 1 });
       const [row] = await sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
       assert.equal(row?.['ssl'], parameters.includes('require'));
       await sql.end();
@@ -40,7 +31,7 @@ describe('start-up parameters', () => {
   it('take settings from options only, over TLS and without', async () => {
     for (const ssl of [false, { rejectUnauthorized: false }]) {
       const options = '-c work_mem=7MB project=p -c statement_timeout=1234 neon_endpoint_type:read_only';
-      const client = await connectTo(uri, { ssl, options, lock_timeout: 9, application_name: 'mine' });
+      const client = await connectTo(branch.uri, { ssl, options, lock_timeout: 9, application_name: 'mine' });
       const names = ['work_mem', 'statement_timeout', 'lock_timeout', 'application_name'];
       const { rows } = await client.query(
         "select string_agg(current_setting(name), ' ' order by at) as all from unnest($1::text[]) with ordinality as n (name, at)",
@@ -53,10 +44,10 @@ describe('start-up parameters', () => {
 
   it('may name the compute in a request of the serverless driver', async () => {
     const headers = {
-      'neon-connection-string': `${uri}?options=endpoint%3Dep-cool-1&channel_binding=require`,
+      'neon-connection-string': `${branch.uri}?options=endpoint%3Dep-cool-1&channel_binding=require`,
     };
     const body = JSON.stringify({ query: 'select 1 as one' });
-    const reply = await fetch(`http://127.0.0.1:${compute.address.port}/sql`, {
+    const reply = await fetch(`http://127.0.0.1:${branch.compute.address.port}/sql`, {
       method: 'POST',
       headers,
       body,
@@ -66,7 +57,7 @@ describe('start-up parameters', () => {
 
   it('are an error if they are malformed, or ask for another moment', async () => {
     const start = async (body: string, isSecure: boolean) => {
-      const raw = net.connect(compute.address.port, '127.0.0.1');
+      const raw = net.connect(branch.compute.address.port, '127.0.0.1');
       let socket: net.Socket = raw;
       if (isSecure) {
         raw.write(SSL_REQUEST);
@@ -89,8 +80,8 @@ describe('start-up parameters', () => {
   });
 
   it('do not open the replication protocol, another database or role', async () => {
-    const strange = uri.replace('/app_owner:', '/postgres:');
+    const strange = branch.uri.replace('/app_owner:', '/postgres:');
     await assert.rejects(query(strange, 'select 1'), { code: '28P01' });
-    await assert.rejects(connectTo(uri, { replication: 'true' } as object), { code: /28000|42501/ });
+    await assert.rejects(connectTo(branch.uri, { replication: 'true' } as object), { code: /28000|42501/ });
   });
 });

@@ -4,28 +4,20 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../../helpers/seed.ts';
 import { eventually, query } from '../clients.ts';
-import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { useBranch } from '../useBranch.ts';
 
 describe("strangers at a compute's address", () => {
-  let service: ControlPlane;
-  let compute: ComputeSpec;
-  before(async () => {
-    service = await startControlPlane({ withoutPgBouncer: true });
-    compute = await service.create();
-  });
-  after(async () => service?.close());
+  const branch = useBranch({}, { withoutPgBouncer: true });
 
-  const idle = async () => eventually(() => (service.open.get(compute.id) ?? 0) === 0);
+  const idle = async () => eventually(() => (branch.service.open.get(branch.compute.id) ?? 0) === 0);
 
   it(`survives random first packets and requests without a leak, and gives none access (seed ${RANDOM_SEED})`, async () => {
-    const uri = await service.uri(compute);
     const send = async (bytes: Buffer, refusal?: RegExp) => {
-      const socket = net.connect(compute.address.port, '127.0.0.1').on('error', () => {});
+      const socket = net.connect(branch.compute.address.port, '127.0.0.1').on('error', () => {});
       let answer = '';
       socket.on('data', (chunk) => {
         answer += chunk.toString('latin1');
@@ -49,7 +41,7 @@ describe("strangers at a compute's address", () => {
     const guess = () => randomBytes(8).toString('hex');
     const withGuess = () => {
       const end = `content-length: 20\r\n\r\n{"query":"select 1"}`;
-      return join(post, uri.replace(/:[^:@/]*@/, `:${guess()}@`), `\r\n${end}`);
+      return join(post, branch.uri.replace(/:[^:@/]*@/, `:${guess()}@`), `\r\n${end}`);
     };
     const onSocket = () => {
       const startup = join('\0\0\0\x25\0\x03\0\0user\0app_owner\0database\0app\0\0');
@@ -58,7 +50,8 @@ describe("strangers at a compute's address", () => {
     };
     const requests: readonly (() => Promise<void>)[] = [
       async () => send(join(post, noise(60), '\r\n\r\n')),
-      async () => send(join(post, uri, `\r\ncontent-length: ${below(60)}\r\n\r\n{"query":`, noise(60))),
+      async () =>
+        send(join(post, branch.uri, `\r\ncontent-length: ${below(60)}\r\n\r\n{"query":`, noise(60))),
       async () => send(join(upgrade, noise(60), '\r\n\r\n')),
       async () => send(join(upgraded, noise(200))),
     ];
@@ -74,7 +67,7 @@ describe("strangers at a compute's address", () => {
       await rounds(roundsOf(500, 10_000) * share, async () => request());
       await idle();
       // One at a time, because a query's own connections count too.
-      assert.deepEqual(await query(uri, 'select 1'), [1]);
+      assert.deepEqual(await query(branch.uri, 'select 1'), [1]);
       await idle();
     };
     await all(0.2);

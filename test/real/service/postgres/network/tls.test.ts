@@ -67,14 +67,12 @@ describe('TLS of a compute', () => {
   it('leaves the connection of other clients unencrypted', async () => {
     const client = await connectTo(uri);
     assert.equal(await isEncrypted(client), false);
-    await client.end();
   });
 
   it('wakes an idle compute, encrypts the connection, and proves the identity of the service', async () => {
     await service.engine.suspend(compute.id);
     const client = await connectTo(uri, verified());
     assert.equal(await isEncrypted(client), true);
-    await client.end();
   });
 
   it('offers SCRAM with channel binding, and only with TLS', async () => {
@@ -119,7 +117,7 @@ describe('TLS of a compute', () => {
       key: readFileSync(other.keyFile),
     });
     const reached: string[] = [];
-    const { port, close } = await gatewayTo((socket) =>
+    const port = await gatewayTo((socket) =>
       socket.once('data', () => {
         socket.write('S');
         const secured = new tls.TLSSocket(socket, { isServer: true, secureContext });
@@ -134,7 +132,6 @@ describe('TLS of a compute', () => {
       },
     );
     assert.deepEqual(reached, []);
-    await close();
   }
 
   it('does not vouch for a server with another certificate', rejectsOtherCertificate);
@@ -154,7 +151,6 @@ describe('TLS of a compute', () => {
     if (findProgram('pgbouncer') === undefined) return this.skip();
     const client = await connectTo(await service.uri(compute, true), verified());
     assert.deepEqual((await client.query('select 1 as one')).rows, [{ one: 1 }]);
-    await client.end();
   });
 
   it('starts a compute although another program has taken the port of its server', async () => {

@@ -24,9 +24,9 @@ describe(`Consumers of changes (seed ${RANDOM_SEED})`, () => {
   );
 
   /** Makes transactions, and suspends or restarts the compute in between, while a client is in one. */
-  async function makeChanges(rounds = ROUNDS): Promise<void> {
-    const change = randomTransactions(RANDOM_SEED + rounds);
-    for (let round = 0; round < rounds; round += 1) {
+  async function makeChanges(): Promise<void> {
+    const change = randomTransactions(RANDOM_SEED + ROUNDS);
+    for (let round = 0; round < ROUNDS; round += 1) {
       const client = await connectTo(branch.uri);
       for (let count = 0; count < 25; count += 1) await change(client);
       await client.query('begin');

@@ -22,8 +22,7 @@ describe('A project with logical replication', () => {
 
   it('has it from the start, and so do its new branches', async () => {
     const main = await api.change('POST', '', { project: { name: 'shop', settings } });
-    const endpoints = [{ type: 'read_write' }];
-    const child = await api.change('POST', `/${main.project.id}/branches`, { endpoints });
+    const child = await api.createBranch(main.project.id);
     for (const each of [main, child]) {
       assert.equal(await levelOf(each), 'logical');
       await useSlot(each);

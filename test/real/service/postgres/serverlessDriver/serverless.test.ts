@@ -49,7 +49,6 @@ describe('the serverless driver', () => {
     };
     runInNewContext(formatConnection('serverless', parts), { neon, neonConfig });
   });
-  after(async () => service?.close());
 
   const wrong = (uri: string) => uri.replace(/:[^:@/]*@/, ':wrong@');
   const post = async (headers: Record<string, string>, body: string | Buffer, method = 'POST') => {

@@ -4,10 +4,8 @@ import path from 'node:path';
 import { branchCalls, storageOf } from '../../../../helpers/branchCalls.ts';
 import { connectionUri } from '../../../../helpers/connectionUri.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../../helpers/localService.ts';
-import { FREE, PROJECT, TAKEN } from '../../controlPlane/sampleProject.ts';
+import { CHECKOUT, FREE, MAIN, PROJECT } from '../../controlPlane/sampleProject.ts';
 import { query } from '../clients.ts';
-
-const REWRITE = 'br-sweet-breeze-497520';
 
 const TABLES = `select string_agg(tablename, ' ' order by tablename) from pg_tables where schemaname = 'public'`;
 const COUNTS = `select (select count(*)::int from customers), (select count(*)::int from products),
@@ -30,7 +28,7 @@ describe('The sample account', () => {
   });
 
   it('has tables and rows of the branch’s role, which survive a restart', async () => {
-    const uri = await uriOf(TAKEN);
+    const uri = await uriOf(MAIN);
     assert.deepEqual(await query(uri, TABLES), ['customers order_items orders products']);
     assert.deepEqual(await query(uri, OWNERS), ['app_owner']);
     const counts = await query(uri, COUNTS);
@@ -42,11 +40,11 @@ describe('The sample account', () => {
     await service.stop();
 
     service = await startLocalService({ dataDir });
-    assert.deepEqual(await query(await uriOf(TAKEN), COUNTS), [41, 12, 90, 158]);
+    assert.deepEqual(await query(await uriOf(MAIN), COUNTS), [41, 12, 90, 158]);
   });
 
   it('has a branch that differs in schema and rows', async () => {
-    const [main, rewrite] = [await uriOf(TAKEN), await uriOf(REWRITE)];
+    const [main, rewrite] = [await uriOf(MAIN), await uriOf(CHECKOUT)];
     assert.deepEqual(await query(rewrite, TABLES), ['customers order_items orders payments products']);
     assert.deepEqual(await query(main, INDEXES), ['orders_customer_id_idx orders_ordered_at_idx']);
     assert.deepEqual(await query(rewrite, INDEXES), ['orders_customer_id_idx']);
@@ -71,11 +69,11 @@ describe('The sample account', () => {
 
   it('has history from its first byte, which leads back to how each branch was created', async () => {
     const api = branchCalls(service);
-    const uri = await uriOf(TAKEN);
+    const uri = await uriOf(MAIN);
     await query(uri, 'delete from order_items');
     const changes = await api.send<{ schema_changes: object[] }>(
       'GET',
-      `/${PROJECT}/branches/${TAKEN}/changes?schema=true`,
+      `/${PROJECT}/branches/${MAIN}/changes?schema=true`,
     );
     assert.deepEqual(
       changes.schema_changes.map((each) => ({ ...each, before: '', lsn: '' })),
@@ -99,21 +97,20 @@ describe('The sample account', () => {
     const createdAt = (id: string) => branches.find((branch) => branch.id === id)?.created_at;
     // The second one has no data yet.
     const rows = [
-      [TAKEN, 158],
-      [REWRITE, 155],
+      [MAIN, 158],
+      [CHECKOUT, 155],
     ] as const;
     for (const [parent_id, expected] of rows) {
       const branch = { parent_id, parent_timestamp: createdAt(parent_id) };
-      const endpoints = [{ type: 'read_write' }];
-      const created = await api.change('POST', `/${PROJECT}/branches`, { branch, endpoints });
+      const created = await api.createBranch(PROJECT, branch);
       const [items] = await query(api.uri(created), 'select count(*)::int from order_items');
       assert.equal(items, expected, parent_id);
     }
-    const before = new Date(Date.parse(createdAt(TAKEN) ?? '') - 1000).toISOString();
+    const before = new Date(Date.parse(createdAt(MAIN) ?? '') - 1000).toISOString();
     await api.send(
       'POST',
       `/${PROJECT}/branches`,
-      { branch: { parent_id: TAKEN, parent_timestamp: before } },
+      { branch: { parent_id: MAIN, parent_timestamp: before } },
       422,
     );
   });
@@ -123,12 +120,7 @@ describe('The sample account', () => {
     const first = await startLocalService({ dataDir: folder });
     const storage = storageOf(first);
     const api = branchCalls(first);
-    await query(
-      api.uri(
-        await api.change('POST', `/${PROJECT}/branches`, { branch: {}, endpoints: [{ type: 'read_write' }] }),
-      ),
-      'select 1',
-    );
+    await query(api.uri(await api.createBranch(PROJECT)), 'select 1');
     assert(!readdirSync(path.join(storage, 'branches')).includes(FREE));
     await first.stop();
     rmSync(path.join(storage, 'sample.json'));

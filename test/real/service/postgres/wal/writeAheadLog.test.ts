@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
-import { connectTo, query } from '../clients.ts';
+import { query, runStatements } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 /** A record can be on two files. */
@@ -47,11 +47,11 @@ describe('The write-ahead log', () => {
   });
 
   it('of a suspended branch has only what a new server needs, also in its copies', async () => {
-    const client = await connectTo(await service.uri(parent));
-    await client.query(`create table filler as
-      select repeat(md5(g::text), 20) from generate_series(1, 300000) g; truncate filler;
-      create table item as select 1 as id`);
-    await client.end();
+    await runStatements(
+      await service.uri(parent),
+      `create table filler as select repeat(md5(g::text), 20) from generate_series(1, 300000) g; truncate filler;
+      create table item as select 1 as id`,
+    );
     await service.engine.suspend(parent.id);
     assert(walFiles(parent.branchId).length <= MOST, String(walFiles(parent.branchId)));
     for (const [id, parentId] of [

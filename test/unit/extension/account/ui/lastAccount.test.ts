@@ -36,7 +36,5 @@ describe('rememberAccount', () => {
     assert.deepEqual(fired, written);
 
     listening.dispose();
-    store.dispose();
-    await service.close();
   });
 });

@@ -41,10 +41,8 @@ describe('Branches of agents, with their folder', () => {
     return { branch: branches.at(-1), endpoints, operations };
   };
 
-  const call = <N extends ToolName>(name: N, input: ToolInput<N>, { signal } = new AbortController()) => {
-    const caller = { agent: 'claude', folder, signal };
-    return callTool(toolDependencies(model), name, input, caller) as Promise<ToolOutput<N>>;
-  };
+  const call = <N extends ToolName>(name: N, input: ToolInput<N>, { signal } = new AbortController()) =>
+    callTool(toolDependencies(model), name, input, { folder, signal }) as Promise<ToolOutput<N>>;
   const ids = { projectId: 'shop', branchId: 'br-new' };
   /** Ends the call's wait before the operation of its change has ended. */
   const callInTime = async <N extends 'resetBranch' | 'deleteBranch'>(name: N, input: ToolInput<N>) => {

@@ -22,8 +22,7 @@ describe('Tools that read branches', () => {
   };
 
   const call = <N extends ToolName>(name: N, input: ToolInput<N>) => {
-    const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
-    return callTool(toolDependencies(model), name, input, caller) as Promise<ToolOutput<N>>;
+    return callTool(toolDependencies(model), name, input) as Promise<ToolOutput<N>>;
   };
 
   beforeEach(async () => {

@@ -57,9 +57,8 @@ describe('Tools for branches', () => {
     return { branch: branches.at(-1), operations };
   };
 
-  const caller = () => ({ agent: 'claude', folder, signal: new AbortController().signal });
   const call = <N extends ToolName>(name: N, input: ToolInput<N>, by: object = {}) =>
-    callTool(toolDependencies(model), name, input, { ...caller(), ...by }) as Promise<ToolOutput<N>>;
+    callTool(toolDependencies(model), name, input, { folder, ...by }) as Promise<ToolOutput<N>>;
   const remember = (branchId: string) =>
     model.agentBranches.add({
       account: accountId(model.account),

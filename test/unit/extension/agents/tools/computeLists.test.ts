@@ -26,8 +26,7 @@ describe('listComputes', () => {
     const model = await connectScripted((call) =>
       call === 'GET /projects' ? { projects } : { endpoints: computes },
     );
-    const caller = { agent: 'Test', folder: undefined, signal: new AbortController().signal };
-    list = (input) => callTool(toolDependencies(model), 'listComputes', input, caller) as Promise<Listed>;
+    list = (input) => callTool(toolDependencies(model), 'listComputes', input) as Promise<Listed>;
   });
 
   it('returns a limited number of projects and computes, and how many were left out', async () => {

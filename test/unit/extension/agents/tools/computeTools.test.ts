@@ -52,17 +52,9 @@ describe('Tools for language models', () => {
       },
     };
   });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
 
-  const caller = {
-    agent: 'Test',
-    folder: undefined,
-    signal: new AbortController().signal,
-  };
-  const invoke = <T>(name: string, input: unknown) => callTool(deps, name, input, caller) as Promise<T>;
+  const invoke = <T>(name: string, input: unknown, agent = 'Test') =>
+    callTool(deps, name, input, { agent }) as Promise<T>;
   const target = { projectId: 'shop', computeId: 'ep-main' };
 
   it('ask the user before a change, and say what it does', async () => {
@@ -121,10 +113,7 @@ describe('Tools for language models', () => {
     agentBranches.add({ ...branch, ...times, agent: 'Test', name: 'agent/test' });
     await invoke('restartCompute', target);
     assert.deepEqual(questions, []);
-    await assert.rejects(
-      callTool(deps, 'restartCompute', target, { ...caller, agent: 'Other' }),
-      /not approve/,
-    );
+    await assert.rejects(invoke('restartCompute', target, 'Other'), /not approve/);
     store.marks['shop'] = 'production';
     await assert.rejects(invoke('restartCompute', target), /not approve/);
   });
@@ -240,7 +229,7 @@ describe('Tools for language models', () => {
     service.script = (call) =>
       call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
     answers.push('Restart');
-    await callTool(deps, 'restartCompute', target, { ...caller, agent: 'napi_1\nError' });
+    await invoke('restartCompute', target, 'napi_1\nError');
     await invoke('listComputes', { project: 'shop' });
     const unknown = invoke('drop\nnapi_1', { branchId: 'br-x', sql: "SELECT 'napi_1'" });
     await assert.rejects(unknown, /Unknown tool/);

@@ -22,7 +22,7 @@ describe('The tool markTurn', () => {
   const mark = async () => {
     const deps = toolDependencies(model);
     const knownHosts = { get: (host: string) => (host === 'ep-env.example.com' ? known : undefined) };
-    const caller = { agent: 'claude-code', folder, signal: new AbortController().signal };
+    const caller = { agent: 'claude-code', folder };
     return callTool({ ...deps, knownHosts: knownHosts as typeof deps.knownHosts }, 'markTurn', {}, caller);
   };
   const own = (branchId: string, worktree: string) => {

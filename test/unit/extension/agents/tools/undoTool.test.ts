@@ -52,7 +52,7 @@ describe('The tool undo', () => {
       toolDependencies(model),
       'undo',
       { projectId: 'shop', branchId: 'br-mine', ...input },
-      { agent: 'claude', folder, signal: new AbortController().signal },
+      { folder },
     ) as Promise<ToolOutput<'undo'>>;
 
   beforeEach(async () => {
@@ -157,9 +157,8 @@ describe('The tool undo', () => {
     const sql = "UPDATE users SET name = 'secret'";
     for (const write of [false, true]) {
       const input = { projectId: 'shop', branchId: 'br-mine', sql, write };
-      const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
       // Nothing listens at the address.
-      await assert.rejects(callTool(toolDependencies(model), 'runSql', input, caller), /ECONNREFUSED/);
+      await assert.rejects(callTool(toolDependencies(model), 'runSql', input), /ECONNREFUSED/);
     }
     assert.deepEqual(
       model.markers.ofBranch(refOf('br-mine')).map(({ kind, text, by }) => [kind, text, by]),

@@ -1,10 +1,9 @@
 import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
-import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
-import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext, fakeView } from '../../../../helpers/commandContext.ts';
 
 const { findCompute } = await import('../../../../../src/extension/browse/commands/findCompute.ts');
 
@@ -38,12 +37,7 @@ describe('Find Compute…', () => {
   });
 
   const find = async () => {
-    const computesView = {
-      view: { selection: [] },
-      reveal: async (row: unknown) => void revealed.push(row),
-    };
-    const lastCompute = new LastCompute(store.session, new MemoryMap());
-    const context = { ...store, lastCompute, computesView } as unknown as CommandContext;
+    const context = commandContext(store, { computesView: fakeView([], (row) => revealed.push(row)) });
     const run = { failureMessage: '', initialConnection: store.session.connection };
     const ended = findCompute(context, undefined, run);
     const question = await until('the question', async () => quickPicks[0]);

@@ -1,9 +1,9 @@
 import { answers, dialogs, executed, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { CodedError, scriptService, type Script } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
 
@@ -51,15 +51,11 @@ describe('Recover a Deleted Project…', () => {
   });
 
   const run = (command: 'recover' | 'delete', argument?: object) => {
-    const view = { view: { selection: [] }, reveal: async () => undefined };
-    const context = {
-      ...model,
-      computesView: view,
-      apiKeysView: view,
+    const context = commandContext(model, {
       config: { organizationOf: () => undefined },
       log: { error: (_activity: string, error: unknown) => errors.push(error) },
-    };
-    return handleCommand(context as unknown as CommandContext, `hostedPostgres.project.${command}`, argument);
+    });
+    return handleCommand(context, `hostedPostgres.project.${command}`, argument);
   };
   const node = (projectId: string) => ({ kind: 'project', projectId });
 

@@ -1,10 +1,9 @@
 import { answers, fakeTerminals, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
-import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { window } = await import('vscode');
 const { makeChange } = await import('../../../../../src/extension/commandSupport/change.ts');
@@ -30,8 +29,7 @@ describe('Commands of a compute', () => {
   afterEach(() => void answers.splice(0));
 
   it('say how many connections a restart drops', async () => {
-    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    await restartCompute(context as unknown as CommandContext, node, {
+    await restartCompute(commandContext(store), node, {
       failureMessage: '',
       ...store.options,
     });
@@ -75,8 +73,7 @@ describe('Commands of a compute', () => {
         : call.endsWith('/branches')
           ? 405
           : { endpoint: { ...compute, connections: 0 }, endpoints: [compute] };
-    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    await restartCompute(context as unknown as CommandContext, node, {
+    await restartCompute(commandContext(store), node, {
       failureMessage: '',
       ...store.options,
     });
@@ -85,8 +82,7 @@ describe('Commands of a compute', () => {
   });
 
   it('say what a deletion does before it is sent', async () => {
-    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    await deleteCompute(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    await deleteCompute(commandContext(store), node, { failureMessage: '', ...store.options });
     assert.deepEqual(questions, [
       "Delete the primary of br-main (shop)? This can't be undone. Its connections are dropped and its host stops responding. " +
         'The data stays on the branch.',
@@ -98,11 +94,10 @@ describe('Commands of a compute', () => {
     const counted = Promise.withResolvers<unknown>();
     const { script } = store.service;
     store.service.script = (call) => (call.endsWith('/ep-one') ? counted.promise : script(call));
-    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
     const { connection: initialConnection } = store.session;
     answers.push('Suspend');
     const run = { failureMessage: '', initialConnection };
-    const suspending = Promise.resolve(suspendCompute(context as unknown as CommandContext, node, run));
+    const suspending = Promise.resolve(suspendCompute(commandContext(store), node, run));
     await until('the count', async () => store.service.requests.some((call) => call.endsWith('/ep-one')));
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await until('the other account', async () => store.session.connection !== initialConnection);

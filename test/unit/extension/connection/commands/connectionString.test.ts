@@ -1,9 +1,8 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
-import { connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
+import { connectScripted } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { askForUri, copiedText } =
   await import('../../../../../src/extension/connection/commands/connectionString.ts');
@@ -17,11 +16,8 @@ describe('askForUri', () => {
       if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'owner' }] };
       return { uri: `postgresql://$(id):p'$(id)@${host}/other?${parameters}` };
     });
-    const connectionDefaults = new ConnectionDefaults(store.session, new MemoryMap());
-    const config = { configuredLogin: () => ({ role: '', database: '' }) };
-    const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
     const compute = computeRecord('ep-one', { host });
-    assert.deepEqual(await askForUri(context, { title: 'Test', compute, scope: undefined }), {
+    assert.deepEqual(await askForUri(commandContext(store), { title: 'Test', compute, scope: undefined }), {
       uri: `postgresql://owner:p%27%24%28id%29@${host}/app?channel_binding=require`,
       hasPassword: true,
     });

@@ -2,9 +2,9 @@ import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../../src/extension/account/accountConnection.ts';
 import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { inputHost, inputUrl } = await import('../../../../../src/extension/connection/commands/inputs.ts');
 
@@ -33,8 +33,7 @@ describe('The inputs of tasks', () => {
   const run = (command: typeof inputHost, args: Readonly<Record<string, string>>) => {
     const session = { connection: { isLocal: false } as AccountConnection };
     const connectionDefaults = new ConnectionDefaults(session, new MemoryMap());
-    const config = { configuredLogin: () => ({ role: '', database: '' }) };
-    const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
+    const context = commandContext(store, { connectionDefaults });
     return Promise.resolve(command(context, args, { failureMessage: '', initialConnection: undefined }));
   };
 

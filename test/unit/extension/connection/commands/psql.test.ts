@@ -3,18 +3,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { POSTGRES_MISSING } from '../../../../../src/api/transport/errors.ts';
 import { findProgram } from '../../../../../src/base/programs/findProgram.ts';
-import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
-import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
-import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
-import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { CodedError, computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { listen } from '../../../../helpers/listen.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { openPsql } = await import('../../../../../src/extension/connection/commands/psql.ts');
 const { droppedPsqlText } = await import('../../../../../src/extension/operations/ui/openPsql.ts');
@@ -34,13 +33,9 @@ describe('Open psql', () => {
     store = await connectScripted((call) =>
       call.endsWith('/endpoints') ? { endpoints: [endpoint] } : answer,
     );
-    const memory = new MemoryMap();
-    const connectionDefaults = new ConnectionDefaults(store.session, memory);
-    await connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
     const config = { postgresPath: folder, configuredLogin: () => ({ role: '', database: '' }) };
-    const lastCompute = new LastCompute(store.session, memory);
-    const others = { connectionDefaults, config, lastCompute, extensionUri: { fsPath: folder } };
-    context = { ...store, ...others } as unknown as CommandContext;
+    context = commandContext(store, { config, extensionUri: { fsPath: folder } });
+    await context.connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
     fakeTerminals.opened.length = executed.length = answers.length = 0;
   });
 
@@ -104,9 +99,7 @@ describe('Open psql', () => {
     const psql = findProgram('psql', []);
     if (psql === undefined) return this.skip();
     const listener = createServer((socket) => socket.destroy());
-    atEndOfTest(() => listener.close());
-    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-    const { port } = listener.address() as AddressInfo;
+    const port = await listen(listener);
     Object.assign(context.config, { postgresPath: path.dirname(psql) });
     Object.assign(endpoint, { host: `127.0.0.1:${port}` });
     answer = 404;

@@ -1,16 +1,10 @@
 import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
-import { BranchActions } from '../../../../../src/extension/branches/branchActions.ts';
-import type { CommandContext, CommandRun } from '../../../../../src/extension/commandSupport/context.ts';
-import {
-  connectScripted,
-  MemoryMap,
-  RecoveryRecordMap,
-  type ScriptedModel,
-} from '../../../../helpers/connectedModel.ts';
+import type { CommandRun } from '../../../../../src/extension/commandSupport/context.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 
 import { until } from '../../../../workbench/until.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { resetPassword } = await import('../../../../../src/extension/connection/commands/resetPassword.ts');
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
@@ -34,13 +28,9 @@ describe('resetPassword', () => {
 
   /** Accepts each first item. */
   async function run(...placeholders: string[]): Promise<void> {
-    const lastCompute = new LastCompute(store.session, new MemoryMap());
-    const { session, inventory, sender } = store;
-    const branchActions = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
-    const context = { ...store, branchActions, lastCompute, computesView: { view: { selection: [] } } };
     lastRun = { failureMessage: '', initialConnection: store.session.connection };
     answers.push('Reset Password');
-    const done = resetPassword(context as unknown as CommandContext, undefined, lastRun);
+    const done = resetPassword(commandContext(store), undefined, lastRun);
     const accepted = (async () => {
       for (const placeholder of placeholders)
         (

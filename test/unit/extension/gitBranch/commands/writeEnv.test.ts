@@ -2,14 +2,13 @@ import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
-import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
 import { computeNodeOf } from '../../../../../src/extension/inventory/nodes.ts';
 import { AccountSwitchedError } from '../../../../../src/extension/window/changeErrors.ts';
-import { connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
+import { connectScripted } from '../../../../helpers/connectedModel.ts';
 import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { Uri, workspace } = await import('vscode');
 const { writeEnv } = await import('../../../../../src/extension/gitBranch/commands/writeEnv.ts');
@@ -33,12 +32,7 @@ describe('Write DATABASE_URL to .env', () => {
       envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }),
       configuredLogin: () => ({ role: '', database: '' }),
     };
-    const context = {
-      ...model,
-      config,
-      lastCompute: { remember: () => undefined },
-      connectionDefaults: new ConnectionDefaults(session, new MemoryMap()),
-    } as unknown as CommandContext;
+    const context = commandContext(model, { config });
     const run = { failureMessage: '', initialConnection: session.connection };
     questions.length = 0;
     const switched = async () => {

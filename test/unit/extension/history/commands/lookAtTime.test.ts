@@ -6,11 +6,11 @@ import path from 'node:path';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import type { CommandId } from '../../../../../src/extension/commandTable/commandTable.ts';
-import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
-import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { computeRecord, type Script } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
 
@@ -63,17 +63,8 @@ describe('A moment of a branch', () => {
     model = await connectScripted(script);
     const folder = temporaryFolder();
     for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
-    const view = { view: { selection: [] } };
-    const others = {
-      connectionDefaults: new ConnectionDefaults(model.session, new MemoryMap()),
-      config: { postgresPath: folder, configuredLogin: () => ({ role: '', database: '' }) },
-      computesView: view,
-      apiKeysView: view,
-      workFolders: { states: [], shown: undefined },
-      log: { error: () => undefined },
-      extensionUri: { fsPath: '' },
-    };
-    context = { ...model, ...others } as unknown as CommandContext;
+    const config = { postgresPath: folder, configuredLogin: () => ({ role: '', database: '' }) };
+    context = commandContext(model, { config, extensionUri: { fsPath: '' } });
   });
 
   const ref = () => ({ account: accountId(model.account), projectId: 'shop', branchId: 'br-main' });

@@ -1,7 +1,6 @@
 import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import {
   CodedError,
@@ -10,6 +9,7 @@ import {
   scriptService,
 } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext } from '../../../../helpers/commandContext.ts';
 
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
 
@@ -48,12 +48,8 @@ describe('The moments of Undo… on a local service', () => {
   });
   const ref = () => ({ account: accountId(model.account), projectId: 'shop', branchId: 'br-main' });
   const run = () => {
-    const view = { view: { selection: [] } };
-    const workFolders = { states: [], shown: undefined };
-    const log = { error: () => undefined };
-    const context = { ...model, computesView: view, apiKeysView: view, workFolders, log };
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
-    return handleCommand(context as unknown as CommandContext, 'hostedPostgres.undo', node);
+    return handleCommand(commandContext(model), 'hostedPostgres.undo', node);
   };
   const loaded = async () => {
     await until('the moments', async () => (quickPicks[0]?.items.length ?? 0) > 0);

@@ -9,11 +9,11 @@ import {
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { RowDocuments } from '../../../../../src/extension/database/rows/rowDocuments.ts';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext, fakeView } from '../../../../helpers/commandContext.ts';
 
 const { TabInputText, Uri } = await import('vscode');
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
@@ -66,16 +66,9 @@ describe('The row of a snapshot', () => {
 
   const row = { kind: 'snapshot', projectId: 'shop', branchId: 'br-main', snapshotId: 'snap-1' };
   const run = async (command: Parameters<typeof handleCommand>[1], argument: object = row) => {
-    const view = { view: { selection: [row] }, reveal: async () => undefined };
-    const context = {
-      ...model,
-      computesView: view,
-      apiKeysView: view,
-      workFolders: { states: [], shown: undefined, refresh: () => undefined },
-      rows,
-      log: { error: () => undefined },
-    };
-    await handleCommand(context as unknown as CommandContext, command, argument);
+    const view = fakeView([row]);
+    const context = commandContext(model, { computesView: view, apiKeysView: view, rows });
+    await handleCommand(context, command, argument);
   };
 
   it('restores after a question', async () => {

@@ -1,8 +1,6 @@
 import { answers, dialogs, executed, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import { RowDocuments } from '../../../../../src/extension/database/rows/rowDocuments.ts';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { createGitRunner } from '../../../../../src/base/git/runGit.ts';
 import { readBranchMap } from '../../../../../src/extension/gitBranch/branchMap.ts';
@@ -11,6 +9,7 @@ import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
 import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
 import { CodedError, scriptService, type Script } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext, fakeView } from '../../../../helpers/commandContext.ts';
 
 const { updateContextKeys } = await import('../../../../../src/extension/updateContextKeys.ts');
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
@@ -92,17 +91,12 @@ describe('Snapshots of a branch', () => {
     argument: object = {},
     states: readonly object[] = [],
   ) => {
-    const view = { view: { selection: [] }, reveal: async (row: unknown) => void revealed.push(row) };
-    const context = {
-      ...model,
-      computesView: view,
-      apiKeysView: view,
+    const context = commandContext(model, {
+      computesView: fakeView([], (row) => revealed.push(row)),
       workFolders: { states, shown: undefined, refresh: () => undefined },
-      rows: new RowDocuments(),
-      log: { error: () => undefined },
-    };
+    });
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main', ...argument };
-    return handleCommand(context as unknown as CommandContext, command, node);
+    return handleCommand(context, command, node);
   };
   const undo = () => run('hostedPostgres.undo');
   const opened = async () => {

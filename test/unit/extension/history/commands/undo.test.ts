@@ -1,7 +1,6 @@
 import { answers, dialogs, executed, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { EMPTY_MAP } from '../../../../../src/extension/gitBranch/branchMap.ts';
 import { findRepository } from '../../../../../src/base/git/repository.ts';
 import { createRepository } from '../../../../helpers/gitRepository.ts';
@@ -15,6 +14,7 @@ import {
   type Script,
 } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
+import { commandContext, fakeView } from '../../../../helpers/commandContext.ts';
 
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
 
@@ -65,16 +65,9 @@ describe('Undo…', () => {
 
   const ref = () => ({ account: accountId(model.account), projectId: 'shop', branchId: 'br-main' });
   const run = (argument: object = {}, states: readonly object[] = []) => {
-    const view = { view: { selection: [] } };
-    const context = {
-      ...model,
-      computesView: view,
-      apiKeysView: view,
-      workFolders: { states, shown: undefined },
-      log: { error: () => undefined },
-    };
+    const context = commandContext(model, { workFolders: { states, shown: undefined } });
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main', ...argument };
-    return handleCommand(context as unknown as CommandContext, 'hostedPostgres.undo', node);
+    return handleCommand(context, 'hostedPostgres.undo', node);
   };
   const opened = async () => {
     await until('the moments', async () => (quickPicks[0]?.items.length ?? 0) > 0);
@@ -275,16 +268,10 @@ describe('Create Branch from a Time…', () => {
     );
     await enterInInputBoxes('look');
     const revealed: unknown[] = [];
-    const view = { view: { selection: [] }, reveal: async (row: unknown) => void revealed.push(row) };
-    const workFolders = { states: [], shown: undefined };
-    const log = { error: assert.fail };
-    const context = { ...model, computesView: view, apiKeysView: view, workFolders, log };
+    const computesView = fakeView([], (row) => revealed.push(row));
+    const context = commandContext(model, { computesView, log: { error: assert.fail } });
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
-    const end = handleCommand(
-      context as unknown as CommandContext,
-      'hostedPostgres.branch.createFromTime',
-      node,
-    );
+    const end = handleCommand(context, 'hostedPostgres.branch.createFromTime', node);
     await until('the moments', async () => quickPicks[0]?.active === 'Before migrate');
     quickPicks[0]?.accept();
     await until('the lifetime', async () => quickPicks[0]?.active === 'Never');

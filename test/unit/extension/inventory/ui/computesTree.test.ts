@@ -8,6 +8,7 @@ import type { DatabaseObjects, DatabaseReader } from '../../../../../src/extensi
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { ExpandedProjects } from '../../../../../src/extension/inventory/expandedProjects.ts';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';
+import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
@@ -58,7 +59,9 @@ describe('ComputesTree', () => {
       expandedProjects: new ExpandedProjects(model.session, memory),
       workFolders,
     };
-    return new ComputesTree(deps, view);
+    const tree = new ComputesTree(deps, view);
+    atEndOfTest(() => tree.dispose());
+    return tree;
   };
 
   it('shows next to the title why the secret store could not be read', async () => {
@@ -67,7 +70,7 @@ describe('ComputesTree', () => {
       onDidCollapseElement: ignored,
       description: '',
     } as unknown as TreeView<TreeNode>;
-    const tree = createTree(view);
+    createTree(view);
     // As when a window opens: without an earlier connection, the inventory doesn't change.
     await model.accounts.choose(undefined);
     await model.session.reread();
@@ -77,7 +80,6 @@ describe('ComputesTree', () => {
     model.secrets.isLocked = false;
     await model.session.reread();
     assert.equal(view.description, '');
-    tree.dispose();
   });
 
   it('expands the first project of a new account by itself, until the account changes', async () => {
@@ -113,7 +115,6 @@ describe('ComputesTree', () => {
     await model.accounts.choose(account);
     await model.session.reread();
     assert.deepEqual(await row(), collapsed);
-    tree.dispose();
   });
 
   it('expands after a reload the projects that were expanded', async () => {
@@ -153,7 +154,6 @@ describe('ComputesTree', () => {
     } as unknown as TreeView<TreeNode>;
     const tree = createTree(view);
     await tree.reveal({ projectId: 'shop', computeId: 'ep-main' });
-    tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
   });
 
@@ -185,7 +185,6 @@ describe('ComputesTree', () => {
     changed.fire();
     assert.deepEqual(names(), ['Branch main, br-main', 2]);
     assert.deepEqual(branches(), ['br-main', 'br-main']);
-    tree.dispose();
   });
 
   it('loads the tables of a database when it is expanded, and again only when it is reloaded', async () => {
@@ -241,7 +240,6 @@ describe('ComputesTree', () => {
       [label, description, spoken?.label],
       ['id', 'integer not null', 'Primary key column id, integer not null'],
     );
-    tree.dispose();
   });
 
   it('redraws branches whose remaining time has changed, or whose agent becomes known', async () => {
@@ -265,6 +263,5 @@ describe('ComputesTree', () => {
     tree.redrawTimes();
     assert.deepEqual(redrawn, [[branch]]);
     mock.timers.reset();
-    tree.dispose();
   });
 });

@@ -14,7 +14,6 @@ describe('rotateKey', () => {
   before(async () => {
     service = await startLocalService({ postgres: false });
   });
-  after(() => service.stop());
   beforeEach(async () => {
     key = await RotatingAccount.start(service);
   });

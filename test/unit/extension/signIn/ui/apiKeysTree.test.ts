@@ -27,7 +27,6 @@ describe('ApiKeysTree', () => {
   before(async () => {
     service = await scriptService(() => []);
   });
-  after(() => service.close());
 
   /** @param keyId id of the key in use, if the account knows it */
   async function withKeys<T>(

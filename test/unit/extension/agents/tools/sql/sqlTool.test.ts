@@ -1,18 +1,17 @@
 import { answers, questions } from '../../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { accountId } from '../../../../../../src/extension/account/accounts.ts';
 import { AgentBranches } from '../../../../../../src/extension/inventory/agentBranches.ts';
 import { fieldsOf } from '../../../../../../src/base/fieldsOf.ts';
 import { MAX_OUTPUT } from '../../../../../../src/extension/agents/outputText.ts';
 import type { WindowDependencies } from '../../../../../../src/extension/agents/ui/runInWindow.ts';
-import { atEndOfTest } from '../../../../../helpers/atEndOfTest.ts';
 import { callTool } from '../../../../../helpers/callTool.ts';
 import { MemoryMap, connectScripted, type ScriptedModel } from '../../../../../helpers/connectedModel.ts';
 import { Conversation, type Reply } from '../../../../../helpers/postgresConversation.ts';
 import { computeRecord } from '../../../../../helpers/scriptedService.ts';
 import { until } from '../../../../../workbench/until.ts';
+import { listen } from '../../../../../helpers/listen.ts';
 
 const ids = { projectId: 'shop', branchId: 'br-main' };
 const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -62,28 +61,15 @@ describe('runSql as a tool', () => {
     deps = { ...model, agentBranches, log };
   });
 
-  const run = (input: object, agent = 'claude') =>
-    callTool(deps, 'runSql', input, {
-      agent,
-      folder: undefined,
-      signal: new AbortController().signal,
-    });
+  const run = (input: object, agent = 'claude') => callTool(deps, 'runSql', input, { agent });
   const asked = () => model.service.requests.some((call) => call.endsWith('/connection_uri'));
 
   /** Starts a server with one reply behind the computes of both branches. */
-  const listen = async (reply: Reply) => {
+  const serve = async (reply: Reply) => {
     const server = createServer((socket) => {
-      new Conversation(
-        socket,
-        () => reply,
-        { texts: [], limits: [] },
-        () => undefined,
-      );
+      new Conversation(socket, () => reply);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    atEndOfTest(() => server.close());
-    host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    host = `127.0.0.1:${await listen(server)}`;
     computes = ['br-main', 'br-agent'].map((branch_id) =>
       computeRecord(`ep-${branch_id}`, { branch_id, host }),
     );
@@ -101,7 +87,7 @@ describe('runSql as a tool', () => {
   });
 
   it('reads as the role that only reads, if the service has one', async () => {
-    await listen({ columns: ['id'], rows: [['1']] });
+    await serve({ columns: ['id'], rows: [['1']] });
     await run({ ...ids, sql: 'select 1' });
     await run({ ...ids, sql: 'select 1', branchId: 'br-agent' });
     assert.equal(asked(), false);
@@ -109,7 +95,7 @@ describe('runSql as a tool', () => {
   });
 
   it('asks about each statement that reads as the owner, unless the agent has made the branch', async () => {
-    await listen({ columns: ['id'], rows: [['1']] });
+    await serve({ columns: ['id'], rows: [['1']] });
     hasReader = false;
     const input = { ...ids, sql: "select 'one'" };
     for (const isLocal of [true, false]) {
@@ -117,8 +103,7 @@ describe('runSql as a tool', () => {
       await assert.rejects(run(input), /did not approve/);
       await assert.rejects(run({ ...input, branchId: 'br-agent' }, 'codex'), /did not approve/);
       const compare = { ...ids, branchId: 'br-agent', database: 'app', rowsOf: 'pets' };
-      const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
-      await assert.rejects(callTool(deps, 'compareSchema', compare, caller), /did not approve/);
+      await assert.rejects(callTool(deps, 'compareSchema', compare), /did not approve/);
       assert.match(
         questions.pop() ?? '',
         /^Let claude read the branch main \(br-main\) .* To be read: pets$/,
@@ -153,7 +138,7 @@ describe('runSql as a tool', () => {
       ['1', 'a'],
       ['2', null],
     ];
-    await listen({ columns: ['id', 'name'], rows });
+    await serve({ columns: ['id', 'name'], rows });
     const columns = ['id (text)', 'name (text)'];
     assert.deepEqual(await run({ ...ids, sql: 'select 1' }), { columns, rows });
     const limited = await run({ ...ids, sql: 'select 1', maxRows: 1 });
@@ -166,7 +151,7 @@ describe('runSql as a tool', () => {
 
   it('returns at most what each client shows, unless more is wanted', async () => {
     const rows = Array.from({ length: 900 }, (_, index) => [String(index), 'a"ü'.repeat(20)]);
-    await listen({ columns: ['id', 'name'], rows });
+    await serve({ columns: ['id', 'name'], rows });
     const result = async (more: object) => {
       const output = fieldsOf(await run({ ...ids, sql: 'select 1', maxRows: 1000, ...more }));
       assert.ok(Array.isArray(output['rows']));
@@ -181,7 +166,7 @@ describe('runSql as a tool', () => {
   });
 
   it('cuts the values of a row that is too long', async () => {
-    await listen({ columns: ['a', 'b'], rows: [['\u0001'.repeat(500), 'x'.repeat(1000)]] });
+    await serve({ columns: ['a', 'b'], rows: [['\u0001'.repeat(500), 'x'.repeat(1000)]] });
     const output = fieldsOf(await run({ ...ids, sql: 'select 1', maxBytes: 2000 }));
     assert.ok(JSON.stringify(output).length <= 2000);
     assert.match(JSON.stringify(output['rows']), /^\[\["(\\u0001)+…","x+…"\]\]$/);
@@ -189,16 +174,15 @@ describe('runSql as a tool', () => {
   });
 
   it('reads in a tool that never writes', async () => {
-    await listen({ columns: ['id'], rows: [['1']] });
-    const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
-    const read = (more: object) => callTool(deps, 'readSql', { ...ids, sql: 'select 1', ...more }, caller);
+    await serve({ columns: ['id'], rows: [['1']] });
+    const read = (more: object) => callTool(deps, 'readSql', { ...ids, sql: 'select 1', ...more });
     assert.deepEqual(await read({}), { columns: ['id (text)'], rows: [['1']] });
     await assert.rejects(read({ write: true }), /Unknown input write/);
   });
 
   it('keeps the values of a failed statement out of the log and of the stored calls', async () => {
     const detail = 'Failing row contains (1, s3cret).';
-    await listen({ error: { S: 'ERROR', C: '23502', M: 'null value in column "b"', D: detail } });
+    await serve({ error: { S: 'ERROR', C: '23502', M: 'null value in column "b"', D: detail } });
     const logged: unknown[] = [];
     const log = { ...deps.log, error: (...line: unknown[]) => void logged.push(...line) };
     deps = { ...deps, log };
