@@ -68,11 +68,7 @@ const keybindings = rows.flatMap(([command, { keys }]) => {
 });
 
 const viewsWelcome = [
-  ...Object.entries(WELCOME_TEXTS).map(([state, text]) => ({
-    view: 'hostedPostgres.computes',
-    contents: `%${text}%`,
-    when: `hostedPostgres.state == ${state}`,
-  })),
+  ...WELCOME_TEXTS.map(([text, when]) => ({ view: 'hostedPostgres.computes', contents: `%${text}%`, when })),
   { view: 'hostedPostgres.apiKeys', contents: '%welcome.apiKeys%', when: inState('signedOut') },
 ];
 

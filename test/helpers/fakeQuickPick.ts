@@ -27,6 +27,8 @@ export class FakeQuickPick {
   buttons: readonly unknown[] = [];
   busy = false;
   placeholder = '';
+  step: number | undefined;
+  totalSteps: number | undefined;
   #items: readonly FakeItem[] = [];
 
   get items(): readonly FakeItem[] {

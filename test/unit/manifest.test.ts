@@ -79,6 +79,7 @@ describe('The manifest', () => {
       'followsGit',
       'hasConsole',
       'localServiceRuns',
+      'localServiceStopped',
       'mcpInUse',
       'namesFirst',
       'snapshotsNotOffered',

@@ -119,7 +119,7 @@ export class BranchActions {
   ): Promise<SendResult> {
     const exists = (id: string) => this.#inventory.branches.get(ids.projectId, id) !== undefined;
     return this.#change(ids, options, {
-      verb: 'restore',
+      verb: 'undo',
       feature: 'restoring',
       targetStillExists: () => exists(ids.branchId) && exists(source.source_branch_id),
       send: ({ branches }, call) => branches.restore(ids.projectId, ids.branchId, source, call),

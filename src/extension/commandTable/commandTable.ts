@@ -200,17 +200,17 @@ export const COMMAND_TABLE = {
   'hostedPostgres.sql.run': {
     palette: allOf('resourceLangId == sql', TRUSTED, HAS_BRANCHES),
     menus: [
-      sqlFileToolbar('5_hostedPostgres@1'),
-      sqlFileMenu('z_hostedPostgres@3'),
-      explorerFileMenu('5_hostedPostgres@1'),
+      sqlFileToolbar('5_hostedPostgres@2'),
+      sqlFileMenu('z_hostedPostgres@4'),
+      explorerFileMenu('5_hostedPostgres@2'),
     ],
   },
   'hostedPostgres.migration.rehearse': {
     palette: allOf(TRUSTED, HAS_BRANCHES),
     menus: [
-      sqlFileToolbar('5_hostedPostgres@2'),
-      sqlFileMenu('z_hostedPostgres@4'),
-      explorerFileMenu('5_hostedPostgres@2'),
+      sqlFileToolbar('5_hostedPostgres@1'),
+      sqlFileMenu('z_hostedPostgres@3'),
+      explorerFileMenu('5_hostedPostgres@1'),
       explorerFolderMenu('5_hostedPostgres@2'),
       branchDataMenu('1_now@4', LISTED_BRANCH, TRUSTED),
     ],

@@ -28,6 +28,7 @@ export interface ContextKeys {
   readonly branchesNotOffered: boolean;
   readonly snapshotsNotOffered: boolean;
   readonly localServiceRuns: boolean;
+  readonly localServiceStopped: boolean;
   readonly followsGit: boolean;
   readonly mcpInUse: boolean;
   readonly hasConsole: boolean;
@@ -99,9 +100,8 @@ export const DATABASE_OR_TABLE = 'viewItem =~ /^(database|table)$/';
 export const API_KEY = 'viewItem =~ /^apiKey/';
 export const API_KEY_IN_USE = "viewItem == 'apiKey inUse'";
 
-/** The text in place of the projects, as a key of package.nls.json. */
-export const WELCOME_TEXTS: Readonly<Record<Exclude<ViewState, 'loading' | 'ready'>, string>> = {
-  signedOut: 'welcome.signedOut',
+/** The text in place of the projects of each state. */
+const STATE_TEXTS: Readonly<Record<Exclude<ViewState, 'signedOut' | 'loading' | 'ready'>, string>> = {
   empty: 'welcome.empty',
   emptyOrganization: 'welcome.emptyOrganization',
   failed: 'welcome.failed',
@@ -117,3 +117,10 @@ export const WELCOME_TEXTS: Readonly<Record<Exclude<ViewState, 'loading' | 'read
   failedPublicKey: 'welcome.publicKey',
   failedOrganization: 'welcome.organization',
 };
+
+/** The texts in place of the projects, as keys of package.nls.json, with their conditions. */
+export const WELCOME_TEXTS: readonly (readonly [text: string, when: string])[] = [
+  ['welcome.signedOut', allOf(inState('signedOut'), isUnset('localServiceStopped'))],
+  ['welcome.localServiceStopped', allOf(inState('signedOut'), isSet('localServiceStopped'))],
+  ...Object.entries(STATE_TEXTS).map(([state, text]) => [text, `hostedPostgres.state == ${state}`] as const),
+];

@@ -87,7 +87,7 @@ export async function createBranchOfSnapshot(
   { snapshotId, name }: { readonly snapshotId: string; readonly name: string },
   options: SendOptions,
 ): Promise<SendResult> {
-  return await sendRestore(deps, ref, { snapshotId, body: { name } }, options);
+  return await sendRestore(deps, ref, { snapshotId, verb: 'restore', body: { name } }, options);
 }
 
 /**
@@ -98,13 +98,14 @@ export async function createBranchOfSnapshot(
 export async function restoreSnapshotInPlace(
   deps: SnapshotDependencies,
   ref: BranchRef,
-  snapshotId: string,
+  { snapshotId, verb }: { readonly snapshotId: string; readonly verb: 'undo' | 'restore' },
   options: SendOptions,
 ) {
   const { inventory, markers } = deps;
   const { projectId } = ref;
   const time = Date.now();
-  const result = await sendRestore(deps, ref, { snapshotId, body: { finalize_restore: true } }, options);
+  const body = { finalize_restore: true };
+  const result = await sendRestore(deps, ref, { snapshotId, verb, body }, options);
   await Promise.all([
     inventory.branches.refresh(projectId),
     inventory.refreshComputes(projectId),
@@ -119,10 +120,17 @@ export async function restoreSnapshotInPlace(
   return { ...result, restored, preserved };
 }
 
+interface SnapshotRestore {
+  readonly snapshotId: string;
+  /** What the user has started. */
+  readonly verb: 'undo' | 'restore';
+  readonly body: SnapshotRestoreBody;
+}
+
 async function sendRestore(
   { inventory, sender, tracker }: SnapshotDependencies,
   { projectId, branchId: target_branch_id }: BranchRef,
-  { snapshotId, body }: { readonly snapshotId: string; readonly body: SnapshotRestoreBody },
+  { snapshotId, verb, body }: SnapshotRestore,
   options: SendOptions,
 ): Promise<SendResult> {
   const before = new Set(inventory.branches.forProject(projectId)?.branches.keys());
@@ -135,7 +143,7 @@ async function sendRestore(
   return await finishChange(tracker, options.initialConnection, () =>
     sender.send(
       {
-        verb: 'restore',
+        verb,
         projectId,
         withBranches: true,
         send: ({ snapshots }, call) =>

@@ -60,6 +60,15 @@ export function keptForUndo(
   return { of, time: Math.max(...times) };
 }
 
+/** The branches with data that the branch had before it was undone. */
+export const branchesKeptForUndo = (
+  inventory: Pick<Inventory, 'branches'>,
+  { projectId, branchId }: BranchIds,
+): readonly Branch[] =>
+  [...(inventory.branches.forProject(projectId)?.branches.values() ?? [])].filter(
+    ({ id }) => keptForUndo(inventory, { projectId, branchId: id })?.of?.id === branchId,
+  );
+
 /** Why the service doesn't delete a branch. */
 export type DeletionProblem =
   | { readonly kind: 'default' | 'root' }

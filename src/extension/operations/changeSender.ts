@@ -18,6 +18,10 @@ import type { ResourceRef } from '../account/refs.ts';
 export interface SendOptions extends CallOptions {
   /** The connection when the user began. */
   readonly initialConnection: AccountConnection | undefined;
+  /** See `PendingChange`. */
+  readonly isQuiet?: boolean;
+  /** See `PendingChange`. */
+  readonly edited?: string | undefined;
 }
 
 /** The changed records: those in the reply, or after a lost reply those in the reloaded lists. */
@@ -92,15 +96,15 @@ export class ChangeSender {
    */
   async call<T>(
     send: (client: Client, options: CallOptions) => Promise<T>,
-    { initialConnection, ...options }: SendOptions,
+    { initialConnection, signal, onRetry }: SendOptions,
   ): Promise<T> {
     const connection = this.#requireConnection(initialConnection);
-    const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+    const signals = [connection.signal, signal].filter((each) => each !== undefined);
     const client = await connection.client();
     try {
-      return await send(client, { ...options, signal: AbortSignal.any(signals) });
+      return await send(client, { onRetry, signal: AbortSignal.any(signals) });
     } catch (error) {
-      const isCancelledByUser = options.signal?.aborted === true;
+      const isCancelledByUser = signal?.aborted === true;
       if (!isCancelled(error) || isCancelledByUser) throw error;
       throw new ConnectionClosedError(isOutcomeUnknown(error));
     }
@@ -112,7 +116,7 @@ export class ChangeSender {
     const isCurrent = () => connection === this.#session.connection;
     try {
       const { operations, ...records } = await this.call(request.send, options);
-      const isPending = isCurrent() && (await this.#accept(request, records, operations));
+      const isPending = isCurrent() && (await this.#accept(request, records, operations, options));
       return { ...records, isPending };
     } catch (error) {
       if (!isCurrent()) throw error;
@@ -124,7 +128,7 @@ export class ChangeSender {
       if (records === undefined) throw error;
       return {
         ...records,
-        isPending: isCurrent() && (await this.#followFound(request, records, connection)),
+        isPending: isCurrent() && (await this.#followFound(request, records, connection, options)),
       };
     }
   }
@@ -139,6 +143,7 @@ export class ChangeSender {
     request: ServiceChange,
     { project, branch, compute, computes = [] }: UpdatedRecords,
     operations: readonly Operation[],
+    options: SendOptions,
   ): Promise<boolean> {
     const { verb } = request;
     if (verb !== 'delete') {
@@ -147,7 +152,7 @@ export class ChangeSender {
       for (const changed of compute === undefined ? computes : [compute]) this.#inventory.put(changed);
     }
     const target = targetResource(request, { project, branch, compute });
-    const isPending = target !== undefined && this.#tracker.follow(verb, target, operations);
+    const isPending = target !== undefined && this.#tracker.follow(verb, target, operations, options);
     // The tracker refreshes the computes, but not other branches and projects.
     if (!isPending || compute === undefined) await this.#refresh(request);
     return isPending;
@@ -158,12 +163,13 @@ export class ChangeSender {
     request: ServiceChange,
     records: UpdatedRecords,
     connection: AccountConnection,
+    options: SendOptions,
   ): Promise<boolean> {
     const target = targetResource(request, records);
     if (target === undefined) return false;
     const operations = await tryListOperations(connection, target.projectId);
-    const { verb } = request;
-    return this.#tracker.follow(verb, target, operations?.filter((each) => concerns(each, target)) ?? []);
+    const own = operations?.filter((each) => concerns(each, target)) ?? [];
+    return this.#tracker.follow(request.verb, target, own, options);
   }
 
   /** @throws {NotOfferedError} */

@@ -106,7 +106,12 @@ export class OperationTracker implements Disposable {
   }
 
   /** Follows the operations in the reply to a change. @returns false if all have ended */
-  follow(verb: ChangeVerb, target: ResourceRef, operations: readonly Operation[]): boolean {
+  follow(
+    verb: ChangeVerb,
+    target: ResourceRef,
+    operations: readonly Operation[],
+    { isQuiet, edited }: Pick<PendingChange, 'isQuiet' | 'edited'> = {},
+  ): boolean {
     const { connection } = this.#deps.session;
     const open = operations.filter((operation) => !isEndedOperation(operation));
     const [first] = open;
@@ -118,6 +123,8 @@ export class OperationTracker implements Disposable {
       ...target,
       names: namesOf(this.#deps.inventory, target),
       operations: open.map(({ id, action, status }) => ({ id, action, status, failures: 0 })),
+      ...(isQuiet === true && { isQuiet }),
+      ...(edited !== undefined && { edited }),
       since: this.#clock.now(),
     };
     this.#replace([...this.#all.filter((other) => other.id !== change.id), change]);

@@ -5,7 +5,16 @@ import type { ResourceNames } from '../inventory/names.ts';
 import type { Memory } from '../window/memory.ts';
 
 /** What a change does to a compute or branch. */
-export type ChangeVerb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'restore' | 'delete';
+export type ChangeVerb =
+  | 'create'
+  | 'edit'
+  | 'start'
+  | 'suspend'
+  | 'restart'
+  | 'reset'
+  | 'undo'
+  | 'restore'
+  | 'delete';
 
 interface TrackedOperation {
   readonly id: string;
@@ -26,6 +35,10 @@ export interface PendingChange extends ResourceRef {
   /** The names of the resource when the change was sent. Undefined if an earlier version has stored the change. */
   readonly names?: ResourceNames | undefined;
   readonly operations: readonly TrackedOperation[];
+  /** Whether its success isn't shown or announced, because the user knows nothing of its target, such as a rehearsal's copy. */
+  readonly isQuiet?: boolean | undefined;
+  /** What an edit changes, such as the size `1 CU`, for the user. */
+  readonly edited?: string | undefined;
   /** When the change was sent, in milliseconds since 1970. */
   readonly since: number;
 }

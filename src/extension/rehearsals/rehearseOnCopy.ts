@@ -13,6 +13,7 @@ import { findComputeLogin } from '../connection/branchLogin.ts';
 import { renewBranchPasswords } from '../connection/renewPasswords.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
+import type { SendOptions } from '../operations/changeSender.ts';
 import { finishChange } from '../operations/finishChange.ts';
 import { NotOfferedError } from '../window/changeErrors.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
@@ -59,6 +60,9 @@ export async function rehearseOnCopy(
   return await rehearse<RehearsedCopy>(rehearser, steps, { longestLock, historySeconds }, signal);
 }
 
+/** The user, or the agent, hears of the rehearsal, and not of its copies. */
+const quietly = (initialConnection: AccountConnection): SendOptions => ({ initialConnection, isQuiet: true });
+
 /** Can't be canceled, because a branch whose creation was canceled may exist. */
 async function copyBranch(
   deps: Dependencies,
@@ -73,7 +77,7 @@ async function copyBranch(
   let record: Branch | undefined;
   try {
     const { computes: [compute] = [] } = await finishChange(deps.tracker, connection, async () => {
-      const created = await deps.branchActions.create(projectId, creation, { initialConnection: connection });
+      const created = await deps.branchActions.create(projectId, creation, quietly(connection));
       record = created.branch;
       return created;
     });
@@ -104,7 +108,7 @@ async function rolesWithSharedPasswords(
     const { kept } = await renewBranchPasswords(
       { branchActions, tracker },
       { projectId, branchId: record.id, record, roles },
-      async (send) => finishChange(tracker, connection, async () => send({ initialConnection: connection })),
+      async (send) => finishChange(tracker, connection, async () => send(quietly(connection))),
     );
     return kept;
   } catch (error) {
@@ -120,6 +124,6 @@ async function removeCopy(
   copy: BranchIds,
 ): Promise<void> {
   await branchActions
-    .delete(copy, { unprotect: false }, { initialConnection: connection })
+    .delete(copy, { unprotect: false }, quietly(connection))
     .catch((error: unknown) => log.error('Deleting the copy of a rehearsal', error));
 }

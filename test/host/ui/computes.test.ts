@@ -160,7 +160,7 @@ describe('Computes', () => {
     await ui().computes.contextMenu(row, 'Edit Compute…');
     await ui().quickInput.choose('Select what to change', 'Size…');
     await ui().quickInput.choose('Select a fixed size', '1 CU');
-    await ui().statusBar.waitFor('Changed the primary of br-wispy-meadow-000004 (analytics)');
+    await ui().statusBar.waitFor('Changed the primary of br-wispy-meadow-000004 (analytics): 1 CU');
     await ui().computes.contextMenu(row, 'Edit Compute…');
     await ui().quickInput.choose('Select what to change', 'Disable…');
     assert.match((await ui().dialog.read()).detail, /accepts no connections until you enable it/);

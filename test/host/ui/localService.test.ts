@@ -15,16 +15,16 @@ describe('the life of the local service', () => {
     await workbench.computes.expandProject('shop');
     await workbench.computes.waitFor(/^Compute primary, .*ep-little-smoke-851426$/);
   };
-  const start = async () => {
+  const start = async (button: string) => {
     await ui().openView('Hosted Postgres');
-    await ui().clickWelcome('Computes', 'Try it with the local service');
+    await ui().clickWelcome('Computes', button);
     await ui().computes.waitForFirstProject();
     await showComputes();
     return findOwnService(ui().dataFolder);
   };
 
   it('is shared by two windows, and continues when one closes or reloads', async () => {
-    const service = await start();
+    const service = await start('Try it with the local service');
     const second = await ui().openWindow();
     await showComputes(second);
     assert.deepEqual(await findOwnService(ui().dataFolder), service);
@@ -38,13 +38,12 @@ describe('the life of the local service', () => {
     await ui().dialog.press('Stop');
     await until('the service to end', async () => !isAlive(service.pid));
     // The row that had the focus is gone.
-    await ui()
-      .page.locator('.welcome-view-content:focus', { hasText: 'Try it with the local service' })
-      .waitFor();
+    await ui().page.locator('.welcome-view-content:focus', { hasText: 'Start Local Service' }).waitFor();
   });
 
   it('loses its lease with the last window, so that it ends after the grace time', async () => {
-    const service = await start();
+    assert.match(await ui().welcomeText('Computes'), /is stopped\. Its projects and data are kept\./);
+    const service = await start('Start Local Service');
     const all = await processTree([service.pid]);
     // This window has started the service. Closing it ends its lease.
     const extensionHost = (await listProcesses()).find(({ pid }) => pid === service.pid)?.parent ?? 0;

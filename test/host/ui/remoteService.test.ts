@@ -49,7 +49,7 @@ describe('a remote service', () => {
     await ui().quickInput.choose('Select the type', 'Read replica');
     await ui().quickInput.choose('Select a fixed size', '0.25 CU');
     await ui().quickInput.accept('Suspend after inactivity');
-    const label = await ui().computes.waitFor(/^Compute read replica, init, 0\.25 CU, ep-\S+$/);
+    const label = await ui().computes.waitFor(/^Compute read replica, init, 0\.25 CU, on \S+, ep-\S+$/);
     const createdId = label.slice(label.lastIndexOf(' ') + 1);
     const created = `the read replica ${createdId} of main (shop)`;
     const item = await ui().statusBar.waitFor(/^[12] operations?\n/);

@@ -57,6 +57,10 @@ async function removeLocalService(ui: OpenWorkbench): Promise<void> {
     await until('the local service to end', async () => !isAlive(service.pid));
   }
   await rm(ownServiceFolder(ui.dataFolder), { recursive: true, force: true });
+  if (service === undefined) return;
+  // Only then, the window sees that there is no data, and welcomes a new user.
+  await ui.run('Stop Local Service…');
+  await ui.dialog.press('Stop');
 }
 
 async function removeAccounts(ui: OpenWorkbench): Promise<void> {

@@ -39,6 +39,7 @@ describe('The schema of a branch', () => {
     await until('the branches', async () => (await ui().quickInput.waitFor(question)).items.length > 1);
     await ui().quickInput.accept(question);
     await waitForTitle('app: main ↔ feature (1 changed)');
+    await ui().statusBar.waitFor('feature compared with main: 1 changed');
     const added = ui().page.locator('.editor.modified .view-line').filter({ hasText: 'phone text' });
     await added.first().waitFor();
     await execute(feature, 'create table addresses (id int)');

@@ -35,7 +35,7 @@ describe('trying the local service', () => {
     await ui().clickWelcome('Computes', 'Try it with the local service');
     await ui().computes.waitForFirstProject();
     await ui().computes.expandProject('shop');
-    await ui().computes.waitFor(/^Compute primary, active, 0.25 CU, ep-little-smoke-851426$/);
+    await ui().computes.waitFor(/^Compute primary, active, 0.25 CU, on main, ep-little-smoke-851426$/);
     await ui().computes.waitFor(`Branch main, default, ${branch}`);
     service = await findOwnService(ui().dataFolder);
   });
@@ -68,7 +68,7 @@ describe('trying the local service', () => {
     await ui().dialog.press('Restart');
     await ui().statusBar.waitFor(`Restarted the read replica ${id} of main (shop)`);
     await dropped;
-    await ui().computes.waitFor(`Compute read replica, active, 0.25 CU, ${id}`);
+    await ui().computes.waitFor(`Compute read replica, active, 0.25 CU, on main, ${id}`);
     await (await connectTo(id, branch)).end();
   });
 

@@ -96,8 +96,8 @@ const newNameQuestion =
       parentId === undefined ? undefined : resourceText(context.inventory, { projectId, branchId: parentId });
     const prompt =
       parent === undefined
-        ? l10n.t('Name of the new branch')
-        : l10n.t('Name of the new branch of {0}', parent);
+        ? l10n.t("Name of the new branch, which starts with a copy of its parent's data")
+        : l10n.t('Name of the new branch, which starts with a copy of the data of {0}', parent);
     return await branchNameQuestion(list, { prompt, value: '' })(position);
   };
 

@@ -47,15 +47,23 @@ export const editCompute: Command = async (context, argument, run) => {
   const change = omitUnchanged(current, answers.change);
   if (change === undefined) return announce(l10n.t('Nothing to change on {0}', fullName), 'info');
   const node = computeNodeOf(current);
+  const edited = editedText(current, change);
   await makeChange(context, run, {
     ...node,
     name,
     ...approvalTexts(context, current, change),
     toBranchId: change.branch_id,
-    ...changeTexts('edit', fullName),
-    send: (options) => context.computeActions.update(node, change, options),
+    ...changeTexts('edit', fullName, edited),
+    send: (options) => context.computeActions.update(node, change, { ...options, edited }),
   });
 };
+
+/** The new size or delay; undefined for a change that the user has seen in its question. */
+function editedText(compute: Compute, change: ComputePatch): string | undefined {
+  if (change.suspend_timeout_seconds !== undefined)
+    return l10n.t('autosuspend {0}', autosuspendText(change.suspend_timeout_seconds));
+  return change.autoscaling_limit_max_cu === undefined ? undefined : sizeText({ ...compute, ...change });
+}
 
 /** Asks for confirmation only if connections are affected, or in production. */
 function approvalTexts({ inventory }: CommandContext, compute: Compute, change: ComputePatch) {
@@ -113,12 +121,12 @@ interface EditAnswers {
 async function askForEdit(context: CommandContext, argument: unknown): Promise<EditAnswers | undefined> {
   const given = asComputeNode(argument);
   if (given !== undefined) await requireCompute(context, given);
-  const question = { placeholder: l10n.t('Select a compute'), following: 1 };
+  const question = { placeholder: l10n.t('Select a compute'), following: 2 };
   const answers = await askInSteps(l10n.t('Edit Compute'), async (ask) => {
     const node = given ?? (await askForCompute(context, ask, question));
     requireWritable(context.guards, node);
     const compute = await requireCompute(context, node);
-    const edited = await ask(editQuestion(context, compute));
+    const edited = await ask(editQuestion(context, compute), { following: 1 });
     return { compute, change: await askForChange(context, ask, compute, edited) };
   });
   if (answers !== undefined) await context.lastCompute.remember(computeNodeOf(answers.compute));

@@ -2,6 +2,7 @@
 import { commands, l10n, TabInputTextDiff, Uri, window as editors } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { RestoreSource } from '../../account/refs.ts';
+import { announce } from '../../window/ui/announce.ts';
 import { differencesText } from '../../window/ui/differencesText.ts';
 import { pastBranchText } from '../../window/ui/timeText.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
@@ -83,12 +84,12 @@ export const refreshSchema: Command = async (context, _argument, run) => {
   const isReplaced = String(current) !== String(uris);
   if (second !== undefined) await showDifference(context, first, second);
   else if (isReplaced) await showSchema(context, first);
-  else await loadSchemas(context, [first]);
+  else await loadSchemas(context, l10n.t('Loading the schema'), [first]);
   if (isReplaced) await editors.tabGroups.close(tab, true);
 };
 
 async function showSchema(context: CommandContext, uri: Uri): Promise<void> {
-  await loadSchemas(context, [uri]);
+  await loadSchemas(context, l10n.t('Loading the schema'), [uri]);
   await commands.executeCommand('vscode.open', uri, { preview: false });
 }
 
@@ -98,11 +99,13 @@ function uriOf(context: CommandContext, origin: Parameters<typeof schemaUri>[1])
 }
 
 async function showDifference(context: CommandContext, base: Uri, compared: Uri): Promise<void> {
-  const [before = '', after = ''] = await loadSchemas(context, [base, compared]);
   const names = [base, compared].map((uri) => nameOf(context, uri));
+  const [from = '', to = ''] = names;
+  const progress = l10n.t('Comparing the schemas of {0} and {1}', from, to);
+  const [before = '', after = ''] = await loadSchemas(context, progress, [base, compared]);
   const database = sanitize(parseSchemaUri(compared)?.database ?? '');
-  const differences = differencesText(compareSchemas(before, after));
-  const title = `${database}: ${names.join(' ↔ ')} (${differences || l10n.t('no differences')})`;
+  const differences = differencesText(compareSchemas(before, after)) || l10n.t('no differences');
+  const title = `${database}: ${names.join(' ↔ ')} (${differences})`;
   const tab = editors.tabGroups.all
     .flatMap(({ tabs }) => tabs)
     .find(({ input }) => input instanceof TabInputTextDiff && isSame(input, base, compared));
@@ -111,6 +114,7 @@ async function showDifference(context: CommandContext, base: Uri, compared: Uri)
   if (tab !== undefined && tab.label !== title) await editors.tabGroups.close(tab);
   const options = { preview: false, ...(selection && { selection }) };
   await commands.executeCommand('vscode.diff', base, compared, title, options);
+  announce(l10n.t('{0} compared with {1}: {2}', to, from, differences));
 }
 
 const isSame = ({ original, modified }: TabInputTextDiff, base: Uri, compared: Uri): boolean =>
@@ -127,9 +131,13 @@ async function requireExistingBranches(context: CommandContext, uris: readonly U
 }
 
 /** Loads schemas again. @throws {Error} with a message for the user if a branch was deleted */
-async function loadSchemas(context: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
+async function loadSchemas(
+  context: CommandContext,
+  progress: string,
+  uris: readonly Uri[],
+): Promise<readonly string[]> {
   try {
-    return await withCancel(l10n.t('Loading the schema'), async (options) =>
+    return await withCancel(progress, async (options) =>
       Promise.all(uris.map((uri) => context.schemas.load(uri, options))),
     );
   } catch (error) {

@@ -6,7 +6,7 @@ import { pointInTime } from '../../../api/records/pointInTime.ts';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { displayName } from '../../../base/sanitize.ts';
-import { droppedConnectionsText } from '../../operations/ui/changeText.ts';
+import { changeTexts, droppedConnectionsText } from '../../operations/ui/changeText.ts';
 import { dayText } from '../../window/ui/timeText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
@@ -57,10 +57,10 @@ export const undo: Command = async (context, argument, run) => {
   const preserved = preservedName(list);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0}: {1}?', fullName, chosen.text),
+    question: undoTitle(fullName, chosen.text),
     ...(await undoQuestion(context, ref, preserved)),
     button: l10n.t('Undo'),
-    progress: l10n.t('Restoring {0}', fullName),
+    progress: l10n.t('Undoing {0}', fullName),
     send: (options) => {
       const location = ProgressLocation.Notification;
       const request = { source: chosen.source, name: preserved };
@@ -77,10 +77,13 @@ export const undo: Command = async (context, argument, run) => {
   void showUndone(
     context,
     { kind: 'branch', projectId, branchId, preserved: kept?.id },
-    doneText(fullName, chosen.text, preserved, expiry),
+    doneText('undo', fullName, chosen.text, preserved, expiry),
     expiry !== undefined,
   );
 };
+
+const undoTitle = (name: string, moment: string): string =>
+  l10n.t('Undo {0}? You selected: {1}.', name, moment);
 
 /** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
 async function undoQuestion(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
@@ -97,16 +100,22 @@ async function undoQuestion(context: CommandContext, ref: BranchRef, preserved: 
   };
 }
 
-const doneText = (name: string, moment: string, preserved: string, expiry?: string): string =>
-  expiry === undefined
-    ? l10n.t('Restored {0}: {1}. Its previous data is kept as {2}.', name, moment, preserved)
-    : l10n.t(
-        'Restored {0}: {1}. Its previous data is kept as {2} until {3}.',
-        name,
-        moment,
-        preserved,
-        dayText(expiry),
-      );
+/** @param preserved the name of the branch that keeps the data from before, if the service does */
+function doneText(
+  verb: 'undo' | 'restore',
+  name: string,
+  moment: string,
+  preserved?: string,
+  expiry?: string,
+): string {
+  const done = `${changeTexts(verb, name).done}: ${moment}.`;
+  if (preserved === undefined) return done;
+  const kept =
+    expiry === undefined
+      ? l10n.t('Its previous data is kept as {0}.', preserved)
+      : l10n.t('Its previous data is kept as {0} until {1}.', preserved, dayText(expiry));
+  return `${done} ${kept}`;
+}
 
 /** Returns the moment of the offer after a checkout. */
 function readGivenMoment(source: unknown): ChosenMoment | undefined {
@@ -135,9 +144,11 @@ export async function restoreSnapshot(
 ): Promise<void> {
   const { fullName, projectId } = picked;
   const ref = branchRefOf(context, picked);
+  const verb = ask === undefined ? 'undo' : 'restore';
+  const { progress } = changeTexts(verb, fullName);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0}: {1}?', fullName, text),
+    question: undoTitle(fullName, text),
     button: l10n.t('Undo'),
     ...ask,
     ...(await undoQuestion(
@@ -146,12 +157,12 @@ export async function restoreSnapshot(
       `${picked.branch.name} (old)`,
       isOfOther === true || ask !== undefined,
     )),
-    progress: l10n.t('Restoring {0}', fullName),
+    progress,
     send: (options) => {
       const location = ProgressLocation.Notification;
       return Promise.resolve(
-        window.withProgress({ location, title: l10n.t('Undoing {0}', fullName) }, () =>
-          restoreSnapshotInPlace(context, ref, snapshotId, options),
+        window.withProgress({ location, title: progress }, () =>
+          restoreSnapshotInPlace(context, ref, { snapshotId, verb }, options),
         ),
       );
     },
@@ -159,10 +170,7 @@ export async function restoreSnapshot(
   if (result === undefined) return;
   const { restored, preserved } = result;
   if (restored.branchId !== ref.branchId) await replaceRememberedId(context, ref, restored);
-  const message =
-    preserved === undefined
-      ? l10n.t('Restored {0}: {1}.', fullName, text)
-      : doneText(fullName, text, displayName(preserved));
+  const message = doneText(verb, fullName, text, preserved && displayName(preserved));
   void showUndone(
     context,
     { kind: 'branch', projectId, branchId: restored.branchId, preserved: preserved?.id },

@@ -3,14 +3,14 @@ import { env, l10n, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchIds } from '../../account/refs.ts';
-import type { KeptForUndo } from '../branchStatus.ts';
+import { branchesKeptForUndo, type KeptForUndo } from '../branchStatus.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { recordedUsage } from '../usage.ts';
 import { timeAhead, clockText, timeAndDate, timeLeft } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
 import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { markdownTable, type MarkdownRow } from '../../window/ui/markdown.ts';
-import { sanitize } from '../../../base/sanitize.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 
 interface BranchRow {
   readonly label: string;
@@ -87,7 +87,7 @@ const keptByUndoText = ({ of, time }: KeptForUndo): string =>
 
 /** Says what is lost if a branch is deleted. */
 export function deletionText(
-  inventory: Pick<Inventory, 'computesOf' | 'snapshots'>,
+  inventory: Pick<Inventory, 'branches' | 'computesOf' | 'snapshots'>,
   { projectId, branchId }: BranchIds,
 ): string {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
@@ -96,8 +96,14 @@ export function deletionText(
       ? l10n.t('Its data is deleted.')
       : l10n.t('Its data and computes ({0}) are deleted, and connections are dropped.', computes);
   const snapshots = inventory.snapshots.ofBranch({ projectId, branchId }).length;
-  if (snapshots === 0) return lost;
-  return `${lost} ${l10n.t('Its snapshots ({0}) stay: Undo… on another branch of the project lists them.', snapshots)}`;
+  const kept = branchesKeptForUndo(inventory, { projectId, branchId }).map(displayName).join(', ');
+  const rest = [
+    snapshots === 0
+      ? ''
+      : l10n.t('Its snapshots ({0}) stay: Undo… on another branch of the project lists them.', snapshots),
+    kept && l10n.t('What Undo has kept of its data stays: {0}.', kept),
+  ];
+  return [lost, ...rest].filter((part) => part !== '').join(' ');
 }
 
 /** Says what an undo does. @param name of the branch that keeps the current data */

@@ -72,22 +72,29 @@ export function typeText(compute: Compute): string {
   return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);
 }
 
+/** Says what a compute is, which is a word of the service. */
+function explainedType(compute: Compute): string {
+  const type = typeText(compute);
+  if (isPrimary(compute)) return l10n.t('{0}: the Postgres server of the branch', type);
+  return compute.type === 'read_only' ? l10n.t('{0}: a Postgres server that only reads', type) : type;
+}
+
 interface RowText {
   readonly label: string;
   readonly description: string;
 }
 
 /**
- * The row of a compute in the tree, which may be narrow: only what the icon doesn't show and what isn't the rule. With names
- * first, a compute without a name is called by its type.
+ * The row of a compute in the tree, which may be narrow: only what isn't the rule, and the state, because not everybody knows
+ * the icons. With names first, a compute without a name is called by its type.
  */
 export function computeRow(compute: Compute): RowText {
   const type = typeText(compute);
   const { label, description: idOrName } = idAndName(compute.id, compute.name, type);
   const isTypeShown = label === type || isPrimary(compute);
   const shortType = compute.type === 'read_only' ? l10n.t('replica') : type;
-  const state = computeStatus(compute) === 'unknown' ? statusText(compute) : '';
-  return { label, description: joinParts(isTypeShown ? '' : shortType, sizeText(compute), state, idOrName) };
+  const facts = [isTypeShown ? '' : shortType, sizeText(compute), statusText(compute)];
+  return { label, description: joinParts(...facts, idOrName) };
 }
 
 /** The row of a compute in pickers, which are wide enough for the type and the state. */
@@ -121,7 +128,7 @@ export function computeTooltip(
     [l10n.t('State'), statusText(compute)],
     [l10n.t('Failure'), lastFailure(compute)],
     [l10n.t('Activity'), activity],
-    [l10n.t('Type'), typeText(compute)],
+    [l10n.t('Type'), explainedType(compute)],
     [l10n.t('Branch'), idWithName(compute.branch_id, branchName)],
     [l10n.t('Size'), sizeText(compute)],
     ['max_connections', size && maxConnections(size.min)],

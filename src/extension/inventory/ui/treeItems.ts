@@ -10,7 +10,7 @@ import {
   type MarkdownString,
   type FileDecorationProvider,
 } from 'vscode';
-import type { Branch, Compute } from '../../../api/records/records.ts';
+import type { Branch } from '../../../api/records/records.ts';
 import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { keptForUndo, primaryOf } from '../branchStatus.ts';
 import { branchTitle, nameUnlessId } from '../names.ts';
@@ -26,7 +26,7 @@ import { timeAndDate } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { databaseItem } from './databaseItems.ts';
 import { snapshotItem, snapshotsItem, snapshotTooltip } from './snapshotItems.ts';
@@ -60,7 +60,7 @@ function createTreeItem(inventory: Inventory, node: TreeNode, facts: RowFacts): 
     case 'branch':
       return branchItem(inventory, node, facts);
     case 'compute':
-      return computeItem(inventory.compute(node.projectId, node.computeId), node);
+      return computeItem(inventory, node);
     case 'databases':
     case 'database':
     case 'table':
@@ -156,7 +156,8 @@ function branchFlags(branch: Branch | undefined): string[] {
   ];
 }
 
-function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
+function computeItem(inventory: Inventory, { projectId, branchId, computeId }: ComputeNode): TreeItem {
+  const compute = inventory.compute(projectId, computeId);
   // The compute was deleted since the last refresh. Its row is about to be removed.
   if (compute === undefined) return new TreeItem(computeId);
   const status = computeStatus(compute);
@@ -173,7 +174,10 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   const spokenName = nameOrId(compute.name, label);
   const type = typeText(compute);
   const spoken = [l10n.t('Compute {0}', spokenName), statusText(compute), spokenName === type ? '' : type];
-  spoken.push(sizeText(compute), spokenName === compute.id ? '' : compute.id);
+  // Several branches have a primary, which screen readers would read alike.
+  const branch = nameUnlessId(inventory.branches.get(projectId, branchId));
+  spoken.push(sizeText(compute), branch === undefined ? '' : l10n.t('on {0}', sanitize(branch)));
+  if (spokenName !== compute.id) spoken.push(compute.id);
   item.accessibilityInformation = { label: spoken.filter((part) => part !== '').join(', ') };
   return item;
 }

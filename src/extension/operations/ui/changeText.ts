@@ -11,17 +11,21 @@ const changedResourceName = ({ names, projectId, branchId, computeId, name }: Pe
 export const pendingText = (change: PendingChange): string =>
   changeTexts(change.verb, changedResourceName(change)).progress;
 
-/** The texts for a change while it is pending and after it has finished. */
+/** The texts for a change while it is pending and after it has finished. @param edited see `PendingChange` */
 export function changeTexts(
   verb: PendingChange['verb'],
   name: string,
+  edited?: string,
 ): { readonly progress: string; readonly done: string } {
+  const changed =
+    edited === undefined ? l10n.t('Changed {0}', name) : l10n.t('Changed {0}: {1}', name, edited);
   return {
     create: { progress: l10n.t('Creating {0}', name), done: l10n.t('Created {0}', name) },
-    edit: { progress: l10n.t('Changing {0}', name), done: l10n.t('Changed {0}', name) },
+    edit: { progress: l10n.t('Changing {0}', name), done: changed },
     start: { progress: l10n.t('Starting {0}', name), done: l10n.t('Started {0}', name) },
     suspend: { progress: l10n.t('Suspending {0}', name), done: l10n.t('Suspended {0}', name) },
     restart: { progress: l10n.t('Restarting {0}', name), done: l10n.t('Restarted {0}', name) },
+    undo: { progress: l10n.t('Undoing {0}', name), done: l10n.t('Undid {0}', name) },
     restore: { progress: l10n.t('Restoring {0}', name), done: l10n.t('Restored {0}', name) },
     reset: { progress: l10n.t('Resetting {0}', name), done: l10n.t('Reset {0}', name) },
     delete: { progress: l10n.t('Deleting {0}', name), done: l10n.t('Deleted {0}', name) },
@@ -40,7 +44,7 @@ export const operationsText = (change: PendingChange): string =>
 export function changeEndText({ change, outcome, reason }: ChangeEnd): string {
   switch (outcome) {
     case 'finished':
-      return changeTexts(change.verb, changedResourceName(change)).done;
+      return changeTexts(change.verb, changedResourceName(change), change.edited).done;
     case 'failed':
       return failureText(change, reason);
     case 'lost':

@@ -49,7 +49,9 @@ const SLOW = 1000;
 function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposable {
   const timers = new Map<string, Disposable>();
   const update = () => {
-    const changes = tracker.pending.filter(({ verb }) => verb !== 'restore');
+    const changes = tracker.pending.filter(
+      ({ verb, isQuiet }) => verb !== 'undo' && verb !== 'restore' && isQuiet !== true,
+    );
     for (const [id, timer] of timers)
       if (!changes.some((change) => change.id === id)) {
         timer.dispose();
@@ -103,7 +105,7 @@ export const announceStarts = (inventory: Inventory, tracker: OperationTracker):
 
 async function showEndOfChange(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
   const message = changeEndText(end);
-  if (end.outcome === 'finished') return announce(message);
+  if (end.outcome === 'finished') return end.change.isQuiet === true ? undefined : announce(message);
   const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');
   // A deleted project can't be revealed.
   const actions = end.outcome === 'lost' ? [] : [show];

@@ -9,7 +9,7 @@ import { Emitter } from '../../../base/event.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../../account/accounts.ts';
 import type { Session } from '../../account/session.ts';
-import { setLocalServiceRuns } from '../../window/ui/contextKey.ts';
+import { setLocalServiceRuns, setLocalServiceStopped } from '../../window/ui/contextKey.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { LocalServiceError, type Lease } from '../../../localService/lease.ts';
 import {
@@ -62,6 +62,7 @@ export class LocalService implements Disposable {
 
   constructor(deps: LocalServiceDependencies) {
     this.#deps = deps;
+    this.#showState(false);
   }
 
   /** Why the running service can't start computes, as a message for users. */
@@ -143,7 +144,7 @@ export class LocalService implements Disposable {
     const wasRunning = await endService(dataDir);
     if (wasRunning) log.info('Stopped the local service');
     this.#lease = undefined;
-    setLocalServiceRuns(false);
+    this.#showState(false);
     return wasRunning;
   }
 
@@ -183,16 +184,25 @@ export class LocalService implements Disposable {
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
     const { postgresPath, extensionsPath, trustedExtensions } = config;
     const options = { postgresPath, extensionsPath, trustedExtensions, grace };
-    // The marker is next to the folder, so that it stays if the folder is deleted. Secrets can't show that, because other machines share them.
-    const marker = `${dataDir}.used`;
-    const isLost = existsSync(marker) && !existsSync(dataDir);
+    const isLost = existsSync(this.#marker) && !existsSync(dataDir);
     const lease = await joinOrStartService({ script, dataDir, key, port, ...options });
-    await writeFile(marker, '').catch((error: unknown) => log.error('Marking the data as used', error));
+    await writeFile(this.#marker, '').catch((error: unknown) => log.error('Marking the data as used', error));
     if (isLost) this.#lostData.fire();
     if (this.#isDisposed) lease.release();
     log.info(`The local service is running at ${lease.baseUrl}`);
     this.#isEarlier = isEarlierVersion(lease.version, version);
     return lease;
+  }
+
+  /** Is next to the data, so that it stays if they are deleted. Secrets can't show that, because other machines share them. */
+  get #marker(): string {
+    return `${this.#deps.dataDir}.used`;
+  }
+
+  /** @param runs whether this window uses the service */
+  #showState(runs: boolean): void {
+    setLocalServiceRuns(runs);
+    setLocalServiceStopped(!runs && [this.#marker, this.#deps.dataDir].every((path) => existsSync(path)));
   }
 
   #reportEarlier(): void {
@@ -227,7 +237,7 @@ export class LocalService implements Disposable {
     const isCurrent = () => this.#lease === pending;
     pending
       .then(({ ended, postgresProblem }) => {
-        if (isCurrent()) setLocalServiceRuns(true);
+        if (isCurrent()) this.#showState(true);
         const setProblem = (problem: string | undefined) => {
           if (!isCurrent() || problem === this.#postgresProblem) return;
           this.#postgresProblem = problem;
@@ -238,7 +248,7 @@ export class LocalService implements Disposable {
         const onEnd = () => {
           if (!isCurrent()) return;
           this.#lease = undefined;
-          setLocalServiceRuns(false);
+          this.#showState(false);
           void this.#restart(systemClock.now() - startedAt);
         };
         if (ended.aborted) onEnd();

@@ -36,6 +36,10 @@ export const setBranchesOffered = (areOffered: boolean): void =>
 /** Whether this window uses the running local service, so that Start isn't offered as well as Stop. */
 export const setLocalServiceRuns = (runs: boolean): void => setContext('localServiceRuns', runs);
 
+/** Whether the local service of this machine has data but isn't used, so that the welcome text says that they are kept. */
+export const setLocalServiceStopped = (isStopped: boolean): void =>
+  setContext('localServiceStopped', isStopped);
+
 /** Whether names come before ids, so that the view's menu offers the other order. */
 export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
 

@@ -1,5 +1,5 @@
 /** Somebody deletes the data folder of the local service. The service is the real one, without Postgres. */
-import '../../../helpers/vscodeValues.ts';
+import { executed } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,6 +21,8 @@ describe('A window whose local service has a new sample', () => {
     const config = { postgresPath: undefined, extensionsPath: undefined, trustedExtensions: [] };
     const secrets = new SecretMap();
     let lost = 0;
+    const isStopped = () =>
+      executed.findLast(([, key]) => key === 'hostedPostgres.localServiceStopped')?.[2] ?? false;
     const startAndStop = async () => {
       const accounts = new Accounts(secrets);
       const localService = new LocalService({
@@ -34,7 +36,9 @@ describe('A window whose local service has a new sample', () => {
       });
       localService.onDidLoseData(() => (lost += 1));
       await localService.start();
+      assert.equal(isStopped(), false);
       await localService.stop();
+      assert.equal(isStopped(), true, 'the welcome text says that the data are kept');
       localService.dispose();
     };
     await startAndStop();

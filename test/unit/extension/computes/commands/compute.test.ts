@@ -1,4 +1,4 @@
-import { answers, fakeTerminals, questions } from '../../../../helpers/vscodeValues.ts';
+import { answers, fakeTerminals, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
@@ -8,6 +8,7 @@ import { commandContext } from '../../../../helpers/commandContext.ts';
 const { window } = await import('vscode');
 const { makeChange } = await import('../../../../../src/extension/commandSupport/change.ts');
 const { rememberPsql } = await import('../../../../../src/extension/operations/ui/openPsql.ts');
+const { editCompute } = await import('../../../../../src/extension/computes/commands/editCompute.ts');
 const { deleteCompute, restartCompute, suspendCompute } =
   await import('../../../../../src/extension/computes/commands/compute.ts');
 
@@ -65,6 +66,20 @@ describe('Commands of a compute', () => {
       await makeChange(store, { failureMessage: '', ...store.options }, move);
       assert.deepEqual(questions, [`Move it? It moves.${psql}`]);
     });
+
+  it('show the steps of an edit from the first one', async () => {
+    quickPicks.length = 0;
+    store.service.script = (call) => (call.endsWith('/branches') ? 405 : { endpoints: [compute] });
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    const edited = editCompute(context as unknown as CommandContext, node, {
+      failureMessage: '',
+      ...store.options,
+    });
+    const [pick] = await until('the question', async () => quickPicks.length > 0 && quickPicks);
+    assert.deepEqual([pick?.step, pick?.totalSteps], [1, 2]);
+    pick?.cancel();
+    await edited;
+  });
 
   it('ask nothing before a restart that drops no connection', async () => {
     store.service.script = (call) =>

@@ -107,11 +107,11 @@ describe('Undo…', () => {
     await until('the message', async () => questions.length === 2);
     assert.match(
       String(questions[0]),
-      /^Undo main \(shop\): Before prisma migrate dev\? Its current data is kept/,
+      /^Undo main \(shop\)\? You selected: Before prisma migrate dev\. Its current data is kept/,
     );
     assert.match(
       String(questions[1]),
-      /^Restored main \(shop\): Before prisma migrate dev\. Its previous data is kept as before-undo/,
+      /^Undid main \(shop\): Before prisma migrate dev\. Its previous data is kept as before-undo/,
     );
   });
 

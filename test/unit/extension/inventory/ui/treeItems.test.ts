@@ -34,14 +34,14 @@ describe('treeItem', () => {
   const itemOf = (computeId: string, branchId = 'br-main') =>
     treeItem(shop.store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
 
-  it('shows projects, branches by id, and the computes of each with what the icon does not show', async () => {
+  it('shows projects, branches by id, and the computes of each with their state', async () => {
     await shop.load();
     assert.deepEqual(tree(), [
       [
         'Shop | eu',
         [
-          ['br-dev', [['primary | ep-dev']]],
-          ['br-main', [['primary | 0.25 CU · ep-main'], ['reports | replica · ep-read']]],
+          ['br-dev', [['primary | init · ep-dev']]],
+          ['br-main', [['primary | 0.25 CU · active · ep-main'], ['reports | replica · idle · ep-read']]],
         ],
       ],
     ]);
@@ -89,25 +89,26 @@ describe('treeItem', () => {
     assert.deepEqual(namesFirst[0]?.[1], [
       [
         'main | default · br-main',
-        [['primary | 0.25 CU · ep-main'], ['reports | replica · ep-read'], ['Databases']],
+        [['primary | 0.25 CU · active · ep-main'], ['reports | replica · idle · ep-read'], ['Databases']],
       ],
-      ['br-dev', [['primary | ep-dev'], ['Databases']]],
+      ['br-dev', [['primary | init · ep-dev'], ['Databases']]],
     ]);
     assert.deepEqual(rows(), [
       'Branch main, default, br-main',
-      'Compute primary, active, 0.25 CU, ep-main',
-      'Compute reports, idle, read replica, ep-read',
+      'Compute primary, active, 0.25 CU, on main, ep-main',
+      'Compute reports, idle, read replica, on main, ep-read',
     ]);
     const memory = new MemoryMap();
     await new NameOrder(memory).change(false);
+    const reports = ['ep-read | replica · idle · reports'] as const;
     assert.deepEqual(tree()[0]?.[1], [
-      ['br-main | main · default', [['ep-main | 0.25 CU'], ['ep-read | replica · reports'], ['Databases']]],
-      ['br-dev', [['ep-dev'], ['Databases']]],
+      ['br-main | main · default', [['ep-main | 0.25 CU · active'], reports, ['Databases']]],
+      ['br-dev', [['ep-dev | init'], ['Databases']]],
     ]);
     assert.deepEqual(rows(), [
       'Branch br-main, main, default',
-      'Compute ep-main, active, primary, 0.25 CU',
-      'Compute reports, idle, read replica, ep-read',
+      'Compute ep-main, active, primary, 0.25 CU, on main',
+      'Compute reports, idle, read replica, on main, ep-read',
     ]);
     const branch = shop.store.inventory.branches.get('shop', 'br-main');
     assert.equal(branchLabel('br-main', branch), 'br-main (main)');

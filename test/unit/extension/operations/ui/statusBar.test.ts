@@ -1,10 +1,11 @@
 import { statusBarItems } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import type { Operation } from '../../../../../src/api/records/records.ts';
 import type { ComputeNode } from '../../../../../src/extension/inventory/nodes.ts';
 import { FakeClock } from '../../../../helpers/fakeClock.ts';
 import { connectScripted } from '../../../../helpers/connectedModel.ts';
-import { until } from '../../../../workbench/until.ts';
 import { computeRecord, operationRecord } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
 
 const { showPendingChanges } = await import('../../../../../src/extension/operations/ui/statusBar.ts');
 
@@ -67,6 +68,35 @@ describe('The status bar', () => {
     // It waits for its turn behind those of other tests.
     if (announced() === undefined) clock.next();
     assert.equal(announced(), '$(sync) Starting the primary of br-main (shop)');
+    shown.dispose();
+  });
+
+  it('announces the end of changes, with what was edited, but not of a quiet one', async () => {
+    statusBarItems.clear();
+    const endpoint = computeRecord('ep-main');
+    const model = await connectScripted((call) => {
+      if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
+      return call.includes('/operations/')
+        ? { operation: operationRecord(1, { status: 'finished' }) }
+        : { endpoints: [endpoint] };
+    });
+    await model.inventory.loadComputes('shop');
+    const shown = showPendingChanges(
+      model.tracker,
+      () => false,
+      () => undefined,
+    );
+    const change = async (options: { readonly isQuiet?: boolean; readonly edited?: string }) => {
+      model.tracker.follow('edit', node, [operationRecord(1) as Operation], options);
+      model.clock.next();
+      await until('the end', async () => model.tracker.pending.length === 0);
+    };
+    await change({ isQuiet: true });
+    await change({ edited: '1 CU' });
+    const announced = await until('an announcement', async () =>
+      [...statusBarItems.values()].find((text) => text.includes('Changed')),
+    );
+    assert.match(announced, /Changed the primary of br-main \(shop\): 1 CU$/);
     shown.dispose();
   });
 });
