@@ -1,9 +1,10 @@
 /** Input boxes in which a text is entered as soon as they are shown. */
 import './vscodeValues.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 
 const noListener = () => ({ dispose: () => undefined });
 
-/** @param text for all input boxes from now on. @returns those that were shown */
+/** @param text for all input boxes until the end of the test. @returns those that were shown */
 export async function enterInInputBoxes(text: string): Promise<{ readonly validationMessage: string }[]> {
   const shown: { readonly validationMessage: string }[] = [];
   const createInputBox = () => {
@@ -19,6 +20,9 @@ export async function enterInInputBoxes(text: string): Promise<{ readonly valida
     };
     return Object.assign(input, { show });
   };
-  Object.assign((await import('vscode')).window, { createInputBox });
+  const { window } = await import('vscode');
+  const { createInputBox: createOther } = window;
+  atEndOfTest(() => Object.assign(window, { createInputBox: createOther }));
+  Object.assign(window, { createInputBox });
   return shown;
 }

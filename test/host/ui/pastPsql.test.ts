@@ -29,7 +29,7 @@ describe('psql at a time that cannot connect', () => {
     await connect(ui(), { baseUrl: proxy.baseUrl, key: service.key }, 'shop');
   });
   after(async () => {
-    await proxy?.stop();
+    proxy?.stop();
     await service?.stop();
   });
 

@@ -85,7 +85,7 @@ describe('SnapshotLists', () => {
     assert.equal(row.accessibilityInformation?.label, `Snapshot later, ${date}`);
     assert.equal(treeItem(model.inventory, group).accessibilityInformation?.label, 'Snapshots of main, 2');
     const text = nodeTooltip(model.inventory, later)?.value ?? '';
-    for (const part of ['**later**', '| snap-2 |', '1/31/2026', '| Size | 31 MB |'])
+    for (const part of ['**later**', '| snap\\-2 |', '1\\/31\\/2026', '| Size | 31 MB |'])
       assert.ok(text.includes(part), `${part}: ${text}`);
   });
 

@@ -70,8 +70,7 @@ describe('Commands of a compute', () => {
   it('show the steps of an edit from the first one', async () => {
     quickPicks.length = 0;
     store.service.script = (call) => (call.endsWith('/branches') ? 405 : { endpoints: [compute] });
-    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    const edited = editCompute(context as unknown as CommandContext, node, {
+    const edited = editCompute(commandContext(store), node, {
       failureMessage: '',
       ...store.options,
     });

@@ -1,7 +1,12 @@
-import { answers, executed, questions, statusBarItems } from '../../../../helpers/vscodeValues.ts';
+import {
+  answers,
+  executed,
+  fakeTerminals,
+  questions,
+  statusBarItems,
+} from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-
 
 const { FollowNotices } = await import('../../../../../src/extension/gitBranch/ui/followNotices.ts');
 
@@ -44,6 +49,7 @@ describe('FollowNotices', () => {
   });
 
   it('offers Undo for the first switch, and announces the last of several others after a second', () => {
+    fakeTerminals.opened.length = 0;
     const notices = new FollowNotices({
       log: { error: assert.fail },
       knownHosts: { find: () => undefined },

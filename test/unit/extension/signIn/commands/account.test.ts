@@ -41,8 +41,9 @@ describe('Enter New Key…', () => {
     };
   };
 
+  const { createInputBox: createOther } = window;
   before(() => Object.assign(window, { createInputBox }));
-  after(() => Object.assign(window, { createInputBox: undefined }));
+  after(() => Object.assign(window, { createInputBox: createOther }));
 
   it('asks for the key of the account that failed, also if the window has switched to another one', async () => {
     const { accounts, account, session } = await connectScripted(() => ({ projects: [] }));
