@@ -60,7 +60,7 @@ export async function rehearseOnCopy(
   return await rehearse<RehearsedCopy>(rehearser, steps, { longestLock, historySeconds }, signal);
 }
 
-/** The user, or the agent, hears of the rehearsal, and not of its copies. */
+/** The rehearsal is announced to the user or the agent, and its copies are not. */
 const quietly = (initialConnection: AccountConnection): SendOptions => ({ initialConnection, isQuiet: true });
 
 /** Can't be canceled, because a branch whose creation was canceled may exist. */

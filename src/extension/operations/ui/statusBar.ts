@@ -35,7 +35,7 @@ export function showPendingChanges(
   disposables.add(tracker.onDidChange(update));
   disposables.add(
     tracker.onDidEnd((end) => {
-      if (!isShown(end)) void showEndOfChange(end, reveal);
+      if (!isShown(end)) void showEndOfChange(end, reveal, clock);
     }),
   );
   update();
@@ -103,9 +103,16 @@ export const announceStarts = (inventory: Inventory, tracker: OperationTracker):
     },
   );
 
-async function showEndOfChange(end: ChangeEnd, reveal: (change: PendingChange) => void): Promise<void> {
+async function showEndOfChange(
+  end: ChangeEnd,
+  reveal: (change: PendingChange) => void,
+  clock: Clock,
+): Promise<void> {
   const message = changeEndText(end);
-  if (end.outcome === 'finished') return end.change.isQuiet === true ? undefined : announce(message);
+  if (end.outcome === 'finished') {
+    if (end.change.isQuiet !== true) announce(message, 'check', clock);
+    return;
+  }
   const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');
   // A deleted project can't be revealed.
   const actions = end.outcome === 'lost' ? [] : [show];

@@ -101,7 +101,7 @@ async function initializeFromPacked(
     shutdownSignal.throwIfAborted();
     removeFileOrFolder(folder);
     if (hasRemedy(error)) throw error;
-    // Whatever else it is, initdb may do better. If not, it says why.
+    // After any other error, initdb may still succeed. If not, it says why.
     return false;
   }
 }
