@@ -40,14 +40,14 @@ export async function rehearse<Copy extends BranchCopy>(
   rules: VerdictRules,
   signal?: AbortSignal,
 ): Promise<RehearsalReport> {
-  return await withCopies(rehearser, signal, async (copying) => {
+  return await withCopies(rehearser, signal, async (copying, ends) => {
     const branch = await copying.copyBranch();
     if (await copying.startRehearsal(branch))
-      return await runStepsAndReport(branch, copying, steps, rules, signal);
+      return await runStepsAndReport(branch, copying, steps, rules, ends);
     const sampler = await LockSampler.start(branch);
     try {
       const sampled = { ...copying, rehearsal: async () => sampler.read() };
-      return await runStepsAndReport(branch, sampled, steps, rules, signal);
+      return await runStepsAndReport(branch, sampled, steps, rules, ends);
     } finally {
       await sampler.end();
     }
@@ -120,12 +120,17 @@ async function rehearseWayBack<Copy extends BranchCopy>(
   return { ...seen, losses, schema };
 }
 
-/** Deletes all copies at the end, also one that is still being made when the task fails. */
+/**
+ * Deletes all copies at the end, also one that is still being made when the task fails.
+ * @param task its signal also ends what still runs when another part of it has failed, before the copies are deleted
+ */
 async function withCopies<Copy extends BranchCopy, T>(
   rehearser: Rehearser<Copy>,
   signal: AbortSignal | undefined,
-  task: (copying: Rehearser<Copy>) => Promise<T>,
+  task: (copying: Rehearser<Copy>, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const failure = new AbortController();
+  const ends = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
   const copies: Promise<Copy>[] = [];
   const copyBranch = async () => {
     const copying = rehearser.copyBranch();
@@ -135,7 +140,10 @@ async function withCopies<Copy extends BranchCopy, T>(
     return copy;
   };
   try {
-    return await task({ ...rehearser, copyBranch });
+    return await task({ ...rehearser, copyBranch }, ends);
+  } catch (error) {
+    failure.abort(error);
+    throw error;
   } finally {
     const deletions = (await Promise.allSettled(copies)).map(async (made) => {
       if (made.status === 'fulfilled') await rehearser.delete(made.value);

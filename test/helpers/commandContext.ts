@@ -9,7 +9,7 @@ export const fakeView = (
   selection: readonly unknown[] = [],
   reveal = (_row: unknown): void => undefined,
 ) => ({
-  view: { selection },
+  view: { selection, visible: true },
   reveal: async (row: unknown) => reveal(row),
 });
 

@@ -29,7 +29,10 @@ export interface CommandContext extends WindowModel {
   readonly computesView: ComputesView;
   /** Fired with the URI of a document that is to be read again. */
   readonly documents: Readonly<Record<'detailsChanged' | 'operationsChanged', { fire(uri: Uri): void }>>;
-  readonly apiKeysView: { readonly view: Selection; reveal(keyId: number): Promise<void> };
+  readonly apiKeysView: {
+    readonly view: Selection & { readonly visible: boolean };
+    reveal(keyId: number): Promise<void>;
+  };
 }
 
 /** One run of a command, which says how a failure is shown. */

@@ -89,7 +89,7 @@ export function isAtOrAfter(moment: Before, other: Before): boolean {
 }
 
 function positionOf({ lsn }: Before): bigint | undefined {
-  const [high, low] = lsn?.split('/') ?? [];
+  const [, high, low] = /^([\da-f]+)\/([\da-f]+)$/i.exec(lsn ?? '') ?? [];
   return high === undefined || low === undefined
     ? undefined
     : (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);

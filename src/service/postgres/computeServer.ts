@@ -19,7 +19,7 @@ import { connectClient } from './rehearsal/rehearsals.ts';
 import { ReplicationSenders } from './replication/replicationSenders.ts';
 import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
-import { readSessions } from './server/serverSessions.ts';
+import { readSessions } from './serverSessions.ts';
 import { ComputeLog } from './computeLog.ts';
 import { readReplicaLifecycle } from './copies/readReplica.ts';
 import { needsServerStop, primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';

@@ -42,7 +42,7 @@ import { readSpaceNote } from './history/historySpace.ts';
 import { majorsInUse, openStorage, removeUnrecorded } from './storage/storage.ts';
 import { ensureCertificate } from './server/certificate.ts';
 import { chooseFreeAddress } from './server/serverAddress.ts';
-import { checkSettings } from './branchData/checkSettings.ts';
+import { checkSettings } from './branchData/branchServer.ts';
 import { stopOrphans } from './server/orphans.ts';
 import { ServerProcess } from './server/serverProcess.ts';
 import { createEngineWithoutPostgres } from './withoutPostgres.ts';

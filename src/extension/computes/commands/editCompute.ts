@@ -85,6 +85,7 @@ function approvalTexts({ inventory }: CommandContext, compute: Compute, change: 
   return {
     ...texts[effect],
     drops: effect === 'none' ? undefined : [{ projectId, computeId }],
+    reconnects: effect === 'restart',
     detail: (connections: OpenConnections) => consequenceText(effect, connections, branch),
   };
 }

@@ -23,6 +23,8 @@ export interface ApprovalRequest extends ChangeTarget {
   readonly detail?: string | undefined;
   /** The computes whose connections the change drops. */
   readonly drops?: readonly ComputeIds[] | undefined;
+  /** Whether their clients can connect again to the same data, which is the default. */
+  readonly reconnects?: boolean;
   /** Whether the consequences can't be undone, which the question adds to them. */
   readonly isLoss?: boolean;
   /** Whether the user has to enter the name outside production too. */
@@ -77,8 +79,8 @@ export async function approveChange(
   return isApproved;
 }
 
-function detailWithPsql({ detail, drops = [] }: ApprovalRequest): string | undefined {
-  const psql = droppedPsqlText(drops);
+function detailWithPsql({ detail, drops = [], reconnects }: ApprovalRequest): string | undefined {
+  const psql = droppedPsqlText(drops, reconnects);
   return detail === undefined || psql === undefined ? detail : `${detail} ${psql}`;
 }
 

@@ -11,11 +11,15 @@ export function rememberPsql(terminal: Terminal, computeId: string): void {
   computeIds.set(terminal, computeId);
 }
 
-/** @param dropped the computes that drop their connections @returns undefined if no psql is connected to any of them */
-export function droppedPsqlText(dropped: readonly ComputeIds[]): string | undefined {
+/**
+ * @param dropped the computes that drop their connections
+ * @param reconnects whether psql can connect again afterwards, to the same data
+ * @returns undefined if no psql is connected to any of them
+ */
+export function droppedPsqlText(dropped: readonly ComputeIds[], reconnects = true): string | undefined {
   const ids = new Set(dropped.map(({ computeId }) => computeId));
   const isOpen = window.terminals.some((terminal) => ids.has(computeIds.get(terminal) ?? ''));
-  return isOpen
-    ? l10n.t('The open psql loses its connection too. When it says so, enter your command again.')
-    : undefined;
+  if (!isOpen) return undefined;
+  const lost = l10n.t('The open psql loses its connection too.');
+  return reconnects ? `${lost} ${l10n.t('When it says so, enter your command again.')}` : lost;
 }

@@ -48,6 +48,14 @@ const SLOW = 1000;
 /** Screen readers don't read the item of pending changes by themselves. They do read the notification of an undo. */
 function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposable {
   const timers = new Map<string, Disposable>();
+  /** The pending change whose beginning was announced. */
+  let announced: string | undefined;
+  const announceBeginning = (change: PendingChange) => {
+    // Those of many changes, such as the deletions of a clean-up, would wait for their turn until the changes have ended.
+    if (announced !== undefined) return;
+    announced = change.id;
+    announce(pendingText(change), 'sync', clock);
+  };
   const update = () => {
     const changes = tracker.pending.filter(
       ({ verb, isQuiet }) => verb !== 'undo' && verb !== 'restore' && isQuiet !== true,
@@ -56,12 +64,13 @@ function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposabl
       if (!changes.some((change) => change.id === id)) {
         timer.dispose();
         timers.delete(id);
+        if (announced === id) announced = undefined;
       }
     for (const change of changes)
       if (!timers.has(change.id))
         timers.set(
           change.id,
-          clock.after(SLOW, () => announce(pendingText(change), 'sync', clock)),
+          clock.after(SLOW, () => announceBeginning(change)),
         );
   };
   const listener = tracker.onDidChange(update);

@@ -53,7 +53,8 @@ export const createApiKey: Command = async (context, _argument, run) => {
   const done = l10n.t('Copied API key “{0}”', sanitize(name));
   const copy = { button: l10n.t('Copy Key'), secret: key, done };
   await showSecret(l10n.t('Created API key “{0}”', sanitize(name)), detail, copy);
-  await revealKey(context, created.id);
+  // A view that isn't shown would take the focus from where the user pastes the key.
+  if (context.apiKeysView.view.visible) await revealKey(context, created.id);
 };
 
 export const revokeApiKey: Command = async (context, argument, run) => {

@@ -30,12 +30,13 @@ export const startLocalService: Command = async (context, _argument, run) => {
   if (isNew) await context.computesView.revealFirst();
 };
 
-export const stopLocalService: Command = async ({ localService, computesView }, _argument, run) => {
+export const stopLocalService: Command = async ({ localService, session, computesView }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't stop the local service");
   const detail = l10n.t(
     'It stops in all windows, and connections to its computes are dropped. Projects, computes and data are kept for the next start.',
   );
   if ((await window.ask(l10n.t('Stop the local service?'), detail, l10n.t('Stop'))) === undefined) return;
+  const hadRows = session.connection?.isLocal === true;
   const title = l10n.t('Stopping the local service');
   const wasRunning = await window.withProgress({ location: ProgressLocation.Window, title }, () =>
     localService.stop(),
@@ -43,7 +44,7 @@ export const stopLocalService: Command = async ({ localService, computesView }, 
   if (wasRunning) announce(l10n.t('Stopped the local service'));
   else announce(l10n.t("The local service isn't running"), 'info');
   // The rows are gone, and with them the keyboard focus.
-  if (computesView.view.visible) await executeCommand('hostedPostgres.computes.focus');
+  if (hadRows && computesView.view.visible) await executeCommand('hostedPostgres.computes.focus');
 };
 
 type SetupOption = 'install' | 'folder' | 'search';

@@ -143,8 +143,7 @@ export class LocalService implements Disposable {
     for (const account of all) if (account.local === true) await accounts.remove(account);
     const wasRunning = await endService(dataDir);
     if (wasRunning) log.info('Stopped the local service');
-    this.#lease = undefined;
-    this.#showState(false);
+    this.#forgetLease();
     return wasRunning;
   }
 
@@ -205,6 +204,11 @@ export class LocalService implements Disposable {
     setLocalServiceStopped(!runs && [this.#marker, this.#deps.dataDir].every((path) => existsSync(path)));
   }
 
+  #forgetLease(): void {
+    this.#lease = undefined;
+    this.#showState(false);
+  }
+
   #reportEarlier(): void {
     if (this.#isEarlier) this.#joinedEarlier.fire();
   }
@@ -247,15 +251,14 @@ export class LocalService implements Disposable {
         const startedAt = systemClock.now();
         const onEnd = () => {
           if (!isCurrent()) return;
-          this.#lease = undefined;
-          this.#showState(false);
+          this.#forgetLease();
           void this.#restart(systemClock.now() - startedAt);
         };
         if (ended.aborted) onEnd();
         else ended.addEventListener('abort', onEnd);
       })
       .catch(() => {
-        if (isCurrent()) this.#lease = undefined;
+        if (isCurrent()) this.#forgetLease();
       });
     return pending;
   }

@@ -113,8 +113,9 @@ export class RehearsalObserver {
     const [after, areHeld] = await Promise.all([
       this.#reader.allRelations(),
       this.#reader.asAdmin(areCommitsHeld),
-      this.#left,
     ]);
+    // Also the sessions that have left in the meantime.
+    await this.#left;
     if (!areHeld) this.#problem ??= 'Commits were not held to the end.';
     const [statements, locks, before, problem] = [this.#statements, this.#locks, this.#before, this.#problem];
     return { statements, locks, before, after, ...(problem !== undefined && { problem }) };

@@ -10,9 +10,9 @@ import {
   INTERNAL_SERVER_CU,
   KEPT_WAL_FILE,
   LOGICAL_REPLICATION_SETTINGS,
-  userSettings,
   type PostgresSettings,
 } from './settings.ts';
+import { changeableSettings } from './changeableSettings.ts';
 import type { Certificate } from './certificate.ts';
 import type { PostgresBinaries } from './programs.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
@@ -61,7 +61,7 @@ const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 /** @throws {EngineError} with Postgres's reason */
 export async function launchServer(deps: LaunchDependencies, start: LaunchOptions): Promise<Postmaster> {
   const { compute, dataDir, inFile = {} } = start;
-  const inAll = new Map([...userSettings(compute.pgSettings), ...Object.entries(inFile)]);
+  const inAll = new Map([...(await changeableSettings(deps, compute)), ...Object.entries(inFile)]);
   writePrivateFile(path.join(dataDir, 'postgresql.conf'), configurationFile(compute.maxCu, inAll));
   // Postgres logs it each time if a file that the configuration includes is missing.
   const included = path.join(dataDir, '..', KEPT_WAL_FILE);

@@ -30,5 +30,7 @@ export function serverEnvironment(program: string): NodeJS.ProcessEnv {
     ...FOREIGN_SERVERS,
     ...(folders && { LD_LIBRARY_PATH: `${own}:${folders}` }),
     LC_ALL: 'C',
+    // Postgres itself removes LC_ALL. Then Windows would take the language of the system.
+    LC_MESSAGES: 'C',
   };
 }

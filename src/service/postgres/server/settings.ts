@@ -23,8 +23,8 @@ export const KEPT_WAL_FILE = 'replicas.conf';
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
 /**
- * The user's settings by name in lower case, as Postgres compares them. Whether users may change them is checked before they are
- * saved, see `branchData/checkSettings.ts`.
+ * The user's settings by name in lower case, as Postgres compares them. Whether users may change them is another question: see
+ * `changeableSettings.ts`.
  * @throws {EngineError} for a name or value that could end its line in the file
  */
 export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {

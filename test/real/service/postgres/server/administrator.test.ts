@@ -21,7 +21,8 @@ function postgresForOthers(parts: readonly string[]): string {
   const folder = path.join(root, 'bin');
   mkdirSync(folder);
   for (const name of parts) {
-    const isAllowed = '[ "$1" = --version ] || [ "$1" = -C ] || [ -n "$PG_GRANDPARENT_PID" ]';
+    const reads = ['--version', '--describe-config', '-C'].map((option) => `[ "$1" = ${option} ]`);
+    const isAllowed = [...reads, '[ -n "$PG_GRANDPARENT_PID" ]'].join(' || ');
     const refuse = `${isAllowed} || { printf '${MESSAGE}' >&2; exit 1; }`;
     const script = `#!/bin/sh\n${name === 'postgres' ? refuse : ''}\nexec '${found.folder}/${name}' "$@"\n`;
     writeFileSync(path.join(folder, name), script, { mode: 0o755 });

@@ -83,7 +83,7 @@ describe('size and settings of a compute', () => {
     [
       'what Postgres has for its developers',
       { allow_in_place_tablespaces: 'on' },
-      /unrecognized configuration parameter "allow_in_place_tablespaces", or one .* developers/,
+      /unrecognized configuration parameter "allow_in_place_tablespaces", or one .* leaves out/,
     ],
     ['what the service sets itself', { wal_recycle: 'on' }, /"wal_recycle" cannot be changed: the service/],
     [
@@ -104,6 +104,11 @@ describe('size and settings of a compute', () => {
       { sync_replication_slots: 'on' },
       /"sync_replication_slots" cannot be changed: the service copies/,
     ],
+    [
+      'a file that a replica deletes',
+      { promote_trigger_file: '/x' },
+      /"promote_trigger_file" cannot be changed/,
+    ],
     ['unsafe commits', { fsync: 'off' }, /"fsync" cannot be changed/],
   ] as const) {
     it(`rejects ${what} and keeps running unchanged`, async () => {
@@ -117,6 +122,14 @@ describe('size and settings of a compute', () => {
       assert.equal((await client.query('show work_mem')).rows[0]?.work_mem, '17MB');
     });
   }
+
+  it('rejects what a compute was created with at each start', async () => {
+    await service.engine.createBranch({ id: 'br-created' });
+    const pgSettings = { archive_mode: 'on', archive_command: 'touch /tmp/x' };
+    const created = await service.create({ branchId: 'br-created', pgSettings });
+    for (const _ of ['first', 'second'])
+      await assert.rejects(service.engine.start(created), /"archive_mode" cannot be changed/);
+  });
 
   it('restores the old settings if Postgres fails to start with the new ones', async () => {
     // A lock table of 2 TB: valid, but more than the memory of any test machine.

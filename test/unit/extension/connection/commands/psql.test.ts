@@ -83,6 +83,7 @@ describe('Open psql', () => {
     await open();
     const lost = 'The open psql loses its connection too. When it says so, enter your command again.';
     assert.equal(droppedPsqlText([{ projectId: 'shop', computeId: 'ep-two' }, row]), lost);
+    assert.equal(droppedPsqlText([row], false), 'The open psql loses its connection too.');
     assert.equal(droppedPsqlText([{ projectId: 'shop', computeId: 'ep-two' }]), undefined);
     fakeTerminals.opened.length = 0;
     assert.equal(droppedPsqlText([row]), undefined);

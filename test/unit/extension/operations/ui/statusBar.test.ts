@@ -68,6 +68,12 @@ describe('The status bar', () => {
     // It waits for its turn behind those of other tests.
     if (announced() === undefined) clock.next();
     assert.equal(announced(), '$(sync) Starting the primary of br-main (shop)');
+    // The beginning of another one isn't announced as long as this one is pending.
+    statusBarItems.clear();
+    model.tracker.follow('edit', { ...node, computeId: 'ep-other' }, [operationRecord(3) as Operation]);
+    assert.ok((clock.waits as number[]).includes(1000));
+    clock.advance(60_000);
+    assert.equal(announced(), undefined);
     shown.dispose();
   });
 

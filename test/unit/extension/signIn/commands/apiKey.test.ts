@@ -50,7 +50,10 @@ describe('The row of a key', () => {
   const run = async (command: Command, argument?: unknown) => {
     const apiKeys = new ApiKeyList(model.session);
     await apiKeys.load();
-    const apiKeysView = { reveal: async (id: number) => void done.push(`select ${id}`) };
+    const apiKeysView = {
+      view: { visible: true },
+      reveal: async (id: number) => void done.push(`select ${id}`),
+    };
     const log = { addSecret: () => done.push('show the key'), error: assert.fail };
     const context = { ...model, apiKeys, apiKeysView, log } as unknown as CommandContext;
     await command(context, argument, { failureMessage: '', ...model.options });

@@ -1,19 +1,23 @@
 /** Which settings of Postgres users may change: Postgres says of each who may, and what it is about. */
-import { rmSync } from 'node:fs';
-import path from 'node:path';
 import { SHARED_BUFFERS_MB } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import { LOOPBACK } from '../server/serverAddress.ts';
+import type { EngineStorage } from '../storage/storage.ts';
+import type { PostgresBinaries } from './programs.ts';
+import { runProgram } from './runProgram.ts';
+import { LOOPBACK } from './serverAddress.ts';
 import {
   LOGICAL_REPLICATION_SETTINGS,
   serviceSettings,
-  settingArguments,
-  settingsLines,
   userSettings,
-} from '../server/settings.ts';
-import { writePrivateFile } from '../storage/privateFiles.ts';
-import { runProgram } from '../server/runProgram.ts';
-import type { ServerDependencies } from './branchData.ts';
+  type PostgresSettings,
+} from './settings.ts';
+
+interface CheckDependencies {
+  readonly storage: Pick<EngineStorage, 'root'>;
+  readonly binaries: Pick<PostgresBinaries, 'postgres'>;
+  /** See `extensions/ownerExtensions.ts`. */
+  readonly extensionSettings: PostgresSettings;
+}
 
 const CONNECTS = 'the service connects clients';
 const COPIES = 'the service copies branches and runs read replicas';
@@ -42,6 +46,9 @@ const KEPT_SETTINGS = new Map(
     primary_conninfo: COPIES,
     primary_slot_name: COPIES,
     recovery_min_apply_delay: COPIES,
+    idle_replication_slot_timeout: COPIES,
+    // Only Postgres 15 has it. A replica would delete the file.
+    promote_trigger_file: RUNS,
     sync_replication_slots: COPIES,
     lc_messages: READS_LOG,
     log_line_prefix: READS_LOG,
@@ -61,6 +68,7 @@ const OPEN_GROUPS = [
   'Replication / Sending Servers',
   'Replication / Standby Servers',
   'Replication / Subscribers',
+  'Reporting and Logging / Process Title',
   'Reporting and Logging / What to Log',
   'Reporting and Logging / When to Log',
   'Resource Usage / ',
@@ -89,31 +97,21 @@ const CLOSED_GROUPS: readonly (readonly [group: string, reason: string])[] = [
 const SETTING_OF_LANGUAGE = /^pl(?!pgsql\.)[a-z0-9_$]*\./;
 
 /**
- * Checks a compute's settings before they are saved: Postgres reads them without starting a server.
- * @throws {EngineError} with the reason for a setting that users can't change, or Postgres's message for an invalid value
+ * The user's settings of a compute, by name. Call it before a server starts with them or they are saved.
+ * @throws {EngineError} with the reason for one that users can't change
  */
-export async function checkSettings(deps: ServerDependencies, compute: ComputeSpec): Promise<void> {
+export async function changeableSettings(
+  deps: CheckDependencies,
+  compute: Pick<ComputeSpec, 'id' | 'minCu' | 'pgSettings'>,
+): Promise<Map<string, string>> {
   const settings = userSettings(compute.pgSettings);
-  if (settings.size === 0) return;
+  if (settings.size === 0) return settings;
   const service = serviceSettings(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings);
-  const described = await describeSettings(deps);
   // Also those that only computes with logical replication have: it can be switched on later.
   const kept = new Set(Object.keys({ ...service, ...LOGICAL_REPLICATION_SETTINGS }));
+  const described = await describeSettings(deps);
   for (const name of settings.keys()) requireChangeable(name, described.get(name), kept.has(name));
-  await deps.branches.lock(compute.branchId).shared(async () => {
-    const dataDir = await deps.branches.ensureDataDir(compute.branchId);
-    const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
-    writePrivateFile(file, settingsLines(settings));
-    // `-C` comes first, so that Postgres on Windows reads them as administrator, too.
-    const args = ['-C', 'server_version', '-D', dataDir, `--config-file=${file}`];
-    try {
-      await runProgram(deps.binaries.postgres, [...args, ...settingArguments(service)], {
-        cwd: deps.storage.root,
-      });
-    } finally {
-      rmSync(file, { force: true });
-    }
-  });
+  return settings;
 }
 
 interface SettingDescription {
@@ -122,11 +120,11 @@ interface SettingDescription {
   readonly group: string;
 }
 
-/** What Postgres says of its settings, by name in lower case. It leaves out those that are meant for its own developers. */
+/** What Postgres says of its settings, by name in lower case. It leaves out most of those that are for its developers. */
 async function describeSettings({
   binaries,
   storage,
-}: ServerDependencies): Promise<ReadonlyMap<string, SettingDescription>> {
+}: CheckDependencies): Promise<ReadonlyMap<string, SettingDescription>> {
   const printed = await runProgram(binaries.postgres, ['--describe-config'], { cwd: storage.root });
   return new Map(
     printed.split(/\r?\n/).map((line) => {
@@ -149,7 +147,7 @@ function requireChangeable(name: string, described: SettingDescription | undefin
   }
   if (described === undefined)
     throw new EngineError(
-      `unrecognized configuration parameter "${name}", or one that Postgres has for its own developers`,
+      `unrecognized configuration parameter "${name}", or one that Postgres leaves out of its description`,
     );
   const { context, group } = described;
   if (context === 'user' || OPEN_GROUPS.some((each) => group.startsWith(each))) return;

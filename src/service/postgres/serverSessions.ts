@@ -1,10 +1,10 @@
 /** The sessions of a running server, read past the gateway, so that reading them is no activity. */
-import { SESSIONS_QUERY } from '../../../api/rules/sessions.ts';
-import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { asEngineError } from '../../core/computeEngine.ts';
-import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
-import type { ServerAddress } from './serverAddress.ts';
-import { withSuperuser, type SuperuserLogin } from './superuser.ts';
+import { SESSIONS_QUERY } from '../../api/rules/sessions.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { asEngineError } from '../core/computeEngine.ts';
+import { REPLICATOR, SUPERUSER } from '../core/systemNames.ts';
+import type { ServerAddress } from './server/serverAddress.ts';
+import { withSuperuser, type SuperuserLogin } from './server/superuser.ts';
 
 /**
  * Reads all sessions but those of the service: its own, of PgBouncer's look-ups and of read replicas.
