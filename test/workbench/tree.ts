@@ -6,6 +6,12 @@ import { chooseMenuItem, openMenu, readMenu, readMenuKeys } from './menu.ts';
 /** Milliseconds after which a row without a tooltip was drawn again. VS Code shows one after half a second. */
 const DRAWN_AGAIN = 5_000;
 
+/** Notes whether the next click is one on a button. */
+const RECORD_CLICK = `
+  globalThis.clickedButton = false;
+  const record = ({ target }) => (globalThis.clickedButton = target.closest('.action-label') !== null);
+  document.addEventListener('click', record, { capture: true, once: true });`;
+
 /** The tree of one view. Rows are found by their accessible label: by the whole label or by an expression. */
 export class Tree {
   readonly #page: Page;
@@ -96,13 +102,15 @@ export class Tree {
     // VS Code appends the key of a command that has one.
     const name = new RegExp(`^${action.replaceAll(/[()[\]…?.]/g, String.raw`\$&`)}(?: \\([^)]*\\))?$`);
     const button = row.getByRole('button', { name });
-    // Rows that are drawn again while the pointer rests do not notice it.
     await until(`the button ${action}`, async () => {
+      // Rows that are drawn again while the pointer rests do not notice it.
       await row.hover();
-      return button.isVisible();
+      if (!(await button.isVisible())) return false;
+      await this.#page.evaluate(RECORD_CLICK);
+      await button.click();
+      // A row that is drawn again between the press and the release has a new button, and the click is lost.
+      return await this.#page.evaluate('globalThis.clickedButton');
     });
-    // A row that is drawn again has a new button. A mouse click would be lost if that happened between the press and the release.
-    await button.dispatchEvent('click');
   }
 
   /** Clicks an item of a row's context menu, such as `'Copy Host'` or `'More', 'Copy Id'`. */

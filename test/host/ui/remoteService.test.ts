@@ -61,7 +61,7 @@ describe('a remote service', () => {
     await ui().quickInput.cancel('Select an operation');
     await ui().statusBar.waitFor(`Created ${created}`);
     await ui().statusBar.waitUntilGone(/^\d operation/);
-    await ui().computes.waitFor(`Compute read replica, active, 0.25 CU, ${createdId}`);
+    await ui().computes.waitFor(`Compute read replica, active, 0.25 CU, on main, ${createdId}`);
     const added = (await computesOf(shop)).filter(({ id }) => !before.has(id));
     assert.deepEqual(
       added.map(({ id, type, current_state: state }) => [id, type, state]),

@@ -257,9 +257,7 @@ export class LocalService implements Disposable {
         if (ended.aborted) onEnd();
         else ended.addEventListener('abort', onEnd);
       })
-      .catch(() => {
-        if (isCurrent()) this.#forgetLease();
-      });
+      .catch(() => (isCurrent() ? this.#forgetLease() : undefined));
     return pending;
   }
 
