@@ -5,18 +5,16 @@ import type { ResourceNames } from '../inventory/names.ts';
 import type { Memory } from '../window/memory.ts';
 
 /** What a change does to a compute or branch. */
-const CHANGE_VERBS = [
-  'create',
-  'edit',
-  'start',
-  'suspend',
-  'restart',
-  'reset',
-  'undo',
-  'restore',
-  'delete',
-] as const;
-export type ChangeVerb = (typeof CHANGE_VERBS)[number];
+export type ChangeVerb =
+  | 'create'
+  | 'edit'
+  | 'start'
+  | 'suspend'
+  | 'restart'
+  | 'reset'
+  | 'undo'
+  | 'restore'
+  | 'delete';
 
 interface TrackedOperation {
   readonly id: string;
@@ -72,12 +70,11 @@ export const hasPendingChange = (memory: Pick<Memory, 'get'>, now: number): bool
 /** Milliseconds. Older changes are dropped, because those of a removed account would be kept forever. */
 const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 
-/** Reads what another window has stored, which may be of a later version, with changes that this one doesn't know. */
+/** Reads what an earlier window has stored. */
 export function parsePending(value: unknown, now: number): readonly PendingChange[] {
   if (!Array.isArray(value)) return [];
   return value.filter((change): change is PendingChange => {
-    const { since, verb } = fieldsOf(change);
-    const isKnown = CHANGE_VERBS.some((each) => each === verb);
-    return isKnown && typeof since === 'number' && now - since < FORGOTTEN_AFTER;
+    const { since } = fieldsOf(change);
+    return typeof since === 'number' && now - since < FORGOTTEN_AFTER;
   });
 }
