@@ -46,7 +46,6 @@ const KEPT_SETTINGS = new Map(
     primary_conninfo: COPIES,
     primary_slot_name: COPIES,
     recovery_min_apply_delay: COPIES,
-    idle_replication_slot_timeout: COPIES,
     // Only Postgres 15 has it. A replica would delete the file.
     promote_trigger_file: RUNS,
     sync_replication_slots: COPIES,
