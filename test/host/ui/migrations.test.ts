@@ -105,6 +105,10 @@ describe('A checkout before migrations', () => {
     const settings = { 'hostedPostgres.undo.offerAfterCheckout': true, 'window.title': 'The setting is on' };
     await write('.vscode/settings.json', JSON.stringify(settings));
     await until('the setting', async () => (await ui().page.title()).includes('The setting is on'));
+    // The extension learns of the setting after the title, but before a command.
+    await ui().run('Undo…');
+    await ui().quickInput.waitFor(QUESTION);
+    await ui().quickInput.cancel(QUESTION);
     repository.git('checkout', '--quiet', 'main~1');
     await ui().notifications.waitFor("main (shop) has a migration that this commit doesn't have.");
     assert.deepEqual(

@@ -138,6 +138,8 @@ export class LocalService implements Disposable {
   async stop(): Promise<boolean> {
     const { accounts, dataDir, log } = this.#deps;
     await this.#lease?.catch(() => undefined); // A start in progress.
+    // The view then has its last text at once. Another one would take the focus from it.
+    this.#showState(false);
     // Remove the account first: while it is the current one, windows restart the service.
     const { accounts: all } = await accounts.list();
     for (const account of all) if (account.local === true) await accounts.remove(account);
@@ -150,9 +152,7 @@ export class LocalService implements Disposable {
   /** Releases the lease of this window. Without any lease, the service ends. */
   dispose(): void {
     this.#isDisposed = true;
-    this.#postgresChanged.dispose();
-    this.#joinedEarlier.dispose();
-    this.#lostData.dispose();
+    for (const emitter of [this.#postgresChanged, this.#joinedEarlier, this.#lostData]) emitter.dispose();
     this.#lease?.then((lease) => lease.release()).catch(() => undefined);
   }
 
