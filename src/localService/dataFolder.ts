@@ -16,7 +16,7 @@ export function createDataFolder(folder: string, mode = 0o700): void {
 }
 
 /**
- * Creates a folder and each missing one above it one at a time, because Node reports ENOENT for several, whatever the reason.
+ * Creates a folder and each missing one above it one at a time, because Node reports ENOENT for any reason if several are missing.
  * @returns why the first one can't be created: a file in its place, a read-only file system, or a name that Windows doesn't allow
  */
 function createOneByOne(folder: string): unknown {

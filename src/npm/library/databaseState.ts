@@ -159,7 +159,7 @@ const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
 
 /**
  * Catalogs that are compared by what they contain. Rows of pg_class, pg_trigger and pg_sequence are also written when a table is
- * emptied, its triggers are disabled for a moment, or a sequence restarts; the others have a reason of their own.
+ * emptied, its triggers are disabled for a moment, or a sequence restarts; the others have other reasons.
  */
 const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,

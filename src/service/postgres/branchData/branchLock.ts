@@ -31,7 +31,7 @@ export class BranchLock<Server extends Pick<Postmaster, 'stop'> = Postmaster> ex
   readonly ownServer = new OwnServer<Server>();
   /** Runs the creation of the data one at a time. */
   readonly creation = limitConcurrency(1);
-  /** Runs the starts of read replicas one at a time: a start that copies the data has a replication slot of the primary meanwhile. */
+  /** Runs the starts of read replicas one at a time: a start that copies the data needs a replication slot. */
   readonly replicas = limitConcurrency(1);
 }
 
