@@ -119,12 +119,21 @@ interface SettingDescription {
   readonly group: string;
 }
 
+type Descriptions = ReadonlyMap<string, SettingDescription>;
+
+/** Those of the service's Postgres, which is asked once, because asking takes half as long as a start. */
+const known = new WeakMap<CheckDependencies['binaries'], Promise<Descriptions>>();
+
+function describeSettings({ binaries, storage }: CheckDependencies): Promise<Descriptions> {
+  const found = known.get(binaries) ?? readDescriptions(binaries.postgres, storage.root);
+  known.set(binaries, found);
+  found.catch(() => known.delete(binaries));
+  return found;
+}
+
 /** What Postgres says of its settings, by name in lower case. It leaves out most of those that are for its developers. */
-async function describeSettings({
-  binaries,
-  storage,
-}: CheckDependencies): Promise<ReadonlyMap<string, SettingDescription>> {
-  const printed = await runProgram(binaries.postgres, ['--describe-config'], { cwd: storage.root });
+async function readDescriptions(postgres: string, cwd: string): Promise<Descriptions> {
+  const printed = await runProgram(postgres, ['--describe-config'], { cwd });
   return new Map(
     printed.split(/\r?\n/).map((line) => {
       const [name = '', context = '', group = ''] = line.split('\t');
