@@ -6,6 +6,12 @@ const SUBMENU = '.monaco-submenu';
 /** Milliseconds in which a menu is drawn, unless it was closed. */
 const SHOWN_WITHIN = 5000;
 
+/** Notes whether the next key that is pressed reaches a menu. */
+const RECORD_KEY = `
+  globalThis.menuHadKey = false;
+  const record = (event) => (globalThis.menuHadKey = event.composedPath()[0].closest('.monaco-menu') !== null);
+  document.addEventListener('keydown', record, { capture: true, once: true });`;
+
 /** Opens the context menu of an element. */
 export async function openMenu(page: Page, target: Locator): Promise<void> {
   const first = items(page).first();
@@ -19,13 +25,24 @@ export async function openMenu(page: Page, target: Locator): Promise<void> {
   });
 }
 
-/** Chooses an item of the open menu by its whole title, after those of the submenus that it is in. */
-export async function chooseMenuItem(page: Page, ...titles: readonly string[]): Promise<void> {
-  for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu);
-  // A submenu is inside the item that opened it.
-  const item = itemOf(page, titles.at(-1) ?? '').filter({ hasNot: page.locator(SUBMENU) });
-  await press(page, item);
-  await item.waitFor({ state: 'hidden' });
+/**
+ * Opens a menu and chooses an item by its whole title, after those of the submenus that it is in. Does so again if the menu was
+ * closed by what took the focus before the key came.
+ */
+export async function chooseFromMenu(
+  page: Page,
+  open: () => Promise<void>,
+  titles: readonly string[],
+): Promise<void> {
+  await until(`a menu with ${titles.join(' > ')}`, async () => {
+    await open();
+    for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu);
+    // A submenu is inside the item that opened it.
+    const item = itemOf(page, titles.at(-1) ?? '').filter({ hasNot: page.locator(SUBMENU) });
+    await press(page, item);
+    await item.waitFor({ state: 'hidden' });
+    return await page.evaluate('globalThis.menuHadKey');
+  });
 }
 
 /** VS Code also opens it by itself, 250 ms after the pointer has come to rest on its item. */
@@ -38,6 +55,7 @@ async function press(page: Page, item: Locator): Promise<void> {
   await item.hover();
   // A menu ignores clicks for its first 100 ms, but not the keyboard.
   await item.and(page.locator('.focused')).waitFor();
+  await page.evaluate(RECORD_KEY);
   await page.keyboard.press('Enter');
 }
 

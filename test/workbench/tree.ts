@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
 import { until } from './until.ts';
-import { chooseMenuItem, openMenu, readMenu, readMenuKeys } from './menu.ts';
+import { chooseFromMenu, openMenu, readMenu, readMenuKeys } from './menu.ts';
 
 /** Milliseconds after which a row without a tooltip was drawn again. VS Code shows one after half a second. */
 const DRAWN_AGAIN = 5_000;
@@ -115,8 +115,7 @@ export class Tree {
 
   /** Clicks an item of a row's context menu, such as `'Copy Host'` or `'More', 'Copy Id'`. */
   async contextMenu(label: string | RegExp, ...titles: readonly string[]): Promise<void> {
-    await openMenu(this.#page, await this.#row(label));
-    await chooseMenuItem(this.#page, ...titles);
+    await chooseFromMenu(this.#page, async () => openMenu(this.#page, await this.#row(label)), titles);
   }
 
   /** Returns the items of a row's context menu, or of a submenu, and closes it again. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { Dialog } from './dialog.ts';
 import { Editor } from './editor.ts';
-import { chooseMenuItem } from './menu.ts';
+import { chooseFromMenu } from './menu.ts';
 import { Notifications } from './notifications.ts';
 import { QuickInput } from './quickInput.ts';
 import { StatusBar } from './statusBar.ts';
@@ -130,8 +130,8 @@ export class Workbench {
       await button.click();
       return;
     }
-    await header.getByRole('button', { name: 'More Actions...' }).click();
-    await chooseMenuItem(this.page, action);
+    const more = header.getByRole('button', { name: 'More Actions...' });
+    await chooseFromMenu(this.page, () => more.click(), [action]);
   }
 
   /** Opens a file of the folder by its name, with the keyboard focus in it. */
@@ -156,12 +156,21 @@ export class Workbench {
   async waitForClipboard(expected: string | RegExp): Promise<string> {
     let text = '';
     return until(
-      async () => `${String(expected)} in the clipboard; it contains ${text.slice(0, 10)}…`,
+      async () =>
+        `${String(expected)} in the clipboard; it contains ${text.slice(0, 10)}…; ${await this.#shown()}`,
       async () => {
         text = await this.readClipboard();
         return (typeof expected === 'string' ? text === expected : expected.test(text)) && text;
       },
     );
+  }
+
+  /** Returns an open question and the notifications, for the message of a failure. */
+  async #shown(): Promise<string> {
+    return JSON.stringify({
+      question: await this.quickInput.read(),
+      notifications: await this.notifications.all(),
+    });
   }
 
   async readClipboard(): Promise<string> {
