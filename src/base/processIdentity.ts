@@ -94,7 +94,10 @@ export function uniqueProcessId(pid: number): string | undefined {
   }
 }
 
-/** The system takes 0 for this process, and a negative number for a group. A damaged file has no number. */
+/**
+ * For 0 and negative numbers, the system would signal a group of processes (or, on Windows, this process for 0). The pid in a damaged
+ * file may not be a number.
+ */
 const isPid = (pid: number): boolean => pid > 0;
 
 /** Whether a process with this pid exists, including one of another user. */

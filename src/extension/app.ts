@@ -33,7 +33,7 @@ import { refreshWhenVisible } from './inventory/ui/refreshWhenVisible.ts';
 import { updateContextKeys } from './updateContextKeys.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './signIn/ui/apiKeysTree.ts';
-import type { DatabaseReader } from './inventory/databaseRows.ts';
+import type { DatabaseReader } from './inventory/databaseTreeRows.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
 import type { TreeNode } from './inventory/ui/treeNodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel.ts';

@@ -13,6 +13,7 @@ const SIGNALS = [
 /**
  * Ends the service of the data directory. If the service hangs, its Postgres processes may remain until the next start.
  * @returns whether it was running
+ * @throws {LocalServiceError} if it can't be ended
  */
 export async function endService(dataDir: string): Promise<boolean> {
   const owner = await findServiceOwner(dataDir);

@@ -25,7 +25,7 @@ function agentOfTurn(configured: string): string {
   return Object.keys(AGENT_VARIABLES).find(isSet) ?? configured;
 }
 
-/** @param agent its name in the command */
+/** Marks the moment before a turn of an agent, so that Undo can return to it. @param agent its name in the command of the hook */
 export async function markTurn(agent: string): Promise<void> {
   const signal = AbortSignal.timeout(MAX_WAIT);
   let input: Readonly<Record<string, unknown>> = {};

@@ -117,7 +117,7 @@ function parseProof(line: string): string | undefined {
   }
 }
 
-/** Shows the window that started this program that its chat has the tools already, until the program ends. */
+/** Tells the window that started this program that its chat already has the tools. That is true until the program ends. */
 export async function holdPresence(): Promise<void> {
   if (windowId === '') return;
   const [found] = await findWindows(folder, { pid: Number(windowId) });

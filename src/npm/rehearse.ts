@@ -5,7 +5,7 @@ import { COPY_NAME_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
 import { rehearse } from '../rehearsal/rehearse.ts';
 import { DEFAULT_LONGEST_LOCK } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, plainReportText } from '../rehearsal/text/terminalReport.ts';
-import { migrationSteps, type MigrationToRehearse } from '../rehearsal/migrationSteps.ts';
+import { loadMigrationSteps, type MigrationToRehearse } from '../rehearsal/migrationSteps.ts';
 import { StartError } from '../service/core/serviceErrors.ts';
 import type { ServiceApi, Branch } from './api.ts';
 import { writeGitHubComment } from './githubComment.ts';
@@ -56,7 +56,7 @@ export async function rehearseCommand(
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
   const write = (text: string) => void process.stderr.write(text);
-  const steps = await migrationSteps<RehearsedBranch>(migration, { run, write });
+  const steps = await loadMigrationSteps<RehearsedBranch>(migration, { run, write });
   const report = await rehearse<RehearsedBranch>(rehearser, steps, { longestLock });
   const heading = `Rehearsed on a copy of ${dump ?? parent.name}`;
   const summary = githubJobSummary(heading, report);

@@ -15,8 +15,8 @@ export async function runShellCommand(
   environment: NodeJS.ProcessEnv,
   output: 1 | 2 = 1,
 ): Promise<number> {
-  // Ctrl-C in a terminal reaches the command as well, and only this process group may read from the terminal. Without one, the
-  // command has its own group, so that signals reach more than its shell.
+  // Ctrl-C in a terminal reaches the command as well, and only this process group may read from the terminal. Without a terminal,
+  // the command has its own group, so that signals reach more than its shell.
   const ownGroup = !process.stdin.isTTY && process.platform !== 'win32';
   const stdio = ['inherit', output, 'inherit'] as const;
   const { child, release } = startShellCommand(command, { env: environment, stdio, ownGroup });

@@ -11,7 +11,7 @@ import {
 export const BLOCKED_USES = ['reads', 'writes', 'changes of its definition'] as const;
 export type BlockedUse = (typeof BLOCKED_USES)[number];
 
-/** The weakest lock that blocks reads, writes or changes (Postgres manual, "Conflicting Lock Modes"). */
+/** The weakest lock that blocks every read, write or change of the definition (Postgres manual, "Conflicting Lock Modes"). */
 const WEAKEST_BLOCKING_LOCK: Readonly<Record<BlockedUse, LockMode>> = {
   reads: 'AccessExclusiveLock',
   writes: 'ShareLock',

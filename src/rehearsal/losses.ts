@@ -169,7 +169,7 @@ function lossOfRowsAndValues(
   return possibleLoss(table, countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
 }
 
-/** Returns an expression whose value is the same as long as all values are the same as text. */
+/** A count whose result is the same as long as all values are the same as text. */
 const sumOfValueHashes = (column: Column, value: string): Count => ({
   kind: 'type',
   column,

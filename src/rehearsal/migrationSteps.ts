@@ -23,7 +23,7 @@ interface Runner<Copy> {
 }
 
 /** @throws {Error} if the order of the files, or which to run, would be a guess */
-export async function migrationSteps<Copy extends BranchCopy>(
+export async function loadMigrationSteps<Copy extends BranchCopy>(
   { command: given, folder, down }: MigrationToRehearse,
   { run, write }: Runner<Copy>,
   signal?: AbortSignal,

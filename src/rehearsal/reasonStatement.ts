@@ -30,17 +30,19 @@ export function reasonStatement(report: Seen, reason: VerdictReason): RehearsedS
 }
 
 /**
- * A lock is seen first at the statement that takes it. Later ones of the same transaction don't take it again, so the last of those
- * that match is meant.
+ * A lock is recorded only at the first statement of a transaction that takes it, but a later one may have made the change. Returns
+ * the last matching statement from there to the end of the transaction, or else the first candidate.
  * @param changed a table, or one of its columns
  */
 function statementThatChanged(
   { statements, locks }: Seen,
-  { database, name }: { readonly database: string; readonly name: string },
+  changed: { readonly database: string; readonly name: string },
   matches: (statement: RehearsedStatement) => boolean,
 ): RehearsedStatement | undefined {
   const first = locks
-    .filter((lock) => lock.database === database && `${name}.`.startsWith(`${lock.table}.`))
+    .filter(
+      ({ database, table }) => database === changed.database && `${changed.name}.`.startsWith(`${table}.`),
+    )
     .filter(({ mode }) => mode === 'AccessExclusiveLock' || mode === 'RowExclusiveLock')
     .map(({ statement }) => statement);
   const candidates = statements.filter((each, index) =>

@@ -5,7 +5,7 @@ import {
   type Rehearsal,
   type RehearsedStatement,
 } from '../api/records/rehearsal.ts';
-import { BLOCKED_USES, blockedTables, type BlockedTable } from './blockedTables.ts';
+import { blockedTables, type BlockedTable } from './blockedTables.ts';
 import { actualLosses, type DataLoss } from './losses.ts';
 import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStatement.ts';
 import { saferStatements, type SaferStatement } from './saferForms.ts';
@@ -130,7 +130,8 @@ function findReasons(
     sampled > longestLock ? `Locks were read only every ${Math.round(sampled)} ms.` : undefined;
   const { problem = tooSeldom } = rehearsal;
   const long = blockedTables(rehearsal).filter(
-    ({ blocks, milliseconds }) => blocks !== BLOCKED_USES[2] && milliseconds >= longestLock,
+    // Only other migrations wait to change the definition, and not the programs that use the table.
+    ({ blocks, milliseconds }) => blocks !== 'changes of its definition' && milliseconds >= longestLock,
   );
   const last = lastStatementError(statements);
   // Without ON_ERROR_STOP, psql continues after an error and ends with 0.

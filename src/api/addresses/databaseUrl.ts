@@ -116,8 +116,8 @@ function requireParts(value: string) {
 }
 
 /**
- * Replaces the role, password, host and database by those of another URL, and keeps everything else, such as parameters. The
- * parameters for TLS belong to the host if only one of the two is private.
+ * Replaces the role, password, host and database by those of another URL, and keeps everything else, such as parameters. If exactly
+ * one of the two hosts is private, the parameters for TLS are also those of the other URL.
  * @returns undefined if either isn't the URL of one database
  */
 export function replaceUrlTarget(text: string, url: string): string | undefined {

@@ -109,7 +109,7 @@ export const BranchCreationBody = z.strictObject({
   annotation_value: z.optional(
     z.record(z.string(), z.string()).check(
       z.refine((value) => Object.keys(value).length <= 50, 'must have at most 50 properties'),
-      // Each change writes the whole account.
+      // Limited, because each change writes the whole file of the account again.
       z.refine((value) => JSON.stringify(value).length <= 4096, 'must have at most 4096 characters as JSON'),
     ),
   ),

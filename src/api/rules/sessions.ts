@@ -1,6 +1,6 @@
 /** What a compute's sessions do, asked in one statement. The local service asks it as well. */
 
-/** The sessions that the statement leaves out. */
+/** The application name of the sessions that run the statement, which leaves them out. */
 export const ACTIVITY_APPLICATION = 'Hosted Postgres activity';
 
 /**

@@ -107,10 +107,12 @@ const MAX_MESSAGE_LENGTH = 1000;
 /** Shorter keys aren't redacted: they are no secrets, and may be part of ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
-const safeText = (json: unknown, name: string, key: string): string | undefined => {
+/** Returns a text of the reply, shortened and without the API key; undefined if there is none, or only white space. */
+const safeText = (json: unknown, name: string, apiKey: string): string | undefined => {
   const text = textField(json, name);
   if (text === undefined || text.trim() === '') return undefined;
-  return (key.length < MIN_SECRET_LENGTH ? text : text.replaceAll(key, '…')).slice(0, MAX_MESSAGE_LENGTH);
+  const redacted = apiKey.length < MIN_SECRET_LENGTH ? text : text.replaceAll(apiKey, '…');
+  return redacted.slice(0, MAX_MESSAGE_LENGTH);
 };
 
 const textField = (value: unknown, name: string): string | undefined => {

@@ -97,7 +97,10 @@ async function listenAt(server: Server, socket: string): Promise<void> {
   if (process.platform !== 'win32') chmodSync(socket, 0o600);
 }
 
-/** Serves the one request of a connection, which ends at once without the token. */
+/**
+ * Serves one request of a connection, before which the client may ask for a proof that this is the window. Without the right
+ * token, the connection ends.
+ */
 function serveConnection(
   connection: Socket,
   { socket, token }: Pick<WindowRecord, 'socket' | 'token'>,
@@ -128,6 +131,7 @@ function serveConnection(
     void reply.then((sent) => connection.end(toMessageLine(sent)));
   };
   readLines(connection, handle, () => MAX_REQUEST);
+  // The greeting, for which MCP servers of earlier versions wait.
   connection.write(toMessageLine({}));
 }
 

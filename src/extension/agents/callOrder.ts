@@ -28,7 +28,8 @@ export class CallOrder {
     const pending = { subject, ended };
     this.#pending.add(pending);
     try {
-      if (earlier.length > 0) await untilAborted(Promise.all(earlier.map((other) => other.ended)), signal);
+      if (earlier.length > 0)
+        await settledOrAborted(Promise.all(earlier.map((other) => other.ended)), signal);
       signal.throwIfAborted();
       return await call();
     } finally {
@@ -62,7 +63,8 @@ function mustWait(earlier: Subject, later: Subject): boolean {
 const hasBranch = ({ branchId, computeId }: Subject): boolean =>
   branchId !== undefined || computeId !== undefined;
 
-async function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+/** Resolves or rejects as the promise does, or rejects with the reason of the signal if that is aborted first. */
+async function settledOrAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });

@@ -18,7 +18,10 @@ interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
   readonly send: (options: SendOptions) => Promise<T>;
 }
 
-/** @returns undefined if the user canceled. @throws {ApiError} @throws {ReadOnlyError} @throws {AccountSwitchedError} */
+/**
+ * Makes a change if the user approves it, with progress, and announces the result.
+ * @returns undefined if the user canceled. @throws {ApiError} @throws {ReadOnlyError} @throws {AccountSwitchedError}
+ */
 export async function makeChange<T extends object>(
   { guards, computeActions }: Pick<CommandContext, 'guards' | 'computeActions'>,
   run: CommandRun,

@@ -160,7 +160,7 @@ function rangeOfValue(file: string, start: number): ValueRange {
 /** Values that need no quotes, neither in a shell nor for libraries that read such files. */
 const BARE = /^[\w./:@%+,=?~-]*$/;
 
-/** Whether a whole value can replace another one without other quotes. */
+/** Whether `value` can replace `old` between the same quotes. */
 function canHold(quote: ValueRange['quote'], old: string, value: string): boolean {
   if (quote === undefined) return false;
   // For some programs, what follows `#` is a comment.

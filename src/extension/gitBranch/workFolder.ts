@@ -220,6 +220,7 @@ export class WorkFolder implements Disposable {
     }
   }
 
+  /** Reads the env file, and what git and the branch map say. An undo counts only until another git branch is checked out. */
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
     const { runGit, knownHosts, session } = this.#deps;
     if (!this.env.isTrusted) return { ...INITIAL_STATE, value: undefined, path: '', text: '' };

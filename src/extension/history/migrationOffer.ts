@@ -46,7 +46,13 @@ interface LaterMigrations {
   readonly since: string | undefined;
 }
 
-/** @param applied of a table @param later some of its rows @param transactions of the table, in their order */
+/**
+ * Finds the moment just before migrations that were applied later than all others.
+ * @param applied the rows of a table of migrations
+ * @param later the rows of these migrations
+ * @param transactions what changed the table, in order
+ * @returns undefined if the transactions don't show exactly these rows
+ */
 export function findLaterMigrations(
   applied: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
   later: ReadonlySet<AppliedMigration>,

@@ -116,12 +116,13 @@ export class AgentBranches {
 
   /**
    * Call this before a branch is created, so that creations at the same time count each other, in other processes, too.
-   * @returns the branches of agents in the project, their number with those that are being created, without this one, and a
-   * function to call with the branch, or without one if it couldn't be created. What an undo has kept doesn't count.
    */
   beginCreation({ account, projectId }: ProjectRef): {
+    /** The number of `branches`, plus the other creations in progress. */
     readonly count: number;
+    /** The branches of agents in the project, without those that an undo has kept. */
     readonly branches: readonly AgentBranch[];
+    /** Call it with the new branch, or with nothing if the creation failed. */
     readonly end: (branch?: AgentBranch) => void;
   } {
     const creation: Creation = { account, projectId, id: randomUUID(), startedAt: this.#now() };
@@ -232,12 +233,12 @@ export class AgentBranches {
   }
 
   /**
-   * Stores what `next` returns, but only the ids of branches that have expired, and only the newest. Does nothing if that changes
-   * nothing and no creation ends.
+   * Replaces the entries by what `next` returns for them. Of branches that have expired, only the ids are stored, and only the newest
+   * {@link MAX_BRANCHES} entries. Does nothing if `next` changes nothing and no creation ends.
    */
   #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreationId?: string): void {
-    const current = storedEntries(this.#memory.values());
-    if (endedCreationId === undefined && isDeepStrictEqual(next(current), current)) return;
+    const before = storedEntries(this.#memory.values());
+    if (endedCreationId === undefined && isDeepStrictEqual(next(before), before)) return;
     this.#memory.change((values) => {
       const current = next(storedEntries(values)).map((entry) =>
         isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? onlyIds(entry) : entry,

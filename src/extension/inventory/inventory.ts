@@ -129,7 +129,7 @@ export class Inventory implements Disposable {
   /** Like `ensureComputes`, for the first page of projects. */
   async ensureProjects(): Promise<ProjectList | undefined> {
     const list = this.#projects;
-    if (list?.failure === undefined) await list?.firstPage().catch(() => undefined);
+    if (list?.failure === undefined) await list?.loadFirstPage().catch(() => undefined);
     return list;
   }
 

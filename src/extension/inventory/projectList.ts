@@ -40,8 +40,8 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     return this.items.size + this.unreadable.length === 0;
   }
 
-  /** Loads once; resolves with the first page. @throws {ApiError} */
-  async firstPage(): Promise<void> {
+  /** Loads the list unless it is loaded. Resolves as soon as the first page is in `entries`. @throws {ApiError} */
+  async loadFirstPage(): Promise<void> {
     if (this.isLoaded) return;
     const all = this.refresh();
     await Promise.race([this.#firstPage.promise, all]);

@@ -70,7 +70,7 @@ export const hasPendingChange = (memory: Pick<Memory, 'get'>, now: number): bool
 /** Milliseconds. Older changes are dropped, because those of a removed account would be kept forever. */
 const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 
-/** Reads what an earlier window has stored. */
+/** Reads what an earlier window has stored. Only the times are checked, because only this extension writes the entry. */
 export function parsePending(value: unknown, now: number): readonly PendingChange[] {
   if (!Array.isArray(value)) return [];
   return value.filter((change): change is PendingChange => {

@@ -84,7 +84,7 @@ async function copyBranch(
     const sharedRoles =
       record === undefined || connection.isLocal
         ? []
-        : await rolesWithSharedPasswords(deps, connection, projectId, record);
+        : await renewPasswordsOfCopy(deps, connection, projectId, record);
     const login = compute && (await findComputeLogin(connection, compute, { database }));
     if (record === undefined || login === undefined || login.missing !== undefined)
       throw new Error(`The copy of ${branchId} has no login for ${database}.`);
@@ -95,8 +95,11 @@ async function copyBranch(
   }
 }
 
-/** @returns the roles that still have the passwords of the parent */
-async function rolesWithSharedPasswords(
+/**
+ * Gives the roles of the copy new passwords.
+ * @returns the roles that still have the passwords of the parent: all that can log in if the service can't change any
+ */
+async function renewPasswordsOfCopy(
   { branchActions, tracker }: Dependencies,
   connection: AccountConnection,
   projectId: string,

@@ -41,7 +41,8 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
 export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
   return withMigratedParent(options, async (api, parent, me) => {
     const server = await findOrCreateSharedUrl(api, parent, me);
-    // The name says that the database is in use, until the process or thread has ended. A connection could be ended by any test.
+    // Until the process or thread has ended, the name shows that the database is in use. A connection couldn't show it, because any
+    // test may end it.
     const name = `test_${encodeMaker(me)}_${randomBytes(4).toString('hex')}`;
     const connect = async () => openClient(withDatabase(server, 'postgres'));
     const admin = await connect();

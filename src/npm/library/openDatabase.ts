@@ -55,7 +55,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
       if (dropped === undefined) client.unref();
     }
   };
-  const dropFile = async () => {
+  const dropDatabaseOfFile = async () => {
     leaveDatabase();
     try {
       await reset.close();
@@ -67,7 +67,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   const drop = () => {
     openDatabases.delete(drop);
     if (openDatabases.size === 0) process.off('beforeExit', dropOpenDatabases);
-    return (dropped ??= inTurn(dropFile));
+    return (dropped ??= inTurn(dropDatabaseOfFile));
   };
   // Runners refuse hooks that are added by hooks, so the end of the file can't be noticed.
   if (openDatabases.size === 0) process.on('beforeExit', dropOpenDatabases);

@@ -27,7 +27,10 @@ export async function findService(cwd: string): Promise<ServiceApi> {
   return joined;
 }
 
-/** The service of `npx hosted-postgres --run`, which runs longer than its command. A service of another machine is never used. */
+/**
+ * Returns the service of `npx hosted-postgres --run`, if that has started this program. The service runs longer than its command, so it
+ * needs no lease. A service of another machine is never used.
+ */
 function serviceOfEnvironment(): Promise<ServiceApi> | undefined {
   const { NEON_API_HOST: host = '', NEON_API_KEY: key } = process.env;
   const baseUrl = baseUrlOrUndefined(host);

@@ -43,10 +43,10 @@ const USAGE_INTERVAL = 30_000;
 /** Milliseconds between two checks for expired branches and snapshots, and for projects that can no longer be recovered. */
 const EXPIRY_INTERVAL = 5_000;
 
-/** Milliseconds between two checks of the history of branches in use, which grows. */
+/** Milliseconds after which the history of branches in use is maintained again, because it grows. */
 const HISTORY_INTERVAL = 10_000;
-/** Every so many checks, the history of all branches is checked, and the replication slots of those in use. */
-const ALL_HISTORY_CHECKS = 6;
+/** Every so many times, all branches are included, idle replication slots dropped, and surplus deleted projects removed. */
+const ALL_HISTORY_EVERY = 6;
 
 export class ControlPlane implements ControlPlaneContext {
   readonly store: Store;
@@ -61,8 +61,8 @@ export class ControlPlane implements ControlPlaneContext {
   readonly postgresProblem: Promise<string | undefined>;
   readonly #deps: ControlPlaneDependencies;
   readonly #clockWatch: ClockWatch;
-  #isKeepingHistory = false;
-  #historyChecks = 0;
+  #isMaintaining = false;
+  #timesMaintained = 0;
   /** Functions of which each ends a timer. */
   readonly #stopTimers: readonly (() => void)[];
 
@@ -95,7 +95,7 @@ export class ControlPlane implements ControlPlaneContext {
       }),
       callEvery(clock, HISTORY_INTERVAL, () => {
         // Without an active compute, no history grows.
-        if (this.store.account.activeComputes().length > 0) void this.#keepHistory();
+        if (this.store.account.activeComputes().length > 0) void this.#maintainKeptData();
       }),
     ];
   }
@@ -134,7 +134,7 @@ export class ControlPlane implements ControlPlaneContext {
       const { postgresProblem, pooledSessions } = engine;
       if (postgresProblem !== undefined) log(`No compute can start. ${postgresProblem}`);
       store.commit(...pooledSessionsMutations(store.account, pooledSessions));
-      void this.#keepHistory();
+      void this.#maintainKeptData();
       await attachAllComputes(store.account, engine, (id, error) => {
         if (!this.operations.isStopped) log(`${id} cannot be reached: ${systemReason(error)}`);
       });
@@ -202,23 +202,27 @@ export class ControlPlane implements ControlPlaneContext {
     });
   }
 
-  /** Checks the history of branches with an active compute, and sometimes of all: without a compute, history only gets older. */
-  async #keepHistory(): Promise<void> {
+  /**
+   * Lets the engine make and remove history: of branches with an active compute, and sometimes of all, because without a compute,
+   * history only gets older. Then, idle replication slots of branches with an active compute are dropped as well, and deleted projects
+   * are removed for good while their data takes too much space.
+   */
+  async #maintainKeptData(): Promise<void> {
     const engine = await this.engine.catch(() => undefined);
-    if (engine === undefined || this.operations.isStopped || this.#isKeepingHistory) return;
-    this.#isKeepingHistory = true;
+    if (engine === undefined || this.operations.isStopped || this.#isMaintaining) return;
+    this.#isMaintaining = true;
     try {
       const { account } = this.store;
       const used = new Set(account.activeComputes().map(({ record }) => record.branch_id));
-      const isAll = this.#historyChecks % ALL_HISTORY_CHECKS === 0;
-      this.#historyChecks += 1;
+      const isAll = this.#timesMaintained % ALL_HISTORY_EVERY === 0;
+      this.#timesMaintained += 1;
       const branches = listRetentions(account, (id) => isAll || used.has(id));
       await engine.keepHistory(branches, { isAll, canExpire: this.#clockWatch.isTrusted });
       if (!isAll) return;
-      await engine.checkSlots([...used], (ALL_HISTORY_CHECKS * HISTORY_INTERVAL) / 1000);
+      await engine.dropIdleSlots([...used], (ALL_HISTORY_EVERY * HISTORY_INTERVAL) / 1000);
       await removeSurplusProjects(this);
     } finally {
-      this.#isKeepingHistory = false;
+      this.#isMaintaining = false;
     }
   }
 

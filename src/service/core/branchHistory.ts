@@ -8,9 +8,9 @@ export type Moment = PointInTime;
 export interface BranchHistory {
   /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
   readonly start: string;
+  readonly startLsn: string;
   /** Whether the history reaches back to the creation of the data. */
   readonly isWhole: boolean;
-  readonly startLsn: string;
   /** The latest moment. */
   readonly endLsn: string;
   /** The position after the last transaction that ended until the given time. Missing for a time before the history. */

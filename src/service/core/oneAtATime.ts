@@ -5,7 +5,8 @@ import type { Socket } from 'node:net';
 export const MAX_PIPELINED_REQUESTS = 100;
 
 /**
- * Handles the requests of each connection in order, so that a client that never reads its replies costs only one of them.
+ * Handles the requests of each connection in order, so that a client that never reads its replies occupies the service with
+ * only one of its requests.
  * Node alone would handle all requests that have arrived. Closes connections with too many waiting requests.
  */
 export function handleOneAtATime(listener: RequestListener): RequestListener {

@@ -7,5 +7,5 @@ export interface ReplicationSlots {
    * Drops slots that no program has read for too long, and logs those that keep much of the log. Does not throw.
    * @param seconds since the last check
    */
-  checkSlots(branchIds: readonly string[], seconds: number): Promise<void>;
+  dropIdleSlots(branchIds: readonly string[], seconds: number): Promise<void>;
 }

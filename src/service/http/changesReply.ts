@@ -63,6 +63,7 @@ async function showSchemaChanges(plane: ControlPlane, branchId: string): Promise
   return jsonReply({ schema_changes: found.slice(-MAX_MOMENTS) });
 }
 
+/** @param text `[branch@]position or time` @throws {HttpError} */
 function parsePastMoment(
   text: string,
   branchId: string,
@@ -70,6 +71,7 @@ function parsePastMoment(
 ): PastMoment & { readonly text: string } {
   const [, other = branchId, given = ''] = /^(?:([\w-]+)@)?(.*)$/.exec(text) ?? [];
   if (parseLsn(given) !== undefined) return { text, branchId: other, lsn: given };
+  // Throws unless it is a time that isn't in the future.
   parseMoment({ since: given }, now);
   return { text, branchId: other, timestamp: given };
 }

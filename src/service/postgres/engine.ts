@@ -30,7 +30,7 @@ import { rehearsalMethods } from './rehearsal/rehearsals.ts';
 import { sizeOfBranch } from './history/history.ts';
 import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
 import { readHistoryRange } from './copies/recoverTo.ts';
-import { checkSlots, slotsOfBranch } from './replication/slots.ts';
+import { dropIdleSlots, slotsOfBranch } from './replication/slots.ts';
 import type { PostgresSettings } from './server/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
 import { endedSlotsMessage } from '../../api/rules/endedSlots.ts';
@@ -218,9 +218,9 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
       }),
     replicationSlots: async (branchId) => slotsOfBranch(deps, branchId),
-    async checkSlots(branchIds, seconds) {
+    async dropIdleSlots(branchIds, seconds) {
       for (const id of branchIds)
-        await checkSlots({ ...deps, log }, id, seconds, reportedSlots).catch((error: unknown) => {
+        await dropIdleSlots({ ...deps, log }, id, seconds, reportedSlots).catch((error: unknown) => {
           if (!deps.shutdownSignal.aborted)
             log(`Couldn't check the replication slots of ${id}: ${String(error)}`);
         });

@@ -9,7 +9,7 @@ import { stopOrphans } from './server/orphans.ts';
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
 
-/** Branches of deleted projects. They have no data, but records and ports. */
+/** The most branches of deleted projects that are kept. They have no data, but records and ports. */
 const MAX_DELETED = 1000;
 
 const SIMULATED = 'The service simulates computes (--no-postgres): there are no databases and roles.';
@@ -48,7 +48,7 @@ export function createSimulatedEngine(): ComputeEngine {
     schemaChanges: async () => [],
     keepHistory: doNothing,
     replicationSlots: async () => [],
-    checkSlots: doNothing,
+    dropIdleSlots: doNothing,
     canKeepDeleted: async (branchIds) => branchIds.length <= MAX_DELETED,
     deleteBranch: doNothing,
     setSampleData: () => undefined,

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { packedClusterFile, pgDumpModule, type PostgresFolders } from '../postgres/server/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
-  ownerWithoutService,
+  sourceIfUnused,
   recordedFolders,
   recordFolderSource,
   removeWithRecord,
@@ -79,12 +79,12 @@ function folderOfCopy(folder: string): string {
   return path.join(SYSTEM_STORAGE_FOLDER, `programs-${version.slice(0, 10)}`);
 }
 
-/** Removes copies of binaries that are gone or were replaced. */
+/** Removes the copies that no running service uses and whose original binaries are gone or were replaced. */
 function removeUnusedCopies(): void {
   for (const copy of recordedFolders().filter((folder) => path.basename(folder).startsWith('programs-'))) {
-    const folder = ownerWithoutService(copy);
-    if (folder === undefined) continue;
-    if (!existsSync(path.join(folder, 'postgres')) || folderOfCopy(folder) !== copy) removeWithRecord(copy);
+    const source = sourceIfUnused(copy);
+    if (source === undefined) continue;
+    if (!existsSync(path.join(source, 'postgres')) || folderOfCopy(source) !== copy) removeWithRecord(copy);
   }
 }
 
@@ -107,7 +107,7 @@ function linkFileOnce(from: string, to: string): void {
   renameSync(temporary, to);
 }
 
-/** Lets others use the file as its owner may, even if it was installed with a umask of root that forbids that. */
+/** Lets others read and execute the file if its owner may, even if it was installed with a umask of root that forbids that. */
 function linkOrCopy(from: string, to: string): void {
   const mode = statSync(from).mode & 0o777;
   const own = mode & 0o500;

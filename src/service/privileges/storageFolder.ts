@@ -134,7 +134,7 @@ function belongsToOtherDataDirectory(folder: string, dataDirectory: string): boo
   return owner !== undefined && owner !== dataDirectory && !isGone(owner);
 }
 
-/** The folders in the system's folder that {@link recordFolderSource} knows. */
+/** Returns the folders in the system's folder whose source was recorded with {@link recordFolderSource}. */
 export function recordedFolders(): string[] {
   const names = existsSync(SYSTEM_STORAGE_FOLDER) ? readdirSync(SYSTEM_STORAGE_FOLDER) : [];
   return names
@@ -142,8 +142,8 @@ export function recordedFolders(): string[] {
     .map((name) => path.join(SYSTEM_STORAGE_FOLDER, name.slice(0, -'.json'.length)));
 }
 
-/** Returns the folder that {@link recordFolderSource} recorded, unless the service that did so still runs. */
-export function ownerWithoutService(folder: string): string | undefined {
+/** Returns the source that {@link recordFolderSource} recorded for the folder, unless the service that did so still runs. */
+export function sourceIfUnused(folder: string): string | undefined {
   const owner = readOwner(folder);
   return owner === undefined || isRunningSync(owner.service) ? undefined : owner.dataDirectory;
 }

@@ -264,7 +264,10 @@ export function findAbandonedDirectories(uid: number | undefined): string[] {
     .filter((folder) => undefinedOnError(() => isAbandoned(folder, uid)) === true);
 }
 
-/** @throws for a directory that another user owns, or that is just going away: the folder for temporary files is shared */
+/**
+ * Whether it is a temporary directory of this user whose service was killed.
+ * @throws if the directory or its lock is missing, for example because it is just being removed
+ */
 function isAbandoned(folder: string, uid: number | undefined): boolean {
   const stat = lstatSync(folder);
   if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid)) return false;

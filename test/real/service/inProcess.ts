@@ -71,7 +71,7 @@ export class FaultyEngine implements ComputeEngine {
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
   slots: readonly string[] = [];
   replicationSlots: ComputeEngine['replicationSlots'] = async () => this.slots;
-  checkSlots: ComputeEngine['checkSlots'] = (...args) => this.#plain.checkSlots(...args);
+  dropIdleSlots: ComputeEngine['dropIdleSlots'] = (...args) => this.#plain.dropIdleSlots(...args);
   /** The most deleted branches that can be kept. */
   canKeepUntil = Infinity;
   canKeepDeleted: ComputeEngine['canKeepDeleted'] = async (ids) => ids.length <= this.canKeepUntil;

@@ -51,13 +51,13 @@ export async function approveForAgent(
     if (isAsked && !(await askInNotification(change))) return false;
     if (change.isReading === true) return true;
     // To approve a change in production, the user also enters the name.
-    const isApproved =
-      hasEnded || (await approveChange(guards, { ...change, isConfirmed: isAsked }, initialConnection));
-    if (isApproved && hasEnded)
-      void window.showInformationMessage(
-        l10n.t('The agent no longer waits for the answer. Nothing was changed.'),
-      );
-    return isApproved;
+    const request = { ...change, isConfirmed: isAsked };
+    if (!hasEnded && !(await approveChange(guards, request, initialConnection))) return false;
+    if (!hasEnded) return true;
+    void window.showInformationMessage(
+      l10n.t('The agent no longer waits for the answer. Nothing was changed.'),
+    );
+    return false;
   };
   const approved = ask();
   const answered = approved.catch(() => undefined);

@@ -62,7 +62,7 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
     else insertHost(item, host, context.portPlace);
     // VS Code filters by this text; a compute can be found by more than its host.
     item.filterText = [host, compute.id, compute.name ?? '', compute.branch_id, names].join(' ');
-    return inRange(item, context, String(order).padStart(4, '0'));
+    return placeItem(item, context, String(order).padStart(4, '0'));
   });
 
 /** The command inserts the password, which isn't requested for each row of the list. */
@@ -100,10 +100,11 @@ export function loadComputesItem(context: ItemContext): CompletionItem {
   item.command = { title, command: 'hostedPostgres.compute.insertHost' } satisfies OwnCommand;
   // Always matches the typed text.
   item.filterText = `${context.place.typed} `;
-  return inRange(item, context, '~');
+  return placeItem(item, context, '~');
 }
 
-function inRange(item: CompletionItem, { place, line }: ItemContext, sortText: string): CompletionItem {
+/** Sets what the item replaces, and its place in the list. @returns the item */
+function placeItem(item: CompletionItem, { place, line }: ItemContext, sortText: string): CompletionItem {
   const cursor = place.start + place.typed.length;
   item.range = {
     inserting: new Range(line, place.start, line, cursor),

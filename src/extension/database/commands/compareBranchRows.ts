@@ -11,7 +11,7 @@ import {
   comparisonTexts,
   comparisonTitle,
   differenceCountsText,
-  explainComparison,
+  missingTableError,
 } from '../ui/comparisonText.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
@@ -127,7 +127,7 @@ export async function showComparison(
   const logins = { before: before.login, after: after.login };
   const found = await readWithProgress(progress, rows.COMPARE_SECONDS, (signal) =>
     rows.compareRows(logins, request.source, signal).catch((error: unknown) => {
-      throw error instanceof rows.NoTableError ? explainComparison(error, name, names) : error;
+      throw error instanceof rows.NoTableError ? missingTableError(error, name, names) : error;
     }),
   );
   if (found === undefined) return false;

@@ -13,6 +13,7 @@ type Documents = Pick<CommandContext, 'rows' | 'schemas'>;
 const findTabs = (shows: (uri: Uri) => boolean): readonly Tab[] =>
   editors.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => tabUris(tab).some(shows));
 
+/** Finds the editors with present rows, or the present schema, of a branch whose data has just been replaced. */
 export const findOutdatedEditors = (documents: Documents, ref: BranchRef): readonly Tab[] =>
   findTabs((uri) => showsPresentRows(documents, uri, ref) || showsPresentSchema(documents, uri, ref));
 

@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { BranchIds } from '../../account/refs.ts';
 import type { Column, TableName } from '../../inventory/databaseNodes.ts';
-import type { DatabaseObjects } from '../../inventory/databaseRows.ts';
+import type { DatabaseObjects } from '../../inventory/databaseTreeRows.ts';
 import type * as Catalog from '../rows/readCatalog.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { prepareDatabase, readWithProgress, type PreparingContext } from './prepareDatabase.ts';

@@ -56,7 +56,7 @@ export const compareSchema: Command = async (context, argument, run) => {
   await showDifference(context, base, compared);
 };
 
-/** Compares with earlier data of the branch, which another branch may have since an undo. */
+/** Compares with earlier data of the branch. After an undo, another branch has that data. */
 export async function compareWithPast(
   context: CommandContext,
   title: string,

@@ -30,8 +30,9 @@ export const NO_DIFFERENCE: RowDifference = {
   hasMore: false,
 };
 
-/** Rows of a side that are shown, and their characters. */
+/** The most rows of a side that are shown. */
 const MAX_SHOWN = 20_000;
+/** The characters of both sides after which no further row is shown. */
 const MAX_TEXT = 8_000_000;
 
 /** @param ranges those whose rows are read @throws {Error} of Postgres */

@@ -1,6 +1,6 @@
 /** Reads from Postgres's catalog what a database has: its tables, views and functions, and the columns of a table. */
 import type { Column, FunctionName, TableName } from '../../inventory/databaseNodes.ts';
-import type { DatabaseObjects } from '../../inventory/databaseRows.ts';
+import type { DatabaseObjects } from '../../inventory/databaseTreeRows.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { readSession } from './readRows.ts';
 

@@ -157,7 +157,7 @@ export class Statement implements Submittable {
     this.#bytes += chunk.length;
     if (this.#bytes <= MAX_BYTES) return;
     const sizes = `The result is larger than ${MAX_BYTES / 1024 / 1024} MB.`;
-    // Without a connection, Postgres rolls back what it hasn't committed.
+    // Without the connection, Postgres rolls the statement back, unless it committed before that.
     const effect = this.#request.write ? ' Check whether the change was made.' : '';
     this.#failure ??= new Error(`${sizes}${effect} Select fewer rows, or parts of values with left().`);
     this.#connection?.stream.destroy();

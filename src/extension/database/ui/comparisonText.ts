@@ -49,7 +49,7 @@ export function comparisonTexts(found: RowComparison): readonly [before: string,
   return [left ?? '', right ?? ''];
 }
 
-export const explainComparison = (
+export const missingTableError = (
   { side }: NoTableError,
   name: string,
   [before, after]: readonly [string, string],

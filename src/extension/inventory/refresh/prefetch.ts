@@ -47,7 +47,7 @@ export class Prefetch {
     if (projects === undefined) return;
     if (this.#failure?.projects === projects && now - this.#failure.at <= RETRY_DELAY) return;
     try {
-      await projects.firstPage();
+      await projects.loadFirstPage();
       await this.#inventory.loadComputesOf([...projects.entries.keys()].slice(0, PREFETCHED_PROJECTS));
     } catch (error) {
       this.#failure = { projects, at: now };

@@ -5,7 +5,7 @@ import type { ExpandedProjects } from '../expandedProjects.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParentNode } from '../databaseNodes.ts';
-import { DatabaseRows, type DatabaseReader } from '../databaseRows.ts';
+import { DatabaseTreeRows, type DatabaseReader } from '../databaseTreeRows.ts';
 import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
 import type { LazyTree } from '../../window/ui/lazyTreeView.ts';
 import { showsMark, markDecorations, markItem, nodeTooltip, treeItem, projectFields } from './treeItems.ts';
@@ -44,7 +44,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   readonly #deps: ComputesTreeDependencies;
   readonly #inventory: Inventory;
   readonly #nodes = new NodeCache();
-  readonly #databaseRows: DatabaseRows;
+  readonly #databaseTreeRows: DatabaseTreeRows;
   readonly #inUse: BranchesInUse;
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
@@ -66,7 +66,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     this.#inventory = inventory;
     this.#expanded = deps.expandedProjects;
     this.#inUse = new BranchesInUse(session, deps.workFolders);
-    this.#databaseRows = new DatabaseRows(session, deps.databaseReader);
+    this.#databaseTreeRows = new DatabaseTreeRows(session, deps.databaseReader);
     this.view = view;
     for (const each of [
       this.#changed,
@@ -109,7 +109,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     if (node.kind === 'branch') void this.#inventory.snapshots.ensureLoaded(node.projectId);
     const rows =
       node.kind === 'databases' || node.kind === 'database' || node.kind === 'table'
-        ? await this.#databaseRows.loadRows(nodeId(node), node)
+        ? await this.#databaseTreeRows.loadRows(nodeId(node), node)
         : childNodes(this.#inventory, node);
     return this.#nodes.setChildren(node, rows);
   }
@@ -176,7 +176,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
 
   /** Loads what is below a row again. */
   reload(parent: DatabaseParentNode): void {
-    this.#databaseRows.forget(nodeId(parent));
+    this.#databaseTreeRows.forget(nodeId(parent));
     this.#changed.fire([this.#nodes.get(parent)]);
   }
 
@@ -256,7 +256,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     this.#updateMessage();
     if (changes.some(({ kind }) => kind === 'all')) {
       this.#nodes.clear();
-      this.#databaseRows.clear();
+      this.#databaseTreeRows.clear();
       this.#drawn.clear();
       this.#expanded.clear();
       this.#first = undefined;

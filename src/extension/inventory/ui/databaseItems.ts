@@ -15,8 +15,8 @@ import {
 
 const { Collapsed } = TreeItemCollapsibleState;
 
-/** @param branch its name */
-export function databaseItem(node: DatabaseTreeNode, branch: string): TreeItem {
+/** Returns the row of a database, or of something in it. @param branch the name of the branch */
+export function databaseTreeItem(node: DatabaseTreeNode, branch: string): TreeItem {
   switch (node.kind) {
     case 'databases': {
       const item = new TreeItem(l10n.t('Databases'), Collapsed);

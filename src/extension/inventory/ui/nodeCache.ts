@@ -5,12 +5,12 @@ export class NodeCache {
   readonly #nodes = new Map<string, TreeNode>();
   readonly #children = new Map<string, readonly string[]>();
 
-  /** The object that VS Code has for this id, if any. */
+  /** Returns the object that VS Code already has for this node, if any. */
   find(node: TreeNode): TreeNode | undefined {
     return this.#nodes.get(nodeId(node));
   }
 
-  /** The object to return to VS Code for this id. */
+  /** Returns the object that VS Code already has for this node, or else the node itself, which is kept from then on. */
   get(node: TreeNode): TreeNode {
     const id = nodeId(node);
     const cached = this.#nodes.get(id);
@@ -18,7 +18,7 @@ export class NodeCache {
     return cached ?? node;
   }
 
-  /** Replaces the children of a parent (undefined: the roots). */
+  /** Replaces the children of a parent, or the roots if it is undefined. @returns the objects to give to VS Code */
   setChildren(parent: TreeNode | undefined, nodes: readonly TreeNode[]): TreeNode[] {
     const parentId = parent === undefined ? '' : nodeId(parent);
     const ids = nodes.map(nodeId);

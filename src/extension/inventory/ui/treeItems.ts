@@ -28,7 +28,7 @@ import { explainError } from '../../window/ui/errorMessage.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../agentBranches.ts';
-import { databaseItem } from './databaseItems.ts';
+import { databaseTreeItem } from './databaseItems.ts';
 import { snapshotItem, snapshotsItem, snapshotTooltip } from './snapshotItems.ts';
 import { childNodes, nodeId, type HintNode, type TreeNode } from './treeNodes.ts';
 import { MARKS, type Mark } from '../../window/marks.ts';
@@ -67,7 +67,7 @@ function createTreeItem(inventory: Inventory, node: TreeNode, facts: RowFacts): 
     case 'column':
     case 'function':
     case 'databaseHint':
-      return databaseItem(node, branchName(inventory, node));
+      return databaseTreeItem(node, branchName(inventory, node));
     case 'snapshots':
       return snapshotsItem(inventory.snapshots.ofBranch(node).length, branchName(inventory, node));
     case 'snapshot':

@@ -66,9 +66,9 @@ export async function approveChange(
   const location = { viewId: 'hostedPostgres.computes' };
   const refreshed = window.withProgress({ location }, () => guards.refreshProtection(change));
   if (!guards.isProtectionCached(change)) await refreshed;
-  const request = nameRequestText(guards, change);
-  let isApproved = await askForApproval(change, request);
-  if (isApproved && request === undefined) {
+  const nameRequest = nameRequestText(guards, change);
+  let isApproved = await askForApproval(change, nameRequest);
+  if (isApproved && nameRequest === undefined) {
     // Another client may have protected the branch, or moved the compute, since the lists were loaded.
     await refreshed;
     requireUnchanged();
@@ -99,8 +99,9 @@ function nameRequestText(guards: ChangeGuards, change: ApprovalRequest): string 
 export const consequencesText = ({ detail = '', isLoss = false }: ApprovalRequest): string =>
   isLoss ? lossText(detail) : detail;
 
-async function askForApproval(change: ApprovalRequest, request: string | undefined): Promise<boolean> {
-  if (request !== undefined) return await confirmByName(change, request);
+/** @param nameRequest the text that asks the user to enter the name; undefined if that isn't necessary */
+async function askForApproval(change: ApprovalRequest, nameRequest: string | undefined): Promise<boolean> {
+  if (nameRequest !== undefined) return await confirmByName(change, nameRequest);
   const { question, detail, button, isLoss = false, isConfirmed = false } = change;
   if (detail === undefined || isConfirmed) return true;
   if (isLoss) return await askAboutLoss(question, detail, button);
@@ -108,7 +109,7 @@ async function askForApproval(change: ApprovalRequest, request: string | undefin
 }
 
 /** Asks again until the name is complete, or the user cancels. */
-async function confirmByName(change: ApprovalRequest, request: string): Promise<boolean> {
+async function confirmByName(change: ApprovalRequest, nameRequest: string): Promise<boolean> {
   const { question } = change;
   const detail = consequencesText(change);
   // The user enters the name as it is shown, because sanitizing removes what can't be entered.
@@ -116,11 +117,11 @@ async function confirmByName(change: ApprovalRequest, request: string): Promise<
   for (;;) {
     const entered = await window.showInputBox({
       title: question,
-      prompt: `${detail} ${request}`.trim(),
+      prompt: `${detail} ${nameRequest}`.trim(),
       placeHolder: name,
       ignoreFocusOut: true,
       // VS Code shows this instead of the prompt, so return nothing before there is a mistake.
-      validateInput: (text) => (name.startsWith(text.trim()) ? undefined : request),
+      validateInput: (text) => (name.startsWith(text.trim()) ? undefined : nameRequest),
     });
     if (entered === undefined) return false;
     if (entered.trim() === name) return true;

@@ -162,12 +162,12 @@ async function createSteps(
       exitCodeOf(runFile(context, { login, path: uri.fsPath }, write, stop), name, output);
     return { run };
   }
-  const { migrationSteps } = await import('../../../rehearsal/migrationSteps.ts');
+  const { loadMigrationSteps } = await import('../../../rehearsal/migrationSteps.ts');
   const folder = (workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath;
   const run = async (command: string, { url }: RehearsedCopy) =>
     exitCodeOf(runMigrationCommand({ command, folder, url }, write, signal), command, output);
   const migration = kind === 'folder' ? { folder: uri.fsPath } : { command: name };
-  return await migrationSteps(migration, { run, write }, signal);
+  return await loadMigrationSteps(migration, { run, write }, signal);
 }
 
 /** @throws {Error} only if it was canceled */

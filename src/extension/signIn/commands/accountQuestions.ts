@@ -133,6 +133,9 @@ function keyQuestion(context: CommandContext, account: Account, pasted = ''): Qu
   };
 }
 
+/** Fewer than usual, because the user waits for the check of what was entered. */
+const RETRIES_OF_CHECK = 1;
+
 /** Lists projects, which nearly every kind of key may do. @returns why the key can't be used, or else for what it can */
 async function checkKey(
   context: CommandContext,
@@ -142,7 +145,7 @@ async function checkKey(
 ): Promise<string | KeyScope> {
   context.log.addSecret(key);
   try {
-    const client = await context.openClient(account, key, 1);
+    const client = await context.openClient(account, key, RETRIES_OF_CHECK);
     try {
       await client.projectPages(context.config.organizationOf(account), { signal }).next();
       return UNLIMITED;
@@ -182,7 +185,7 @@ const projectIdQuestion = (
     problem: idProblem,
     check: async (projectId, signal) => {
       try {
-        const client = await context.openClient({ ...account, projectId }, key, 1);
+        const client = await context.openClient({ ...account, projectId }, key, RETRIES_OF_CHECK);
         await client.projectPages(undefined, { signal }).next();
         return undefined;
       } catch (error) {

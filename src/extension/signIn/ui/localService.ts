@@ -193,7 +193,7 @@ export class LocalService implements Disposable {
     return lease;
   }
 
-  /** Is next to the data, so that it stays if they are deleted. Secrets can't show that, because other machines share them. */
+  /** This file shows that the data directory has existed, even after its deletion. A secret couldn't, because other machines share it. */
   get #marker(): string {
     return `${this.#deps.dataDir}.used`;
   }

@@ -13,7 +13,7 @@ import { lockedError, unfinishedOperations } from '../records/operationRecord.ts
 import { computeMutations } from '../records/countUsage.ts';
 import type { ControlPlaneContext } from '../operations/operations.ts';
 
-/** While the computes of a deleted project are being stopped, and its size is being checked. */
+/** For each deleted project, a promise that resolves when its computes are stopped and its size has been checked. */
 const stopping = new WeakMap<DeletedProject, Promise<void>>();
 
 /** Removes the project at once. Its processes follow, and without history its data. */

@@ -211,6 +211,7 @@ export function withPendingState(
   return { ...compute, record: withComputeState(compute.record, { pending }, clock.now()) };
 }
 
+/** Saves the compute and begins its steps. */
 function beginOnCompute(
   { operations, store: { account }, clock }: ControlPlaneContext,
   compute: StoredCompute,
@@ -220,14 +221,17 @@ function beginOnCompute(
   const { record } = compute;
   const tasks = steps.map((step) => computeTask(record, step, trigger));
   const before = account.compute(record.id);
-  // The time until now counts with the size and for the branch that it had.
+  // The usage until now is counted with the compute's earlier size and branch.
   const changes: Mutation[] =
     before === undefined
       ? [{ set: 'compute', value: compute }]
       : [...computeMutations(account, before, record, clock.now())];
   return {
     endpoint: record,
-    operations: operations.begin(record.project_id, tasks, changes, trigger === 'connection'),
+    // A client waits at the compute's address, so the disk isn't awaited.
+    operations: operations.begin(record.project_id, tasks, changes, {
+      startsBeforeDurable: trigger === 'connection',
+    }),
   };
 }
 

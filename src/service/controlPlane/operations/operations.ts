@@ -78,13 +78,13 @@ export class Operations {
 
   /**
    * Records the tasks together with other changes, and starts the first one.
-   * @param startBeforeDurable whether not to wait for the disk, because a client waits at the compute's address
+   * @param options `startsBeforeDurable`: whether the first one starts before the disk has the record
    */
   begin(
     projectId: string,
     tasks: readonly OperationTask[],
     mutations: readonly Mutation[],
-    startBeforeDurable = false,
+    { startsBeforeDurable = false }: { readonly startsBeforeDurable?: boolean } = {},
   ): readonly OperationRecord[] {
     const { clock, store } = this.#plane;
     const { account } = store;
@@ -97,7 +97,7 @@ export class Operations {
     const existing = account.projects.get(projectId);
     const removals = existing === undefined ? [] : oldOperationRemovals(existing);
     store.commit(...mutations, ...additions, ...removals);
-    this.#run(account.project(projectId), operations, startBeforeDurable);
+    this.#run(account.project(projectId), operations, { startsBeforeDurable });
     return operations.map(({ record }) => record);
   }
 
@@ -105,7 +105,7 @@ export class Operations {
   resume(): void {
     for (const project of this.#plane.store.account.projects.values()) {
       const groups = Map.groupBy(unfinishedOperations(project), ({ group }) => group);
-      for (const operations of groups.values()) this.#run(project, operations, false);
+      for (const operations of groups.values()) this.#run(project, operations);
     }
   }
 
@@ -118,12 +118,16 @@ export class Operations {
     return this.#stop.signal.aborted;
   }
 
-  #run(project: ProjectState, operations: readonly StoredOperation[], startBeforeDurable: boolean): void {
+  #run(
+    project: ProjectState,
+    operations: readonly StoredOperation[],
+    { startsBeforeDurable = false }: { readonly startsBeforeDurable?: boolean } = {},
+  ): void {
     if (this.isStopped) return;
     const operationIds = operations.map(({ record }) => record.id);
     const subjects = subjectsOf(project, operations);
     const work = { project, operationIds, subjects };
-    const ended = this.#runSteps(work, startBeforeDurable)
+    const ended = this.#runSteps(work, startsBeforeDurable)
       .catch((error: unknown) => this.#plane.logUnexpected(`operations on ${subjects.join(', ')}`, error))
       .finally(() => {
         // Newer work on the same ids may have started since the store's last commit.
@@ -132,9 +136,9 @@ export class Operations {
     for (const id of subjects) this.#running.set(id, { work, ended });
   }
 
-  async #runSteps(work: Work, startBeforeDurable: boolean): Promise<void> {
+  async #runSteps(work: Work, startsBeforeDurable: boolean): Promise<void> {
     const { store, clock } = this.#plane;
-    if (!startBeforeDurable) await store.untilDurable();
+    if (!startsBeforeDurable) await store.untilDurable();
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;

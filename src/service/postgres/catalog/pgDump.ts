@@ -33,7 +33,11 @@ export async function dumpSchema(
   }
 }
 
-/** pg_dump's limit is only for tables: for the definition of a view that is locked, it would wait for ever. @throws {EngineError} */
+/**
+ * The `--lock-wait-timeout` of pg_dump is only for tables: it would wait for ever for the definition of a locked view.
+ * `pg_relation_size` waits for the same lock, so the wait happens here, under the `lock_timeout` of `client`.
+ * @throws {EngineError}
+ */
 async function waitForViews(client: Client): Promise<void> {
   try {
     await client.query(`select pg_catalog.pg_relation_size(oid) from pg_catalog.pg_class

@@ -24,7 +24,7 @@ export interface TableNames {
   readonly database: string;
   /** The tables by object id. */
   readonly tables: ReadonlyMap<number, NamedTable>;
-  /** The object ids of the tables of current files. */
+  /** The object id of each table, by the number of its current file. */
   readonly files: ReadonlyMap<number, number>;
   readonly schemas: ReadonlyMap<number, string>;
 }

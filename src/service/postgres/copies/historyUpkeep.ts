@@ -109,7 +109,7 @@ export async function canKeepDeleted(
   return [...sizes.values()].reduce((sum, { bytes }) => sum + bytes, 0) <= LIMITS.total;
 }
 
-/** @returns an empty text without data, and if they are damaged */
+/** @returns the version of the branch's data, or an empty text if there is no data or it is damaged */
 function readDataVersion(branches: ServerDependencies['branches'], id: string): string {
   try {
     return branches.dataVersion(id);

@@ -80,7 +80,7 @@ export async function copyDataAt<T>(
   );
 }
 
-/** @returns undefined without history. @throws {EngineError} also if the clock says that a time was more than once */
+/** @returns undefined without history. @throws {EngineError} also if the time occurred more than once, because the clock was set back */
 export async function readHistoryRange(
   deps: ServerDependencies,
   branchId: string,

@@ -107,7 +107,7 @@ export function restrictDblink(script: string): string | undefined {
   return DBLINK_DOMAINS + text;
 }
 
-/** Lets the owner of the extension create servers, whose options a function checks before the extension's own. */
+/** Lets the owner of the extension create servers. A function checks their options before the extension's own validator does. */
 export const foreignServerSql = (wrapper: string, validator: string): string => `
 CREATE FUNCTION @extschema@.${wrapper}_options(options pg_catalog.text[], catalog pg_catalog.oid)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -15,7 +15,7 @@ import type { PostgresSettings } from '../server/settings.ts';
 import { findChangeableAmong, realPathIfExists } from '../server/trustedPath.ts';
 
 interface ExtensionFolder {
-  /** The folder in which `extension` has the control files and scripts. */
+  /** The folder whose subfolder `extension` contains the control files and scripts. */
   readonly share: string;
   /** The folder with the libraries. */
   readonly lib: string;
@@ -189,13 +189,16 @@ function machinesOf(library: Buffer): string[] {
   }
 }
 
-/** @throws {RangeError} */
+/** The first bytes of an ELF file, of a PE file (“MZ”), and of a Mach-O file for one processor and for several. */
+const [ELF_MAGIC, PE_MAGIC, MACH_O_MAGIC, UNIVERSAL_MAGIC] = [0x7f454c46, 0x4d5a, 0xcffaedfe, 0xcafebabe];
+
+/** @throws {RangeError} if the header points behind the end of the file */
 function machinesInHeader(library: Buffer): string[] {
   const start = library.readUInt32BE(0);
-  if (start === 0x7f454c46) return [`linux ${ELF[library.readUInt16LE(18)]}`];
-  if (start >>> 16 === 0x4d5a) return [`win32 ${PE[library.readUInt16LE(library.readUInt32LE(0x3c) + 4)]}`];
-  if (start === 0xcffaedfe) return [`darwin ${MACH_O[library.readUInt32LE(4)]}`];
-  if (start !== 0xcafebabe) return [];
+  if (start === ELF_MAGIC) return [`linux ${ELF[library.readUInt16LE(18)]}`];
+  if (start >>> 16 === PE_MAGIC) return [`win32 ${PE[library.readUInt16LE(library.readUInt32LE(0x3c) + 4)]}`];
+  if (start === MACH_O_MAGIC) return [`darwin ${MACH_O[library.readUInt32LE(4)]}`];
+  if (start !== UNIVERSAL_MAGIC) return [];
   return Array.from({ length: library.readUInt32BE(4) }, (_, index) =>
     library.readUInt32BE(8 + 20 * index),
   ).map((type) => `darwin ${MACH_O[type]}`);

@@ -201,7 +201,7 @@ export class Gateway {
       else {
         if (replication === undefined) this.#target.connect(client, server);
         else this.#target.replicate?.(client, server, replication);
-        this.#followSession(client, server);
+        this.#onSessionStart(client, server);
       }
     } catch (error) {
       server?.destroy();
@@ -210,9 +210,14 @@ export class Gateway {
     }
   }
 
-  #followSession(client: net.Socket, server: net.Socket): void {
+  /**
+   * Once the server has sent the key of the session: remembers which client's port belongs to its process, and cancels its
+   * statement when the client is gone.
+   */
+  #onSessionStart(client: net.Socket, server: net.Socket): void {
     onBackendKey(server, (key) => {
-      this.#rememberPort(client, key.readInt32BE(0));
+      const pid = key.readInt32BE(0);
+      this.#rememberPort(client, pid);
       this.#endWithClient(client, server, cancelPacket(key));
     });
   }

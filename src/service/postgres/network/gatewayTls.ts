@@ -10,8 +10,11 @@ import type { SecureContext, TLSSocket } from 'node:tls';
 import type { Certificate } from '../server/certificate.ts';
 import { sendAndAwaitAnswer } from './sockets.ts';
 
-/** Required without an SSL request, so that no page or program can be made to send another protocol here. */
-const PROTOCOL = 'postgresql';
+/**
+ * A client that begins TLS directly, without an SSL request, must name this protocol, so that no page or program can be made to
+ * send another one here.
+ */
+const ALPN_PROTOCOL = 'postgresql';
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const ACCEPTED = 'S'.charCodeAt(0);
 
@@ -30,9 +33,9 @@ export class GatewayTls {
     const secured = new (loadTls().TLSSocket)(client, {
       isServer: true,
       secureContext,
-      ALPNProtocols: [PROTOCOL],
+      ALPNProtocols: [ALPN_PROTOCOL],
     });
-    if (isDirect) secured.once('secure', () => secured.alpnProtocol === PROTOCOL || secured.destroy());
+    if (isDirect) secured.once('secure', () => secured.alpnProtocol === ALPN_PROTOCOL || secured.destroy());
     return secured;
   }
 

@@ -19,7 +19,7 @@ export type ReplicationCommand =
       readonly undo: string;
     };
 
-/** The output plugins of the Postgres package. Postgres would load any library of this name. */
+/** The output plugins of the Postgres package. No others are allowed, because Postgres would load any library that a client names. */
 export const PLUGINS: readonly string[] = ['pgoutput', 'test_decoding'];
 
 /** How commands begin that Postgres has and this address doesn't. The list only gives them a reason. */

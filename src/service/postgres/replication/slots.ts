@@ -54,7 +54,7 @@ export interface SlotRow {
  * @param seconds since the last check @param reported the slots that the log has already, by branch. It is changed
  * @throws {EngineError}
  */
-export async function checkSlots(
+export async function dropIdleSlots(
   deps: ServerDependencies & { readonly log: (line: string) => void },
   branchId: string,
   seconds: number,

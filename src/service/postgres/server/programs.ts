@@ -161,7 +161,10 @@ export function chooseBinaries(
   return another ?? problems[0] ?? missing;
 }
 
-/** Returns only a pg_dump next to the server's programs: an older one couldn't read its catalogs. */
+/**
+ * Returns the pg_dump next to the server's programs, unless others can change it. One of an older version couldn't read the catalogs of
+ * the server.
+ */
 export function pgDumpProgram(folder: string): string | undefined {
   const program = realPathIfExists(path.join(folder, `pg_dump${EXE}`));
   return program !== undefined && findChangeablePart(program) === undefined ? program : undefined;

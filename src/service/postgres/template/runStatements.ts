@@ -44,7 +44,10 @@ const creationSettings = (): PostgresSettings => ({
   ...sharedMemorySettings(),
 });
 
-/** Needs an account that the system knows, and Postgres runs for no administrator. Each statement is one line. */
+/**
+ * Runs the statements without a server. Fails if the system has no entry for the current account, or if that is an administrator,
+ * for whom Postgres refuses to run. Each statement is one line.
+ */
 export async function runSingleUser(
   deps: Dependencies,
   dataDir: string,

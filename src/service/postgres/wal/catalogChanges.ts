@@ -122,7 +122,7 @@ export class CatalogChanges {
     const { database, file } = block;
     if (file === TABLES) return this.#updateTable(database, this.#parse(old), this.#parse(row));
     if (file === COLUMNS)
-      return { changes: this.#isSameColumn(old, row) ? [] : this.#altered(database, row) };
+      return { changes: this.#onlyForgetsMissingDefault(old, row) ? [] : this.#altered(database, row) };
     const [name, id] = [nameAt(old, 4), row.start.readUInt32LE(0)];
     return {
       changes:
@@ -155,12 +155,14 @@ export class CatalogChanges {
   }
 
   /** Whether the row only forgets the default that rows without the column had, because they were rewritten. */
-  #isSameColumn(old: RowVersion, row: RowVersion): boolean {
-    // See src/include/catalog/pg_attribute.h.
-    const mark = this.#major >= 18 ? 88 : this.#major >= 16 ? 92 : 98;
+  #onlyForgetsMissingDefault(old: RowVersion, row: RowVersion): boolean {
+    // The offset of atthasmissing, see src/include/catalog/pg_attribute.h.
+    const hasMissing = this.#major >= 18 ? 88 : this.#major >= 16 ? 92 : 98;
+    // In each version, these bytes include the other flags and the number of inheritances (attinhcount).
+    const end = hasMissing + 12;
     const rest = ({ start }: RowVersion) =>
-      Buffer.concat([start.subarray(0, mark), start.subarray(mark + 1, mark + 12)]);
-    return old.start[mark] === 1 && row.start[mark] === 0 && rest(old).equals(rest(row));
+      Buffer.concat([start.subarray(0, hasMissing), start.subarray(hasMissing + 1, end)]);
+    return old.start[hasMissing] === 1 && row.start[hasMissing] === 0 && rest(old).equals(rest(row));
   }
 
   /** The first column says of which table the column is. */

@@ -11,7 +11,7 @@ const [SAME_START, SAME_END] = [0x20, 0x40];
 /** Bytes of a row that are kept: enough for the columns that are used. */
 const KEPT = 140;
 
-/** A version of a row. */
+/** What is known of one version of a row on a page. */
 export interface RowVersion {
   /** The first bytes of the row. Columns of fixed length come first. */
   readonly start: Buffer;

@@ -103,7 +103,7 @@ describe('A compute whose process crashes', () => {
 describe('Replication slots', () => {
   const checks: unknown[] = [];
   const engine = new FaultyEngine();
-  engine.checkSlots = async (...check) => void checks.push(check);
+  engine.dropIdleSlots = async (...check) => void checks.push(check);
   const started = useInProcess({ engine });
 
   it('of branches in use are checked each minute', async () => {

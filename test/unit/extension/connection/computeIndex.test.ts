@@ -30,7 +30,7 @@ describe('ComputeIndex', () => {
   });
   beforeEach(async () => {
     connected = await connectModel(service, { key: service.key });
-    await connected.inventory.projects?.firstPage();
+    await connected.inventory.projects?.loadFirstPage();
     await connected.inventory.loadComputes(shop);
     index = new ComputeIndex(connected.inventory);
   });

@@ -10,7 +10,7 @@ const SLOTS = 'select slot_name::text from pg_replication_slots';
 describe('A slot that no program reads', () => {
   const branch = useBranch({ logicalReplication: true });
   const HOUR = 3600;
-  const check = async (seconds: number) => branch.service.engine.checkSlots(['br-main'], seconds);
+  const check = async (seconds: number) => branch.service.engine.dropIdleSlots(['br-main'], seconds);
   before(async () => query(branch.uri, 'create table words (word text)'));
 
   it('is dropped after 40 hours in which it could be read, and begins again when it is read', async () => {

@@ -35,7 +35,7 @@ describe('Prefetch', () => {
   });
 
   it('skips lists that were requested before', async () => {
-    await connected.inventory.projects?.firstPage();
+    await connected.inventory.projects?.loadFirstPage();
     await connected.inventory.loadComputesOf(['p0', 'p1', 'p55']);
     const before = connected.service.requests.length;
     await new Prefetch(connected.inventory, noError).start();
@@ -59,7 +59,7 @@ describe('Prefetch', () => {
     const small = await connectScripted((call) =>
       call === 'GET /projects' ? { projects: [{ id: 'shop', name: '' }] } : { endpoints: [] },
     );
-    await small.inventory.projects?.firstPage();
+    await small.inventory.projects?.loadFirstPage();
     await new Prefetch(small.inventory, noError).start();
     assert.equal(small.inventory.computesOf('shop')?.isLoaded, true);
   });

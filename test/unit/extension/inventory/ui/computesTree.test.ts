@@ -4,7 +4,10 @@ import { mock } from 'node:test';
 import type { TreeView } from 'vscode';
 import { Emitter, type Event } from '../../../../../src/base/event.ts';
 import type { BranchRef } from '../../../../../src/extension/account/refs.ts';
-import type { DatabaseObjects, DatabaseReader } from '../../../../../src/extension/inventory/databaseRows.ts';
+import type {
+  DatabaseObjects,
+  DatabaseReader,
+} from '../../../../../src/extension/inventory/databaseTreeRows.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { ExpandedProjects } from '../../../../../src/extension/inventory/expandedProjects.ts';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';

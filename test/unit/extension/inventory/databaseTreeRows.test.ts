@@ -6,7 +6,10 @@ import {
   type Column,
   type TableName,
 } from '../../../../src/extension/inventory/databaseNodes.ts';
-import { DatabaseRows, type DatabaseObjects } from '../../../../src/extension/inventory/databaseRows.ts';
+import {
+  DatabaseTreeRows,
+  type DatabaseObjects,
+} from '../../../../src/extension/inventory/databaseTreeRows.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 
 const branch = { projectId: 'shop', branchId: 'br-main' };
@@ -15,13 +18,13 @@ const database = { kind: 'database', ...branch, database: 'app' } as const;
 const columns: readonly Column[] = [{ name: 'id', type: 'integer', isNullable: false, isKey: true }];
 const table = (name: string): TableName => ({ schema: 'public', name, isView: false });
 
-describe('DatabaseRows', () => {
+describe('DatabaseTreeRows', () => {
   let model: ScriptedModel;
   let reply: unknown;
   let calls: string[];
   let objects: () => Promise<DatabaseObjects | undefined>;
   const only = (...tables: TableName[]) => ({ tables, functions: [] });
-  let rows: DatabaseRows;
+  let rows: DatabaseTreeRows;
 
   beforeEach(async () => {
     calls = [];
@@ -36,7 +39,7 @@ describe('DatabaseRows', () => {
       calls.push(call);
       return reply;
     });
-    rows = new DatabaseRows(model.session, {
+    rows = new DatabaseTreeRows(model.session, {
       objects: async (of, name) => {
         calls.push(`objects of ${of.branchId}/${name}`);
         return objects();

@@ -31,7 +31,7 @@ export interface DatabaseObjects {
   readonly functions: readonly FunctionName[];
 }
 
-export class DatabaseRows {
+export class DatabaseTreeRows {
   readonly #session: Pick<Session, 'connection'>;
   readonly #reader: DatabaseReader;
   readonly #loaded = new Map<string, Promise<readonly DatabaseTreeNode[]>>();
