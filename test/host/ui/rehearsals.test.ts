@@ -1,17 +1,20 @@
 /** Rehearse Migration: a document about what a migration does to others and to the data. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';
 import { query } from '../../real/service/postgres/clients.ts';
+import { processTree } from '../../workbench/processes.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { closeEditors } from './resetWindow.ts';
 import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
+/** Milliseconds. */
+const A_DAY = 24 * 3_600_000;
 const COPY_OF = 'Select the branch to copy for the rehearsal';
 
 describe('A migration is rehearsed', () => {
@@ -102,6 +105,33 @@ describe('A migration is rehearsed', () => {
     await until('the copy', async () => (await copies()).length === 1);
     await ui().notifications.press('Rehearsing 0003_slow.sql on a copy of main', 'Cancel');
     await until('no copy', async () => (await copies()).length === 0);
+  });
+
+  it('in a window that is killed, whose copy expires', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const extensionHosts = async () => {
+      const all = await processTree([ui().server.pid]);
+      const args = await Promise.all(
+        all.map(async (pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+      );
+      return all.filter((_, index) => args[index]?.includes('--type=extensionHost'));
+    };
+    const others = await extensionHosts();
+    const window = await ui().openWindow();
+    await window.openView('Hosted Postgres');
+    await window.computes.click(`Branch main, default, ${main}`);
+    await window.openFile('0003_slow.sql');
+    await window.run('Rehearse Migration…');
+    await window.quickInput.choose('Select what to rehearse', '0003_slow.sql');
+    await window.quickInput.choose(COPY_OF, 'main');
+    await window.dialog.press('Rehearse');
+    await until('the copy', async () => (await copies()).length === 1);
+    const [own = 0] = (await extensionHosts()).filter((pid) => !others.includes(pid));
+    process.kill(own, 'SIGKILL');
+    await window.page.close();
+    const [copy] = await copies();
+    assert.ok(Date.parse(copy?.expires_at ?? '') < Date.now() + A_DAY);
+    await api.change('DELETE', `/${PROJECT}/branches/${copy?.id}`);
   });
 
   it('not on a branch that expires, which has no copies', async () => {
