@@ -48,7 +48,7 @@ export async function rehearseCommand(
   // The branches of an account can be those of programs on other machines.
   if (projectId === undefined) await deleteAbandoned(api, parent);
   const rehearser = {
-    copyBranch: async () => copyBranch(api, parent, projectId !== undefined),
+    copyBranch: async () => copyBranch(api, parent, { isBilled: projectId !== undefined }),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.readRehearsal(branch),
     schemaDiff: async (branch: Branch, database: string) => api.readSchemaDiff(branch, database),
@@ -110,8 +110,12 @@ async function deleteAbandoned(api: ServiceApi, { project_id: projectId }: Branc
   }
 }
 
-async function copyBranch(api: ServiceApi, parent: Branch, isBilled: boolean): Promise<RehearsedBranch> {
-  const { name, lifetime } = copySettings(isBilled);
+async function copyBranch(
+  api: ServiceApi,
+  parent: Branch,
+  { isBilled }: { readonly isBilled: boolean },
+): Promise<RehearsedBranch> {
+  const { name, lifetime } = copySettings({ isBilled });
   const branch = await api.createBranch(parent.project_id, {
     name,
     parent: parent.id,

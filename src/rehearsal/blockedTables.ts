@@ -30,7 +30,7 @@ export interface BlockedTable {
   readonly statements: readonly number[];
 }
 
-/** @returns the longest first. Tables that the migration has created aren't in use by others. */
+/** Finds the tables that others would have waited for, the longest wait first. Those that the migration has created aren't in use. */
 export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
   const existed = new Set(before.map(relationKey));
   const tables = Map.groupBy(
@@ -67,6 +67,7 @@ function longestRowBlock(held: readonly HeldLock[]): BlockedTable | undefined {
   return all.toSorted((a, b) => b.milliseconds - a.milliseconds)[0];
 }
 
+/** Finds the longest time for which a table had locks that block this use. @param held the locks of one table */
 function longestBlock(held: readonly HeldLock[], blocks: BlockedUse): BlockedTable | undefined {
   const weakest = LOCK_MODES.indexOf(WEAKEST_BLOCKING_LOCK[blocks]);
   const blocking = held

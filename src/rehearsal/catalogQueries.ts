@@ -8,9 +8,9 @@ const OF_USERS = `n.nspname operator(pg_catalog.<>) all ('{pg_catalog,informatio
 and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
 
 /**
- * What other sessions can't see yet, such as a table that the transaction has created, isn't in the result: no other session can
+ * Reads the locks of relations. What other sessions can't see yet, such as a table that the transaction has created, isn't in the result: no other session can
  * wait for it. A locked index stops queries of its table, because planning them locks it.
- * @param pids an array of the processes, in SQL
+ * @param pids the processes, as an array in SQL
  */
 export const locksQuery = (pids: string): string => `
 select l.pid, l.mode, coalesce(i.indrelid, c.oid)::pg_catalog.int8::pg_catalog.float8 as id,
@@ -27,8 +27,8 @@ and l.database operator(pg_catalog.=)
   (select oid from pg_catalog.pg_database where datname operator(pg_catalog.=) pg_catalog.current_database())`;
 
 /**
- * Who copies, drops or renames the current database, for which it must be alone there. Such a session has locked the database as a whole;
- * who connects takes a weaker lock. Postgres waits five seconds for the others to leave.
+ * Finds sessions that copy, drop or rename the current database, for which they must be alone there. Such a session has locked the
+ * database as a whole; one that connects takes a weaker lock. Postgres waits five seconds for the others to leave.
  */
 export const EXCLUSIVE_SESSIONS_QUERY = `
 select l.pid from pg_catalog.pg_locks l join pg_catalog.pg_database d on d.oid operator(pg_catalog.=) l.objid
@@ -37,7 +37,7 @@ and l.classid operator(pg_catalog.=) 'pg_catalog.pg_database'::pg_catalog.regcla
 and l.mode operator(pg_catalog.=) any('{ShareLock,AccessExclusiveLock}')
 and d.datname operator(pg_catalog.=) pg_catalog.current_database()`;
 
-/** @param more columns of `pg_class c`, in SQL */
+/** Reads the relations of users. @param more further columns, in SQL with `c` for `pg_class` */
 export const relationsQuery = (more: string): string => `
 select c.oid::pg_catalog.int8::pg_catalog.float8 as id, c.relkind as kind,
   pg_catalog.format('%I.%I', n.nspname, c.relname) as name,

@@ -1,15 +1,18 @@
 /** The names of copies for rehearsals, and when a copy expires that is left behind. */
 import { randomBytes } from 'node:crypto';
 
-/** The names of copies begin with it. */
+/** The names of copies begin with this. */
 export const COPY_NAME_PREFIX = 'rehearsal-';
 /** Milliseconds after which the service deletes a copy that was left behind. */
 const COPY_LIFETIME = 24 * 3_600_000;
 /** Milliseconds after which a copy is deleted that costs money. A migration that takes longer can't be rehearsed there. */
 export const BILLED_LIFETIME = 30 * 60_000;
 
-/** @param isBilled whether the copy is on an account. @property lifetime in milliseconds */
-export const copySettings = (isBilled: boolean) => ({
+/**
+ * @param isBilled whether the copy is on an account of the public service
+ * @returns the name of a new copy, and its lifetime in milliseconds
+ */
+export const copySettings = ({ isBilled }: { readonly isBilled: boolean }) => ({
   name: `${COPY_NAME_PREFIX}${randomBytes(4).toString('hex')}`,
   lifetime: isBilled ? BILLED_LIFETIME : COPY_LIFETIME,
 });

@@ -1,5 +1,5 @@
 /**
- * Sees what a migration does through a second connection, where the service doesn't see statements: what runs, and which locks are held,
+ * Observes what a migration does through a second connection, where the service doesn't see statements: what runs, and which locks are held,
  * again and again. A lock or statement that is shorter than the time between two samples can be missed. What was written is counted by
  * Postgres, and no session of the migration may be left, because each counts when it ends.
  */
@@ -71,11 +71,15 @@ export class LockSampler {
   readonly #sessions = new Map<number, Session>();
   readonly #transactions = new Map<string, number>();
   #client: Client;
+  /** The locks of the last sample, by their session, relation and mode. */
   #held = new Map<string, Changing<HeldLock>>();
   #before: readonly Relation[] = [];
+  /** The times of the first and of the last sample. */
   #start: number | undefined;
   #now = 0;
+  /** The longest time between two samples. */
   #longestGap = 0;
+  /** The number of sessions in the last sample. */
   #others = 0;
   #problem: string | undefined;
   #isEnded = false;
@@ -90,20 +94,20 @@ export class LockSampler {
   /** @throws {Error} if there is no connection */
   static async start(copy: BranchCopy): Promise<LockSampler> {
     const sampler = new LockSampler(await connect(copy), copy);
-    sampler.#before = await sampler.#relations();
+    sampler.#before = await sampler.#readRelations();
     await sampler.#sample();
-    sampler.#sampling = sampler.#sampleAll();
+    sampler.#sampling = sampler.#sampleUntilEnd();
     return sampler;
   }
 
-  /** What was seen so far, when all sessions of the migration have ended. */
+  /** Waits until all sessions of the migration have ended, and returns what was seen. */
   async read(): Promise<Rehearsal> {
     const from = this.#now;
     // The last sample can be older than a session.
     do await this.#sample();
     while (this.#others > 0 && this.#now - from < LONGEST_END);
     if (this.#others > 0) this.#problem ??= 'The migration has left a session open.';
-    const after = await this.#relations();
+    const after = await this.#readRelations();
     const [statements, locks] = [[...this.#statements], [...this.#locks]];
     const sampled = this.#longestGap;
     const problem = this.#problem;
@@ -117,13 +121,14 @@ export class LockSampler {
     };
   }
 
+  /** Ends the sampling and its connection. */
   async end(): Promise<void> {
     this.#isEnded = true;
     await this.#sampling;
     await this.#client.end().catch(() => undefined);
   }
 
-  async #sampleAll(): Promise<void> {
+  async #sampleUntilEnd(): Promise<void> {
     while (!this.#isEnded && this.#problem === undefined) {
       try {
         await this.#sample();
@@ -133,14 +138,14 @@ export class LockSampler {
     }
   }
 
-  async #relations(): Promise<Relation[]> {
+  async #readRelations(): Promise<Relation[]> {
     const { rows } = await this.#client.query<Omit<Relation, 'database'>>(RELATIONS);
     return rows.map((row) => ({ ...row, database: this.#database }));
   }
 
   async #sample(): Promise<void> {
     const results: unknown = await this.#client.query(SAMPLE);
-    const [, clock, activity, locks, needed] = results as [
+    const [, clock, activity, locks, exclusive] = results as [
       unknown,
       Rows<Activity>,
       Rows<Activity>,
@@ -155,8 +160,9 @@ export class LockSampler {
     this.#others = activity.rows.length;
     for (const each of activity.rows) this.#addStatement(each);
     this.#addLocks(locks.rows, before);
-    const isUsed = activity.rows.some(({ pid }) => needed.rows.every((other) => other.pid !== pid));
-    if (needed.rows.length > 0 && !isUsed) await this.#makeWay();
+    const isExclusive = (pid: number) => exclusive.rows.some((other) => other.pid === pid);
+    const hasOthers = activity.rows.some(({ pid }) => !isExclusive(pid));
+    if (exclusive.rows.length > 0 && !hasOthers) await this.#makeWay();
   }
 
   /** Leaves the database to a session that waits to be alone there. The new connection waits until that session has ended. */

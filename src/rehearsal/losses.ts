@@ -14,8 +14,8 @@ interface Counted {
 }
 
 /**
- * Queries that return `counts`: a text for each that is counted, of values or rows, or that is the same as long as the values
- * are.
+ * Queries that each return `counts`, an array with a text for each of `counted`: the number of its rows or values, or for a type a
+ * text that is the same as long as the values are.
  */
 export interface PossibleLoss {
   readonly database: string;
@@ -42,12 +42,12 @@ export interface DataLoss extends Counted {
 const hasData = ({ kind }: Relation): boolean => kind === 'r' || kind === 'p';
 
 /**
- * @param areValuesCompared also finds values that an update has replaced by others
- * @returns all columns and tables to be counted
+ * Finds the tables and columns whose rows and values must be counted.
+ * @param options `areValuesCompared`: whether to find also values that an update has replaced by others
  */
 export function possibleLosses(
   { before, after, locks }: Rehearsal,
-  areValuesCompared = false,
+  { areValuesCompared = false }: { readonly areValuesCompared?: boolean } = {},
 ): PossibleLoss[] {
   const byId = new Map(after.map((each) => [relationKey(each), each]));
   const byName = new Map(after.map((each) => [nameKey(each), each]));
@@ -66,7 +66,7 @@ export function possibleLosses(
     return [
       ...lossesOfGoneColumns(table, columns),
       ...columns.flatMap((pair) => lossesOfChangedType(table, same, pair)),
-      ...(isChanged ? [lossOfRowsAndValues(table, same, columns, areValuesCompared)] : []),
+      ...(isChanged ? [lossOfRowsAndValues(table, same, columns, { areValuesCompared })] : []),
     ];
   });
 }
@@ -88,7 +88,7 @@ export function lossesFromCounts(
   });
 }
 
-/** @returns what is lost. A column with fewer values needs no second reason. */
+/** Returns the losses, but not the changed type of a column that also has fewer values. */
 export function actualLosses(losses: readonly DataLoss[]): DataLoss[] {
   const found = losses.filter(({ count }) => count > 0);
   return found.filter(
@@ -107,6 +107,7 @@ interface Column {
 interface Pair {
   readonly column: Column;
   readonly left: Column | undefined;
+  /** Whether `left` is another column with the same name. */
   readonly isNew: boolean;
 }
 
@@ -157,7 +158,7 @@ function lossOfRowsAndValues(
   table: Relation,
   same: Relation,
   columns: readonly Pair[],
-  areValuesCompared: boolean,
+  { areValuesCompared }: { readonly areValuesCompared: boolean },
 ): PossibleLoss {
   const kept = columns.flatMap(({ column, left }) => (left === undefined ? [] : [[column, left] as const]));
   const compared = areValuesCompared ? kept.filter(([column, left]) => column.type === left.type) : [];

@@ -7,11 +7,11 @@ import type { BranchCopy } from './branchCopy.ts';
 import type { RehearsedSteps } from './rehearse.ts';
 
 export interface MigrationToRehearse {
-  /** Undefined: what applies the folder. */
+  /** The command of the migration; undefined for what applies the folder. */
   readonly command?: string | undefined;
   /** The folder with the files of the migration, which the report names. */
   readonly folder?: string | undefined;
-  /** Takes all of the migration back. Undefined: the down step of its tool, if the tool is known. */
+  /** The command that takes all of the migration back; undefined for the down step of its tool, if the tool is known. */
   readonly down?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Runner<Copy> {
   write(this: void, text: string): void;
 }
 
-/** @throws {Error} if the order of the files, or which to run, would be a guess */
+/** Finds out what a rehearsal runs. @throws {Error} if the order of the files, or which to run, would be a guess */
 export async function loadMigrationSteps<Copy extends BranchCopy>(
   { command: given, folder, down }: MigrationToRehearse,
   { run, write }: Runner<Copy>,
@@ -41,6 +41,7 @@ export async function loadMigrationSteps<Copy extends BranchCopy>(
   };
 }
 
+/** Applies the files of a folder. @returns the exit code that a command would have: 1 after an error */
 async function runSqlFolder(
   sql: SqlFiles | undefined,
   { url }: BranchCopy,

@@ -7,7 +7,7 @@ type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 /** Matches the tags by which Postgres names statements that remove rows. */
 const REMOVES = /^(?:DELETE|DROP|MERGE|TRUNCATE)/;
 
-/** @returns undefined if it isn't known */
+/** Finds the statement because of which there is this reason. @returns undefined if it isn't known */
 export function reasonStatement(report: Seen, reason: VerdictReason): RehearsedStatement | undefined {
   switch (reason.kind) {
     case 'failed':
@@ -18,8 +18,10 @@ export function reasonStatement(report: Seen, reason: VerdictReason): RehearsedS
     case 'forgotten':
     case 'wayBack':
       return undefined;
-    case 'blocked':
-      return report.statements[reason.blocked.statements[0] ?? -1];
+    case 'blocked': {
+      const [first] = reason.blocked.statements;
+      return first === undefined ? undefined : report.statements[first];
+    }
     case 'loss':
       return reason.loss.kind === 'rows'
         ? statementThatChanged(report, reason.loss, ({ tags }) => tags.some((tag) => REMOVES.test(tag)))
@@ -59,12 +61,14 @@ const containsName =
   ({ text }: RehearsedStatement): boolean =>
     text.includes(name.slice(name.lastIndexOf('.') + 1));
 
-/** Postgres refuses all statements with it after an error in a transaction. */
+/** The SQLSTATE of all statements after an error in a transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
 
 /**
- * Only the command knows why it has failed. A statement of a file is no question to which it expects an error, and one that succeeds
- * later was tried again.
+ * Finds the error of Postgres that may be why a command has failed, which only the command knows. That is the last error of a statement
+ * in a file, or else the last one of all: a tool may ask something to which it expects an error. A statement that succeeds later was
+ * tried again.
+ * @returns also whether the command has gone on after the error
  */
 export function lastStatementError(statements: readonly RehearsedStatement[]) {
   const isRepeated = ({ text, from }: RehearsedStatement) =>
@@ -85,7 +89,7 @@ export interface FileVerdict {
   readonly verdict: Verdict | 'not run' | 'unclear';
 }
 
-/** What becomes of each file, in the order in which they run. */
+/** Returns the verdict about each file, in the order in which they run. */
 export function fileVerdicts(
   seen: Seen,
   reasons: readonly VerdictReason[],

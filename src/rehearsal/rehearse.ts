@@ -18,8 +18,9 @@ export interface Rehearser<Copy extends BranchCopy> {
   copyBranch(): Promise<Copy>;
   /** @returns whether the service sees statements. Otherwise, locks are sampled */
   startRehearsal(copy: Copy): Promise<boolean>;
+  /** Returns what was seen so far. */
   rehearsal(copy: Copy): Promise<Rehearsal>;
-  /** How the schema of a database differs from that of the branch that was copied, as a diff; empty if it doesn't. */
+  /** Returns how the schema of a database differs from that of the branch that was copied, as a diff; empty if it doesn't. */
   schemaDiff(copy: Copy, database: string): Promise<string>;
   delete(copy: Copy): Promise<void>;
 }
@@ -86,6 +87,7 @@ async function runStepsAndReport<Copy extends BranchCopy>(
   return createReport({ rehearsal, ...found, exitCode, files: names, sharedRoles }, rules);
 }
 
+/** Takes the migration back, and compares the data and the schema with those before it. */
 async function rehearseWayBack<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
   rehearsal: Rehearsal,
@@ -107,7 +109,11 @@ async function rehearseWayBack<Copy extends BranchCopy>(
   if (exitCode !== 0) return { ...seen, losses: [], schema: { forgotten: [], left: [] } };
   const { branch } = branches;
   const { before } = rehearsal;
-  const losses = await countLosses(possibleLosses({ ...both, before }, true), branches, signal);
+  const losses = await countLosses(
+    possibleLosses({ ...both, before }, { areValuesCompared: true }),
+    branches,
+    signal,
+  );
   const tables = await dropNewTables(branch, { ...both, before }, signal);
   const databases = new Set([databaseOfCopy(branch), ...before.map(({ database }) => database)]);
   const diffs: string[] = [];
@@ -121,7 +127,7 @@ async function rehearseWayBack<Copy extends BranchCopy>(
 }
 
 /**
- * Deletes all copies at the end, also one that is still being made when the task fails.
+ * Runs a task that makes copies, and deletes all of them at the end, also one that is still being made when the task fails.
  * @param task its signal also ends what still runs when another part of it has failed, before the copies are deleted
  */
 async function withCopies<Copy extends BranchCopy, T>(
@@ -166,6 +172,7 @@ async function countLosses(
   return (await Promise.all(counting)).flat();
 }
 
+/** Runs the queries of a possible loss on both copies, and compares their results. */
 async function countLoss(
   loss: PossibleLoss,
   { original, branch }: Branches,
@@ -188,7 +195,7 @@ async function countLoss(
   return lossesFromCounts(loss, old, now);
 }
 
-/** @throws {Error} also for rows that the owner's own policies hide */
+/** Returns what a query counts. @throws {Error} also for rows that the owner's own policies hide */
 const readCounts = async (
   copy: BranchCopy,
   { database, sql }: { readonly database: string; readonly sql: string },

@@ -43,6 +43,7 @@ export interface RehearsalReport {
   readonly files: readonly FileVerdict[];
   /** Missing if no down step is known. */
   readonly wayBack?: Pick<RehearsalReport, 'blocked' | 'statements' | 'safer'> & {
+    /** Lines of the schema that weren't there before. */
     readonly left: readonly string[];
     /** Rows that weren't there before. */
     readonly added: readonly { readonly table: string; readonly count: number }[];
@@ -71,6 +72,7 @@ export interface RehearsedRun {
   readonly wayBack?: WayBackRun | undefined;
 }
 
+/** Decides whether a migration is safe, and says what it has done. */
 export function createReport(
   run: RehearsedRun,
   { longestLock, historySeconds }: VerdictRules,
@@ -90,9 +92,9 @@ export function createReport(
       ? []
       : [{ kind: 'wayBack', reason: { kind: 'forgotten', lines: forgotten } } as const]),
   ];
-  const isFailed = found.some(({ kind }) => INCONCLUSIVE_REASONS.has(kind));
+  const isInconclusive = found.some(({ kind }) => INCONCLUSIVE_REASONS.has(kind));
   return {
-    verdict: isFailed ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe',
+    verdict: isInconclusive ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe',
     reasons,
     blocked: blockedTables(rehearsal),
     losses: lost,

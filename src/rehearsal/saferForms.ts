@@ -35,7 +35,7 @@ export interface SaferStatement {
   readonly form: SaferForm;
 }
 
-/** @param reasons why the migration isn't safe */
+/** Finds safer forms of the dangerous statements. @param reasons why the migration isn't safe */
 export function saferStatements(reasons: readonly VerdictReason[], rehearsal: Rehearsal): SaferStatement[] {
   return [
     ...reasons.flatMap((reason) =>
@@ -58,6 +58,7 @@ function saferThanBlocking(blocked: BlockedTable, rehearsal: Rehearsal): SaferSt
     .toSorted((a, b) => b.statement.milliseconds - a.statement.milliseconds);
   // A migration that uses LOCK TABLE wants to keep others waiting.
   if (longest === undefined || statements[taking]?.tags.includes('LOCK TABLE') === true) return [];
+  // The locks were held mostly because of this statement.
   const isCause = longest.statement.milliseconds > milliseconds / 2;
   const forms = isCause ? saferForms(longest, blocked, rehearsal) : [];
   if (forms.length > 0) return forms.map((form) => ({ statement: longest.index, table, form }));
@@ -71,6 +72,7 @@ interface IndexedStatement {
   readonly index: number;
 }
 
+/** Returns the safer forms of a statement that keeps others waiting for a table. */
 function saferForms(
   { statement: { tags }, index }: IndexedStatement,
   { blocks, database, table, rows, statements }: BlockedTable,

@@ -2,6 +2,7 @@
 import type { RehearsedStatement } from '../api/records/rehearsal.ts';
 import { readStatements } from '../base/sql/readStatements.ts';
 
+/** A place in a file, as an editor counts: from 0. */
 export interface ScriptPosition {
   readonly line: number;
   readonly character: number;
@@ -13,7 +14,7 @@ export interface MigrationFile {
   readonly text: string;
 }
 
-/** A place in a file, as an editor counts. */
+/** Finds the statements that are in a file, in its order. @returns the beginning and end of each */
 export function statementRanges(
   { text }: Pick<MigrationFile, 'text'>,
   statements: readonly RehearsedStatement[],
@@ -32,9 +33,12 @@ export function statementRanges(
   return ranges;
 }
 
-/** The service keeps only the beginning of a long one. */
+/** The characters of a statement that the service keeps at least. */
+const KEPT_TEXT = 10_000;
+
+/** Whether the statement of the file was seen. Of a long one, the service keeps only the beginning. */
 const isSameText = (seen: string, text: string): boolean =>
-  seen === text || (seen.length > 10_000 && text.startsWith(seen));
+  seen === text || (seen.length > KEPT_TEXT && text.startsWith(seen));
 
 function placeOfOffset(text: string, position: number): ScriptPosition {
   const lines = text.slice(0, position).split('\n');

@@ -9,8 +9,9 @@ import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
 /** Milliseconds for one trial, and for all of them. What takes longer isn't tried. */
 const [LONGEST_TRIAL, ALL_TRIALS] = [2000, 10_000];
-/** What Postgres says of a statement that it has canceled. */
+/** The SQLSTATE of a statement that was canceled. */
 const QUERY_CANCELED = '57014';
+/** Stands for the error of a statement that took too long. */
 const CANCELED = 'canceled';
 
 export interface BrokenRelation {
@@ -46,8 +47,8 @@ interface Trial extends Pick<BrokenRelation, 'database' | 'does'> {
 }
 
 /**
- * Finds what calls a function of a user: in a trigger, rule, constraint, default, generated column, policy or index. `$1` and
- * `$2` name others.
+ * Finds what calls a function of a user: in a trigger, rule, constraint, default, generated column, policy or index. If `$1` and
+ * `$2` are given, it finds instead the relation with this id, and any with this name.
  */
 const CALLERS = `
 select c.oid::int8::float8 as id, c.relkind as kind, format('%I.%I', n.nspname, c.relname) as name,
@@ -105,7 +106,7 @@ export async function tryCallersAfterMigration(
   const deadline = performance.now() + ALL_TRIALS;
   const [failures, tooSlow, outside]: [FailedTrial[], string[], string[]] = [[], [], []];
   for (const database of databases)
-    await trySession(branch, database, signal, async (client, extensions) => {
+    await withTrialSession(branch, database, signal, async (client, extensions) => {
       outside.push(...extensions);
       if (extensions.length > 0) return;
       for (const trial of (await readCallers(client)).flatMap((caller) => trialsOfCaller(database, caller))) {
@@ -127,7 +128,7 @@ export async function reportBrokenRelations(
   for (const { database, caller, does, error } of failures) {
     const key = JSON.stringify([database, caller.id]);
     if (broken.has(key)) continue;
-    await trySession(original, database, signal, async (client, extensions) => {
+    await withTrialSession(original, database, signal, async (client, extensions) => {
       const [before] = extensions.length > 0 ? [] : await readCallers(client, caller);
       const same = before && trialsOfCaller(database, before).find((trial) => trial.does === does);
       if (same === undefined || (await tryStatement(client, same)) !== undefined) return;
@@ -137,8 +138,8 @@ export async function reportBrokenRelations(
   return { broken: [...broken.values()], tooSlow, outside };
 }
 
-/** @param work also receives the extensions that may reach outside of the database */
-const trySession = async (
+/** Runs work in a session with a time limit. @param work also receives the extensions that may reach outside of the database */
+const withTrialSession = async (
   copy: BranchCopy,
   database: string,
   signal: AbortSignal | undefined,
@@ -157,7 +158,7 @@ const trySession = async (
     },
   );
 
-/** @param same finds only this one, by its id or else its name */
+/** Reads what calls functions of users. @param same to find only this one, by its id or else its name */
 async function readCallers(client: Client, same?: Caller): Promise<Caller[]> {
   const { rows } = await client.query<Caller>(CALLERS, [same?.id ?? null, same?.name ?? null]);
   return rows;
@@ -180,7 +181,7 @@ function trialsOfCaller(database: string, caller: Caller): Trial[] {
   ];
 }
 
-/** @returns Postgres's error, if there is one */
+/** Runs a trial and rolls it back. @returns the error of Postgres, if there is one; {@link CANCELED} if it took too long */
 async function tryStatement(client: Client, { sql }: Trial): Promise<string | undefined> {
   await client.query('begin');
   try {

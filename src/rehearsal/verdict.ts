@@ -12,7 +12,7 @@ interface Failed {
   readonly kind: 'failed';
   readonly exitCode: number;
   readonly statement: RehearsedStatement | undefined;
-  /** The command has gone on afterwards, so it may have expected the error, and have failed for another reason. */
+  /** Whether the command has gone on afterwards, so that it may have expected the error, and failed for another reason. */
   readonly hasGoneOn: boolean;
 }
 
@@ -31,7 +31,7 @@ export type VerdictReason =
   | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
   | { readonly kind: 'wayBack'; readonly reason: VerdictReason };
 
-/** What wasn't seen to the end, or isn't there in the end, can't be called safe or dangerous. */
+/** Reasons for which a migration is called neither safe nor dangerous: it wasn't seen to its end, or its result isn't there. */
 export const INCONCLUSIVE_REASONS: ReadonlySet<VerdictReason['kind']> = new Set([
   'failed',
   'incomplete',
@@ -39,7 +39,7 @@ export const INCONCLUSIVE_REASONS: ReadonlySet<VerdictReason['kind']> = new Set(
   'uncommitted',
 ]);
 
-/** The last statement of each transaction that wasn't committed. */
+/** Returns a reason for the last statement of each transaction that wasn't committed. */
 export function uncommittedReasons(statements: readonly RehearsedStatement[]): VerdictReason[] {
   const last = new Map<number, RehearsedStatement>();
   for (const statement of statements) if (statement.isUncommitted) last.set(statement.transaction, statement);

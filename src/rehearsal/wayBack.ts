@@ -16,8 +16,8 @@ interface ToolStep {
 }
 
 /**
- * Runs the down step. A tool that takes back one file at a time has applied as many as its own table of them has got rows, so it runs
- * again as long as it removes rows of a table that still has more than before.
+ * Runs the down step. A tool that takes back one file at a time has a table with a row for each file that it has applied. So its step
+ * runs again as long as it removes rows of a table that still has more than before the migration.
  * @returns the exit code
  */
 export async function runDownSteps<Copy extends BranchCopy>(
@@ -57,7 +57,7 @@ interface GrownTable {
 const writtenTables = (locks: Rehearsal['locks']): ReadonlySet<string> =>
   new Set(locks.filter(({ mode }) => mode === 'RowExclusiveLock').map(relationKey));
 
-/** @returns 0 if the table is gone */
+/** Counts the rows of a table. @returns 0 if the table is gone */
 const countRows = async (
   copy: BranchCopy,
   { database, id }: Relation,
@@ -106,7 +106,7 @@ export async function dropNewTables<Copy extends BranchCopy>(
   return dropped;
 }
 
-/** What Postgres says if the owner has given the table away. */
+/** The SQLSTATE if the owner has given the table away. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 function rethrowUnless(error: unknown, code: string): false {
@@ -116,7 +116,12 @@ function rethrowUnless(error: unknown, code: string): false {
 
 const nameKey = ({ database, name }: Relation): string => JSON.stringify([database, name]);
 
-/** The part of a rehearsal that the way back was: its statements, without those that count rows in between. */
+/**
+ * Returns the part of a rehearsal that is about the way back.
+ * @param both the rehearsal of the migration and its way back
+ * @param before the relations before the way back
+ * @param own the indexes of the statements of the way back, without those that count rows in between
+ */
 export function rehearsalOfWayBack(
   both: Rehearsal,
   before: readonly Relation[],
@@ -143,7 +148,7 @@ export interface SchemaLines {
 }
 
 /**
- * @param diff of schemas as pg_dump writes them. The order of columns doesn't count: a column that is added again is the last
+ * Reads a diff of schemas, as pg_dump writes them. The order of columns doesn't count: a column that is added again is the last
  * one.
  */
 export function schemaLines(diff: string): SchemaLines {

@@ -60,7 +60,7 @@ export interface AgentCall {
 const BRANCHES = 'hostedPostgres.agentBranches';
 const CALLS_KEY = 'hostedPostgres.agentCalls';
 
-/** Branches that are remembered. The oldest are forgotten first, and their agents then ask for approval before they change them. */
+/** The most branches that are remembered. The oldest are forgotten first, and their agents then ask for approval before they change them. */
 const MAX_BRANCHES = 200;
 const MAX_CALLS = 50;
 
@@ -95,7 +95,7 @@ export class AgentBranches {
   readonly #now: () => number;
   readonly #changed = new Emitter<void>();
 
-  /** Fires for branches, not for calls. */
+  /** Fires when the branches have changed, but not for calls. */
   readonly onDidChange = this.#changed.event;
 
   constructor(memory: SharedMemory, now: () => number = Date.now) {
@@ -114,9 +114,7 @@ export class AgentBranches {
     );
   }
 
-  /**
-   * Call this before a branch is created, so that creations at the same time count each other, in other processes, too.
-   */
+  /** Call this before a branch is created, so that creations at the same time count each other, in other processes, too. */
   beginCreation({ account, projectId }: ProjectRef): {
     /** The number of `branches`, plus the other creations in progress. */
     readonly count: number;
@@ -170,6 +168,7 @@ export class AgentBranches {
     return kept.flatMap((branch) => [branch, ...this.keptFor(branch)]);
   }
 
+  /** Returns what is known of an agent's branch, unless it is gone. */
   find(ref: BranchRef): AgentBranch | undefined {
     return this.all.find((branch) => isSameBranch(ref, branch));
   }
@@ -250,7 +249,7 @@ export class AgentBranches {
   }
 }
 
-/** Only the id of a branch that is gone is kept, because its host may still be in env files. */
+/** Of a branch that is gone, only the ids are kept, because its host may still be in env files. */
 type Entry = AgentBranch | BranchRef;
 
 const storedList = (values: SharedValues, name: string): readonly unknown[] => {

@@ -29,7 +29,7 @@ export class BranchList extends RecordList<Branch> {
     return [...this.items.values()].filter((branch) => branch.parent_id === id);
   }
 
-  /** The project if branches were added or removed, or their order may have changed. */
+  /** Returns the changed branches, and the project if branches were added or removed or their order may have changed. */
   protected override changesIn(
     projectId: string,
     { before }: ListDiff<string, Branch>,
@@ -63,8 +63,8 @@ const visibleFields = (branch: Branch | undefined): string | undefined =>
 interface BranchListeners {
   readonly onChange: (changes: readonly InventoryEvent[]) => void;
   readonly onNotOffered: () => void;
-  /** Whether the key can read the project now. Never rejects. */
-  readonly isReadable: (projectId: string) => Promise<boolean>;
+  /** Refreshes the computes of the project. @returns whether that succeeded, so the key can read the project. Never rejects. */
+  readonly tryRefreshComputes: (projectId: string) => Promise<boolean>;
 }
 
 export class BranchLists {
@@ -90,7 +90,7 @@ export class BranchLists {
     return this.#isOffered !== false;
   }
 
-  /** The branches of a project, once loaded. */
+  /** Returns the branches of a project; undefined until they are loaded. */
   forProject(projectId: string): BranchList | undefined {
     const list = this.#lists.get(projectId);
     return list?.isLoaded === true ? list : undefined;
@@ -112,14 +112,14 @@ export class BranchLists {
     return this.isOffered && !isNotOffered(failure) ? failure : undefined;
   }
 
-  /** Loads the branches once, and not again after a failure. */
+  /** Loads the branches once, and not again after a failure. @returns undefined if they aren't loaded */
   async ensureLoaded(projectId: string): Promise<BranchList | undefined> {
-    if (this.#canLoad) await this.#listFor(projectId).ensureLoaded();
+    if (this.#canLoad) await this.#ensureList(projectId).ensureLoaded();
     return this.forProject(projectId);
   }
 
   async refresh(projectId: string): Promise<BranchList | undefined> {
-    const refreshed = this.#canLoad ? this.#listFor(projectId).refresh() : undefined;
+    const refreshed = this.#canLoad ? this.#ensureList(projectId).refresh() : undefined;
     await refreshed?.catch(() => undefined);
     return this.forProject(projectId);
   }
@@ -137,7 +137,7 @@ export class BranchLists {
     return this.isOffered && this.#session.connection !== undefined;
   }
 
-  #listFor(projectId: string): BranchList {
+  #ensureList(projectId: string): BranchList {
     const existing = this.#lists.get(projectId);
     if (existing !== undefined) return existing;
     const list: BranchList = new BranchList({
@@ -160,7 +160,7 @@ export class BranchLists {
       if (isCurrent()) this.#isOffered = true;
       return changed;
     } catch (error) {
-      if ((await this.#isNotOffered(projectId, error)) && isCurrent() && this.#isOffered === undefined) {
+      if ((await this.#checkNotOffered(projectId, error)) && isCurrent() && this.#isOffered === undefined) {
         this.#isOffered = false;
         this.#listeners.onNotOffered();
       }
@@ -168,9 +168,14 @@ export class BranchLists {
     }
   }
 
-  /** A 403 or 404 may also mean that the project was deleted, or that the key has no access to it. */
-  async #isNotOffered(projectId: string, error: unknown): Promise<boolean> {
+  /**
+   * Finds out whether the error means that the service doesn't offer branches. A 403 or 404 may also mean that the project was deleted,
+   * or that the key has no access to it.
+   */
+  async #checkNotOffered(projectId: string, error: unknown): Promise<boolean> {
     if (this.#isOffered !== undefined) return false;
-    return isRejected(error, 405) || (isNotOffered(error) && (await this.#listeners.isReadable(projectId)));
+    return (
+      isRejected(error, 405) || (isNotOffered(error) && (await this.#listeners.tryRefreshComputes(projectId)))
+    );
   }
 }

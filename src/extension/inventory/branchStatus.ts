@@ -6,7 +6,7 @@ import { compareNames, isPrimary } from './computeStatus.ts';
 import { branchTitle } from './names.ts';
 import type { Inventory } from './inventory.ts';
 
-/** The loaded branches of a project: the default one first, then by name. */
+/** Returns the ids of the loaded branches of a project: the default one first, then by name. */
 export function branchIdsOf(inventory: Inventory, projectId: string): readonly string[] {
   const list = inventory.branches.forProject(projectId);
   const withComputes = inventory.computesOf(projectId)?.branches().keys() ?? [];
@@ -18,12 +18,13 @@ export function branchIdsOf(inventory: Inventory, projectId: string): readonly s
   return defaultId === undefined ? sorted : [defaultId, ...sorted.filter((id) => id !== defaultId)];
 }
 
+/** Returns the loaded computes of a branch. */
 export const loadedComputes = (
   inventory: Pick<Inventory, 'computesOf'>,
   { projectId, branchId }: BranchIds,
 ): readonly Compute[] => inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
 
-/** The loaded compute to connect to. */
+/** Returns the loaded compute to connect to. */
 export const primaryOf = (inventory: Pick<Inventory, 'computesOf'>, branch: BranchIds): Compute | undefined =>
   loadedComputes(inventory, branch).find(isPrimary);
 
@@ -39,13 +40,15 @@ export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise
 export const isBranchReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 
-/** @property of the branch that was undone. @property time when it was, in milliseconds since 1970 */
+/** An undo from before which a branch keeps data. */
 export interface KeptForUndo {
+  /** The branch that was undone; undefined if it isn't listed. */
   readonly of: Branch | undefined;
+  /** When it was undone, in milliseconds since 1970. */
   readonly time: number;
 }
 
-/** Returns which undo the branch keeps data from before of; undefined if it was made for something else. */
+/** Returns the undo from before which the branch keeps data; undefined if it was made for something else. */
 export function keptForUndo(
   { branches }: Pick<Inventory, 'branches'>,
   { projectId, branchId }: BranchIds,
@@ -60,7 +63,7 @@ export function keptForUndo(
   return { of, time: Math.max(...times) };
 }
 
-/** The branches with data that the branch had before it was undone. */
+/** Returns the branches with data that the branch had before it was undone. */
 export const branchesKeptForUndo = (
   inventory: Pick<Inventory, 'branches'>,
   { projectId, branchId }: BranchIds,

@@ -17,7 +17,7 @@ export class ComputeList extends RecordList<Compute> {
     return this.items;
   }
 
-  /** Branch ids, and each branch's computes in the order of display. */
+  /** Returns the computes of each branch in the order of display, by the id of the branch. */
   branches(): ReadonlyMap<string, readonly Compute[]> {
     // Called for each row, so the result is cached. Each change replaces the items.
     if (this.#grouped?.items === this.items) return this.#grouped.branches;
@@ -27,6 +27,7 @@ export class ComputeList extends RecordList<Compute> {
     return branches;
   }
 
+  /** Returns the project if branches were added or removed, the branches to or from which computes have moved, and other changed computes. */
   protected override changesIn(
     projectId: string,
     { before, changed, isStructural }: ListDiff<string, Compute>,

@@ -67,7 +67,7 @@ export interface DatabaseHintNode extends BranchIds {
 export type DatabaseParentNode = DatabasesNode | DatabaseNode | TableNode;
 export type DatabaseTreeNode = DatabaseParentNode | ColumnNode | FunctionNode | DatabaseHintNode;
 
-/** Reads a command's argument, which may be anything. */
+/** Reads a command's argument, which may be anything. @returns undefined if it is no row that loads rows below it */
 export function asDatabaseRow(value: unknown): DatabaseParentNode | undefined {
   const { kind, database, schema, name, isView } = fieldsOf(value);
   const branch = branchOfRow(value);
@@ -85,7 +85,7 @@ export function databaseOfRow(value: unknown): string | undefined {
   return row === undefined || row.kind === 'databases' ? undefined : row.database;
 }
 
-/** The name of a database, table, column or function in a command's argument, as SQL finds it without quotes. */
+/** Returns the name of the database, table, column or function in a command's argument, as SQL finds it without quotes. */
 export function databaseRowName(value: unknown): string | undefined {
   const { kind, database, schema, name } = fieldsOf(value);
   if (kind === 'database') return typeof database === 'string' ? database : undefined;

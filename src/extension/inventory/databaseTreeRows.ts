@@ -14,12 +14,12 @@ import type {
   TableName,
 } from './databaseNodes.ts';
 
-/** Rows that a parent shows. More would be hard to read. */
+/** The most rows that a parent shows. More would be hard to read. */
 const MAX_ROWS = 300;
 
 /**
- * What a database has, and how to read it. All return undefined if the user canceled, such as because a compute has to be
- * woken.
+ * Reads what a database has. Both methods return undefined if the user canceled, for example because a compute would have to
+ * start.
  */
 export interface DatabaseReader {
   objects(branch: BranchIds, database: string): Promise<DatabaseObjects | undefined>;
@@ -31,6 +31,7 @@ export interface DatabaseObjects {
   readonly functions: readonly FunctionName[];
 }
 
+/** The rows of the tree below “Databases” of each branch, read once and kept. */
 export class DatabaseTreeRows {
   readonly #session: Pick<Session, 'connection'>;
   readonly #reader: DatabaseReader;
@@ -41,7 +42,7 @@ export class DatabaseTreeRows {
     this.#reader = reader;
   }
 
-  /** Never rejects. @param id of the row, unique in the tree */
+  /** Returns the rows below a row, which are loaded the first time. Never rejects. @param id the id of the upper row in the tree */
   async loadRows(id: string, parent: DatabaseParentNode): Promise<readonly DatabaseTreeNode[]> {
     const loaded =
       this.#loaded.get(id) ?? this.#load(parent).catch((error: unknown) => [hintRow(parent, { error })]);
@@ -49,7 +50,7 @@ export class DatabaseTreeRows {
     return await loaded;
   }
 
-  /** The rows are loaded again when VS Code asks for them next. */
+  /** Drops the rows below a row. They are loaded again when VS Code asks for them next. */
   forget(id: string): void {
     this.#loaded.delete(id);
   }

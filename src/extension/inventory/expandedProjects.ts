@@ -5,7 +5,7 @@ import type { Memory } from '../window/memory.ts';
 
 const ENTRY = 'hostedPostgres.expandedProjects';
 
-/** Projects that are remembered. Each of them is loaded when a window opens. */
+/** The most projects that are remembered. Each of them is loaded when a window opens. */
 const MAX_REMEMBERED = 20;
 
 export class ExpandedProjects {
@@ -18,7 +18,7 @@ export class ExpandedProjects {
     this.#memory = memory;
   }
 
-  /** In the order in which they were expanded. */
+  /** The ids of the expanded projects, in the order in which they were expanded. */
   get ids(): ReadonlySet<string> {
     return this.#ids;
   }
@@ -28,7 +28,7 @@ export class ExpandedProjects {
     return this.#remembered.includes(id);
   }
 
-  /** @returns false if it was expanded already */
+  /** Notes that a project is expanded. @returns false if it was already */
   add(id: string): boolean {
     if (this.#ids.has(id)) return false;
     this.#ids.add(id);

@@ -56,7 +56,7 @@ export class Inventory implements Disposable {
     this.#session = session;
     this.#organizationId = organizationId;
     const onChange = (changes: readonly InventoryEvent[]) => this.#changed.fire(changes);
-    const isReadable = (projectId: string) =>
+    const tryRefreshComputes = (projectId: string) =>
       this.refreshComputes(projectId).then(
         () => true,
         () => false,
@@ -67,9 +67,9 @@ export class Inventory implements Disposable {
         const ids = [...(this.#projects?.entries.keys() ?? [])];
         this.#changed.fire(ids.map((projectId) => ({ kind: 'project', projectId })));
       },
-      isReadable,
+      tryRefreshComputes,
     });
-    this.snapshots = new SnapshotLists(session, this.branches, { onChange, isReadable });
+    this.snapshots = new SnapshotLists(session, this.branches, { onChange, tryRefreshComputes });
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.retryStatus);
     this.#disposables.add(session.onDidChange(() => this.#changeConnection()));
@@ -114,14 +114,14 @@ export class Inventory implements Disposable {
 
   /** Loads a project's computes once. @throws {ApiError} */
   async loadComputes(projectId: string): Promise<ComputeList | undefined> {
-    const list = this.#listFor(projectId);
+    const list = this.#ensureList(projectId);
     await list?.load();
     return list;
   }
 
   /** Loads a list for callers that only show it: once, and not again after a failure. Never rejects. */
   async ensureComputes(projectId: string): Promise<ComputeList | undefined> {
-    const list = this.#listFor(projectId);
+    const list = this.#ensureList(projectId);
     await list?.ensureLoaded();
     return list;
   }
@@ -135,7 +135,7 @@ export class Inventory implements Disposable {
 
   /** @throws {ApiError} */
   async refreshComputes(projectId: string): Promise<void> {
-    await this.#listFor(projectId)?.refresh();
+    await this.#ensureList(projectId)?.refresh();
   }
 
   /** Refreshes the computes of several projects. @throws the first failure */
@@ -153,12 +153,12 @@ export class Inventory implements Disposable {
     await this.#forEach(projectIds, (id) => this.branches.ensureLoaded(id), this.#branchLimit);
   }
 
-  /** Never rejects. */
+  /** Refreshes the branches of several projects. Never rejects. */
   async refreshBranchesOf(projectIds: Iterable<string>): Promise<void> {
     await this.#forEach(projectIds, (id) => this.branches.refresh(id), this.#branchLimit);
   }
 
-  /** Refreshes those that were requested. Never rejects. */
+  /** Refreshes the snapshots of the projects whose snapshots were requested before. Never rejects. */
   async refreshSnapshotsOf(projectIds: Iterable<string>): Promise<void> {
     const ids = [...projectIds].filter((id) => this.snapshots.wasRequested(id));
     const refresh = (id: string) => this.snapshots.refresh(id).catch(() => undefined);
@@ -205,6 +205,7 @@ export class Inventory implements Disposable {
     return [...(this.#projects === undefined ? [] : [this.#projects]), ...this.#computes.values()];
   }
 
+  /** Runs the task for each project, unless the account changes in the meantime. @throws the first failure, when all have ended */
   async #forEach(
     projectIds: Iterable<string>,
     task: (id: string) => Promise<unknown>,
@@ -253,7 +254,7 @@ export class Inventory implements Disposable {
     return list;
   }
 
-  /** Tracks the retries of a list's request. */
+  /** Sends the request of a list, and tracks its retries. */
   async #request<T>(send: (client: Client, options: RequestOptions) => Promise<T>): Promise<T> {
     const connection = this.#session.requireConnection();
     const { signal } = connection;
@@ -264,14 +265,14 @@ export class Inventory implements Disposable {
     return reply;
   }
 
-  /** @returns whether its computes were requested before */
+  /** Forgets all lists of a project. @returns whether its computes were requested before */
   #forget(projectId: string): boolean {
     this.branches.forget(projectId);
     this.snapshots.forget(projectId);
     return this.#computes.delete(projectId);
   }
 
-  #listFor(projectId: string): ComputeList | undefined {
+  #ensureList(projectId: string): ComputeList | undefined {
     const existing = this.#computes.get(projectId);
     if (existing !== undefined || this.#connection === undefined) return existing;
     const list: ComputeList = new ComputeList({

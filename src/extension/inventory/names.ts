@@ -5,10 +5,10 @@ import { isPrimary } from './computeStatus.ts';
 import type { Inventory } from './inventory.ts';
 import type { ResourceRef } from '../account/refs.ts';
 
-/** The branch's name, or its id if it has no name. */
+/** Returns the branch's name, or its id if it has no name. */
 export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
 
-/** The branch's name; undefined if it has none or it is the same as the id. */
+/** Returns the branch's name; undefined if it has none or it is the same as the id. */
 export const nameUnlessId = (branch: Branch | undefined): string | undefined =>
   branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
 
@@ -46,20 +46,20 @@ export function namesOf(
   };
 }
 
-/** What a tab calls a document of a resource: the names that the service gives, and for a primary that of its branch. */
+/** Returns what a tab calls a document of a resource: the names that the service gives, and for a primary that of its branch. */
 export function documentTitle(inventory: Parameters<typeof namesOf>[0], resource: ResourceRef): string {
   const { project, branch, compute } = namesOf(inventory, resource);
   const parts = [branch ?? project, compute?.isPrimary === true ? '' : (compute?.name ?? '')];
   return withoutSlashes(parts.filter((part) => part !== '').join(' '));
 }
 
-/** VS Code shows the last segment of a document's path as its title. A name may have slashes. */
+/** Replaces slashes in a title: VS Code shows only the last segment of a document's path. */
 export const withoutSlashes = (name: string): string => name.replaceAll(/[/\\]/g, '-');
 
 export const projectName = (inventory: Pick<Inventory, 'project'>, id: string): string =>
   nameOrId(inventory.project(id)?.name, id);
 
-/** What other programs show for a connection, such as `shop / main`, with the compute if it isn't the branch's primary. */
+/** Returns what other programs show for a connection, such as `shop / main`, with the compute if it isn't the branch's primary. */
 export function connectionName(inventory: Inventory, compute: Compute): string {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = branchTitle(branchId, inventory.branches.get(projectId, branchId));

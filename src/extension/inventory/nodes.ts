@@ -39,6 +39,7 @@ export type InventoryEvent =
   | BranchNode
   | ComputeNode;
 
+/** Returns the ids of the projects in which something has changed. */
 export const changedProjects = (changes: readonly InventoryEvent[]): ReadonlySet<string> =>
   new Set(changes.flatMap((change) => ('projectId' in change ? change.projectId : [])));
 
@@ -73,7 +74,7 @@ export function asComputeNode(value: unknown): ComputeNode | undefined {
     : undefined;
 }
 
-/** The row of a branch's snapshots, as its branch. */
+/** Reads the row of a branch's snapshots from a command's argument. @returns the branch */
 export function asBranchOfSnapshots(value: unknown): BranchNode | undefined {
   const { kind, ...ids } = fieldsOf(value);
   return kind === 'snapshots' ? asBranchNode({ ...ids, kind: 'branch' }) : undefined;
@@ -91,7 +92,7 @@ export function asApiKeyNode(value: unknown): ApiKeyNode | undefined {
   return kind === 'apiKey' && isApiKeyId(keyId) ? { kind, keyId } : undefined;
 }
 
-/** Whether a row of the sidebar is the compute's own, or that of its branch or project. */
+/** Whether the row is that of the compute, of its branch or of its project. @param row any argument of a command */
 export function isComputeWithin(compute: ComputeNode, row: unknown): boolean {
   const computeId = asComputeNode(row)?.computeId;
   if (computeId !== undefined) return computeId === compute.computeId;

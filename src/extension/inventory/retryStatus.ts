@@ -3,12 +3,13 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
+/** Is called with each retry of a call, and with undefined when the call has got a reply and continues. */
 export type OnRetry = (retry: PendingRetry | undefined) => void;
 
-/** `slow`: no reply for {@link SLOW_AFTER}. */
+/** Why a call waits: `slow` if there was no reply for {@link SLOW_AFTER}, and otherwise why it is retried. */
 type Wait = 'slow' | Pick<PendingRetry, 'status'>;
 
-/** Milliseconds. An attempt may take longer, but the user should know by then why nothing happens. */
+/** The milliseconds after which a call without a reply is slow. It may still succeed, but the user should know why nothing happens. */
 const SLOW_AFTER = 10_000;
 
 /** Tracks calls that are being retried or get no reply. Until they end, the view shows older data. */
@@ -29,10 +30,7 @@ export class RetryStatus implements Disposable {
     return [...this.#calls.values()].find((wait) => wait !== undefined);
   }
 
-  /**
-   * Runs a call that reports each retry to `onRetry`, and undefined when it has got a reply and continues.
-   * Reports after the end of the call are ignored.
-   */
+  /** Runs a call that reports its retries. Reports after the end of the call are ignored. */
   async track<T>(run: (onRetry: OnRetry) => Promise<T>): Promise<T> {
     const call = {};
     this.#calls.set(call, undefined);

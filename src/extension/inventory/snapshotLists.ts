@@ -32,7 +32,7 @@ class SnapshotList extends RemoteList<string, Snapshot> {
     this.#options = options;
   }
 
-  /** Branch ids, and each branch's snapshots, the newest first. */
+  /** Returns the snapshots of each branch, the newest first, by the id of the branch. */
   byOwner(branches: Branches): Grouped['byOwner'] {
     const { items } = this;
     // Called for each row, so the result is cached. Each change replaces the items.
@@ -58,8 +58,8 @@ class SnapshotList extends RemoteList<string, Snapshot> {
 
 interface SnapshotListeners {
   readonly onChange: (changes: readonly InventoryEvent[]) => void;
-  /** Whether the key can read the project now. Never rejects. */
-  readonly isReadable: (projectId: string) => Promise<boolean>;
+  /** Refreshes the computes of the project. @returns whether that succeeded, so the key can read the project. Never rejects. */
+  readonly tryRefreshComputes: (projectId: string) => Promise<boolean>;
 }
 
 export class SnapshotLists {
@@ -102,21 +102,21 @@ export class SnapshotLists {
     return this.isOffered && this.#lists.has(projectId);
   }
 
-  /** Loads them once, and not again after a failure. Only a service that lists branches may have snapshots. */
+  /** Loads the snapshots once, and not again after a failure. Only a service that lists branches may have snapshots. */
   async ensureLoaded(projectId: string): Promise<void> {
     if (this.isOffered && this.#branches.forProject(projectId) !== undefined)
-      await this.#listFor(projectId).ensureLoaded();
+      await this.#ensureList(projectId).ensureLoaded();
   }
 
   /** @returns all snapshots of the project, or none if the service doesn't offer them. @throws {ApiError} */
   async refresh(projectId: string): Promise<readonly Snapshot[]> {
     if (!this.isOffered) return [];
-    const list = this.#listFor(projectId);
+    const list = this.#ensureList(projectId);
     await list.refresh();
     return [...list.items.values()];
   }
 
-  /** Call this after a change. Requests them only if they are shown. */
+  /** Call this after a change. Requests the snapshots again if they were requested before. */
   async refreshChanged(projectId: string): Promise<void> {
     const list = this.wasRequested(projectId) ? this.#lists.get(projectId) : undefined;
     // A reply to an earlier request may be older than the change.
@@ -128,7 +128,7 @@ export class SnapshotLists {
     this.#lists.delete(projectId);
   }
 
-  #listFor(projectId: string): SnapshotList {
+  #ensureList(projectId: string): SnapshotList {
     const existing = this.#lists.get(projectId);
     if (existing !== undefined) return existing;
     const list: SnapshotList = new SnapshotList({
@@ -156,13 +156,14 @@ export class SnapshotLists {
     return { items: new Map(items.map((item) => [item.id, item])), unreadable };
   }
 
-  /** A rejection may also mean that the project was deleted, or that the key has no access to it. */
+  /** Notes whether the service offers snapshots. A rejection may also mean that the project was deleted, or that the key has no access to it. */
   async #noteWhetherOffered(
     projectId: string,
     connection: AccountConnection,
     isOffered: boolean,
   ): Promise<void> {
-    if (this.#isOffered === true || (!isOffered && !(await this.#listeners.isReadable(projectId)))) return;
+    if (this.#isOffered === true || (!isOffered && !(await this.#listeners.tryRefreshComputes(projectId))))
+      return;
     if (connection !== this.#session.connection) return;
     this.#isOffered = isOffered;
     // Menus depend on what is offered. No row has changed.
@@ -175,7 +176,7 @@ export const snapshotTime = ({ timestamp, created_at }: Snapshot): number =>
   Date.parse(timestamp ?? created_at ?? '') || 0;
 
 /**
- * The listed branch that a snapshot belongs to: the one that it was made of, or the one that has replaced it since. A branch that goes
+ * Returns the listed branch that a snapshot belongs to: the one that it was made of, or the one that has replaced it since. A branch that goes
  * back to a snapshot gets another id, and the snapshots of the past stay its own.
  */
 export function owningBranchId(

@@ -18,6 +18,7 @@ export interface ResourceUsage {
 const toHours = (seconds: number | null | undefined): number | undefined =>
   typeof seconds === 'number' ? seconds / 3600 : undefined;
 
+/** Returns the usage in a record of the service, in hours. */
 export const recordedUsage = (record: Counters): ResourceUsage => ({
   cuHours: toHours(record.compute_time_seconds ?? record.cpu_used_sec),
   activeHours: toHours(record.active_time_seconds ?? record.active_time),

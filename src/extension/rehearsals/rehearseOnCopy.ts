@@ -69,7 +69,7 @@ async function copyBranch(
   connection: AccountConnection,
   { parent: { projectId, branchId }, database }: Pick<RehearsalRequest, 'parent' | 'database'>,
 ): Promise<RehearsedCopy> {
-  const { name, lifetime } = copySettings(!connection.isLocal);
+  const { name, lifetime } = copySettings({ isBilled: !connection.isLocal });
   const creation = {
     branch: { name, parent_id: branchId, expires_at: expiryAfter(lifetime / 1000) },
     endpoints: [{ type: 'read_write' as const }],

@@ -11,7 +11,7 @@ import type { BrokenRelation } from '../trials.ts';
 import type { VerdictReason } from '../verdict.ts';
 import { saferText } from './saferText.ts';
 
-/** Characters of a statement, and of a schema, in a sentence. */
+/** The most characters of a statement, and of a schema, in a sentence. */
 const MAX_STATEMENT = 100;
 const MAX_SCHEMA = 200;
 
@@ -67,7 +67,7 @@ export class ReportTexts {
       .map(({ form }) => saferText(form, this.#l10n));
   }
 
-  /** What a service can't do that isn't on this machine. */
+  /** Returns what a service that isn't on this machine couldn't do. */
   copyNotes({ sampled, sharedRoles }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     const roles = sharedRoles.map((name) =>
@@ -83,7 +83,7 @@ export class ReportTexts {
     ];
   }
 
-  /** What wasn't tried. */
+  /** Returns what wasn't tried. */
   trialNotes({ tried: { tooSlow, outside } }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     return [
@@ -97,21 +97,21 @@ export class ReportTexts {
     ];
   }
 
-  /** What the way back leaves in tables, or how long Undo is the only one. */
+  /** Returns what the way back leaves in tables, or for how long Undo is the only way back. */
   wayBackNotes({ wayBack, undoSeconds }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     const added = (wayBack?.added ?? []).map(({ table, count }) =>
       l10n.t('Rows that the way back leaves in {0}: {1}', table, this.#number(count)),
     );
     if (undoSeconds === undefined) return added;
-    const time = this.#inUnit(Math.floor(undoSeconds / 3600), 'hour', 0);
+    const time = this.#inUnit(Math.floor(undoSeconds / 3600), 'hour', { digits: 0 });
     return [...added, l10n.t('The only known way back is Undo, within {0}.', time)];
   }
 
   duration(milliseconds: number): string {
     return milliseconds < 1000
-      ? this.#inUnit(Math.max(1, Math.round(milliseconds)), 'millisecond', 0)
-      : this.#inUnit(milliseconds / 1000, 'second', 1);
+      ? this.#inUnit(Math.max(1, Math.round(milliseconds)), 'millisecond', { digits: 0 })
+      : this.#inUnit(milliseconds / 1000, 'second', { digits: 1 });
   }
 
   /** Returns the names of tables, each with its size. */
@@ -134,7 +134,7 @@ export class ReportTexts {
     );
   }
 
-  /** A tool may ask something to which it expects an error, so this is no failure. */
+  /** Returns the last error of Postgres, if there was one. A tool may ask something to which it expects an error, so this is no failure. */
   #refusedSentences({ statements }: RehearsalReport): string[] {
     const { statement: { text = '', error } = {} } = lastStatementError(statements);
     if (error === undefined) return [];
@@ -237,15 +237,18 @@ export class ReportTexts {
   }
 
   #size(bytes: number): string {
-    if (bytes < 1e6) return this.#inUnit(bytes / 1e3, 'kilobyte', 0);
-    return bytes < 1e9 ? this.#inUnit(bytes / 1e6, 'megabyte', 1) : this.#inUnit(bytes / 1e9, 'gigabyte', 1);
+    if (bytes < 1e6) return this.#inUnit(bytes / 1e3, 'kilobyte', { digits: 0 });
+    return bytes < 1e9
+      ? this.#inUnit(bytes / 1e6, 'megabyte', { digits: 1 })
+      : this.#inUnit(bytes / 1e9, 'gigabyte', { digits: 1 });
   }
 
   #number(value: number): string {
     return value.toLocaleString(this.#l10n.language);
   }
 
-  #inUnit(value: number, unit: string, digits: number): string {
+  /** @param options `digits`: the most digits after the decimal point */
+  #inUnit(value: number, unit: string, { digits }: { readonly digits: number }): string {
     const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits } as const;
     return new Intl.NumberFormat(this.#l10n.language, options).format(value);
   }

@@ -6,10 +6,10 @@ import { placeText, ReportTexts } from './reportTexts.ts';
 
 export const ENGLISH_TEXTS = new ReportTexts(ENGLISH);
 
-/** Characters of a statement. */
+/** The most characters of a statement. */
 const MAX_STATEMENT = 100;
 
-/** The verdict first, then each statement. */
+/** Returns the verdict, then each statement. */
 export function plainReportText(report: RehearsalReport): string {
   const { wayBack } = report;
   const notes = [
@@ -26,7 +26,7 @@ export function plainReportText(report: RehearsalReport): string {
   ].join('\n');
 }
 
-/** What else is worth knowing. */
+/** Returns what else is worth knowing. */
 export const reportNotes = (report: RehearsalReport): readonly string[] => [
   ...ENGLISH_TEXTS.copyNotes(report),
   ...ENGLISH_TEXTS.trialNotes(report),

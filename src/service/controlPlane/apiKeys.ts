@@ -39,8 +39,8 @@ export class ApiKeys {
     this.#clock = clock;
   }
 
-  /** Whether the value is a valid key; records its use. */
-  isValid(value: string, from: string): boolean {
+  /** Records the use of a key. @param from the address of the client @returns whether the value is a valid key */
+  recordUse(value: string, from: string): boolean {
     const key = this.#findByValue(value);
     if (key !== undefined) this.#uses.set(key.id, { at: this.#clock.now(), from });
     return key !== undefined;
@@ -73,6 +73,7 @@ export class ApiKeys {
     return { id, key: value, name, created_at, created_by: LOCAL_USER.id };
   }
 
+  /** Returns all keys, once their last uses are written. */
   list(): ApiKey[] {
     this.writeUses();
     return [...this.#store.account.keys.values()].map(withoutHash);

@@ -100,7 +100,7 @@ export class ControlPlane implements ControlPlaneContext {
     ];
   }
 
-  /** The control plane opens the engine. Clients get the message of the error. @throws {EngineError} */
+  /** Opens the engine. Clients get the message of the error. @throws {EngineError} */
   async #openEngine(): Promise<ComputeEngine> {
     try {
       const engine = await this.#deps.engine;
@@ -233,7 +233,7 @@ export class ControlPlane implements ControlPlaneContext {
       store.commit(...computeMutations(store.account, compute, compute.record, clock.now()));
   }
 
-  /** Only the data of an active compute changes. */
+  /** Writes the sizes of the branches with an active compute, because only their data changes. */
   async #writeSizes(): Promise<void> {
     const { store } = this;
     for (const { record } of store.account.activeComputes()) {

@@ -11,7 +11,7 @@ import { computeSpec, withComputeState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
 import { computeMutations } from './records/countUsage.ts';
 
-/** Computes that are attached at once. Each may start a PgBouncer, whose port is free only until another program takes it. */
+/** The most computes that are attached at once. Each may start a PgBouncer, whose port is free only until another program takes it. */
 const MAX_CONCURRENT_ATTACHMENTS = 32;
 
 /**

@@ -26,7 +26,7 @@ import { allocateForCompute, newComputeId } from './computes/computes.ts';
 import { newOperation, newStartTask } from './records/operationRecord.ts';
 
 interface SeedDependencies {
-  /** Undefined: the sample account. */
+  /** Undefined for the sample account. */
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ interface Seed extends Pick<SeedDependencies, 'plan' | 'runsPostgres'> {
   readonly now: number;
 }
 
-/** @throws {StartError} `projectsFile` if the file cannot be read or breaks a rule */
+/** Creates an account. @throws {StartError} `projectsFile` if the file cannot be read or breaks a rule */
 export async function seedAccount(deps: SeedDependencies): Promise<AccountState> {
   const { projects, plan } = deps;
   const projectsFileError = (problem: string) =>
@@ -75,7 +75,7 @@ async function addProject(seed: Seed, description: ProjectDescription): Promise<
   for (const branch of branches) await addBranch(seed, account.project(id), branch, main);
 }
 
-/** Every branch is a child of the default branch. Its data begins as a separate empty database. */
+/** Adds a branch as a child of the default branch. Its data begins as a separate empty database. */
 async function addBranch(
   seed: Seed,
   project: ProjectState,
@@ -114,7 +114,7 @@ async function addCompute(
     account.apply({ set: 'operation', value: newOperation(newStartTask(value), 'scheduling', now) });
 }
 
-/** Names the compute that breaks a rule in the error message. */
+/** @param name of the compute, for the message @throws {HttpError} if it breaks a rule */
 function requireCreatable(project: ProjectState, creation: ComputeCreation, plan: Plan, name: string): void {
   try {
     requireValidCreation(project.record, creation, plan);

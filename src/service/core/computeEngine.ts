@@ -213,7 +213,7 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** No compute may run on the restored branch. Idempotent. @throws {EngineError} and leaves the branch as it was */
   restoreBranch(restore: BranchRestore): Promise<void>;
 
-  /** Starts no compute. @returns undefined without history. @throws {EngineError} also if the clock was at the time twice */
+  /** Starts no compute. @returns undefined without history. @throws {EngineError} also if the time occurred more than once */
   history(branchId: string, timestamp?: string): Promise<BranchHistory | undefined>;
 
   /** A sentence for users, if a full disk is why the history of a branch begins late or is missing. Does not throw. */
@@ -238,15 +238,15 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   schemaChanges(branchId: string): Promise<readonly SchemaChange[]>;
 
   /**
-   * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not
-   * throw. `isAll`: they are all branches, so the limit of all can be checked. `canExpire`: by the time of the machine.
+   * Makes and removes what the history of these branches needs. Not before the last call has ended. Does not throw.
+   * `isAll`: they are all branches, so the limit of all is checked. `canExpire`: the clock is right, so old history may be removed.
    */
   keepHistory(
     branches: readonly BranchRetention[],
     options: { readonly isAll: boolean; readonly canExpire?: boolean; readonly limits?: HistoryLimits },
   ): Promise<void>;
 
-  /** Whether the data of these branches, which are of deleted projects, can stay: they are not too much, and the disk isn't almost full. Does not throw. */
+  /** Whether the data of these branches of deleted projects is small enough to stay, and the disk isn't almost full. Does not throw. */
   canKeepDeleted(branchIds: readonly string[]): Promise<boolean>;
 
   /** Removes the data of a branch without computes. Idempotent. */
@@ -270,10 +270,10 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   catalog(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog>;
 
   /**
-   * Returns the password of {@link READER} on a branch, until the service ends. Starts the branch's primary compute, to which the
-   * caller then connects. @throws {EngineError}
+   * Starts the branch's primary compute, so that the caller can connect as {@link READER}.
+   * @returns the password of that role, which is valid until the service ends @throws {EngineError}
    */
-  readerPassword(branchId: string, primaryId: string): Promise<string>;
+  startForReader(branchId: string, primaryId: string): Promise<string>;
 
   /** Returns what the branch has on the disk; undefined without Postgres. Asks no server. @throws {Error} without data */
   size(branchId: string): Promise<BranchSize | undefined>;

@@ -4,7 +4,7 @@ import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../.
 import { findDefaultBranch, findBranch, requirePrimary } from '../controlPlane/records/branchRecord.ts';
 import { parseMoment } from '../controlPlane/records/historyRetention.ts';
 import {
-  findReader,
+  startForReader,
   readRehearsal,
   readSchema,
   startRehearsal,
@@ -49,7 +49,7 @@ export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...roleRoutes(plane),
   // Only the local service has these.
   [`POST ${BRANCH}/reader`]: async (call) =>
-    jsonReply({ reader: await findReader(branchOfCall(plane, call)) }),
+    jsonReply({ reader: await startForReader(branchOfCall(plane, call)) }),
   [`POST ${BRANCH}/rehearsal`]: async (call) => {
     await startRehearsal(branchOfCall(plane, call));
     return jsonReply({}, 201);
@@ -92,7 +92,10 @@ function roleRoutes(plane: ControlPlane): Routes {
     [`GET ${ROLES}`]: async (call) => jsonReply({ roles: await listRoles(target(call)) }),
     [`POST ${ROLES}`]: async (call) => {
       const { role } = await readJsonBody(call.request, RoleCreationBody);
-      return jsonReply(await createRole(target(call), role.name, role.no_login !== true), 201);
+      return jsonReply(
+        await createRole(target(call), { name: role.name, canLogin: role.no_login !== true }),
+        201,
+      );
     },
     [`GET ${ROLE}`]: async (call) => jsonReply({ role: await findRole(...roleTarget(call)) }),
     [`DELETE ${ROLE}`]: async (call) => deletionReply(await deleteRole(...roleTarget(call))),

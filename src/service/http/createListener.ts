@@ -63,7 +63,9 @@ async function answerRequest(
     holdLease(leases, plane, target.query, request, response);
     return undefined;
   }
-  authenticate(request, { isValid: (key, from) => leases.hasKey(key) || plane.keys.isValid(key, from) });
+  authenticate(request, {
+    recordUse: (key, from) => leases.hasKey(key) || plane.keys.recordUse(key, from),
+  });
   const { route, param } = findRoute(routes, request.method, target);
   return route.handle({ request, param, query: target.query });
 }

@@ -55,10 +55,10 @@ function decodePart(part: string): string {
 
 const BEARER = /^Bearer +(\S{1,1024})$/i;
 
-/** Checks the key. @throws {HttpError} 401, without saying what is wrong with the key */
-export function authenticate(request: IncomingMessage, keys: Pick<ApiKeys, 'isValid'>): void {
+/** Checks the key, and records its use. @throws {HttpError} 401, without saying what is wrong with the key */
+export function authenticate(request: IncomingMessage, keys: Pick<ApiKeys, 'recordUse'>): void {
   const value = BEARER.exec(request.headers.authorization ?? '')?.[1];
-  if (value !== undefined && keys.isValid(value, request.socket.remoteAddress ?? '')) return;
+  if (value !== undefined && keys.recordUse(value, request.socket.remoteAddress ?? '')) return;
   throw new HttpError(401, 'UNAUTHORIZED', 'The API key is missing, wrong or revoked.', {
     'www-authenticate': 'Bearer',
   });

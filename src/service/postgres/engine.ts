@@ -175,7 +175,7 @@ function postgresEngine(
       computes.delete(computeId);
       storage.removeCompute(computeId);
     },
-    async readerPassword(branchId, primaryId) {
+    async startForReader(branchId, primaryId) {
       if (branches.primary(branchId) === undefined) await events?.wake(primaryId);
       return reader.password(branchId).catch(rethrowAsEngineError);
     },

@@ -53,7 +53,7 @@ export class FaultyEngine implements ComputeEngine {
     roles: [{ name: 'owner', canLogin: true }],
     ...(passwordOf === 'owner' || passwordOf === ONLY_ROLE ? { password: 'p/w:d@' } : {}),
   });
-  readerPassword: ComputeEngine['readerPassword'] = async (branchId) => `reads ${branchId}`;
+  startForReader: ComputeEngine['startForReader'] = async (branchId) => `reads ${branchId}`;
   startRehearsal: ComputeEngine['startRehearsal'] = async (id) => this.#plain.startRehearsal(id, '');
   rehearsal: ComputeEngine['rehearsal'] = async (id) => this.#plain.rehearsal(id);
   size: ComputeEngine['size'] = async () =>

@@ -78,7 +78,7 @@ describe('possibleLosses', () => {
   it('compares the values of the same rows, if asked', () => {
     const [loss] = possibleLosses(
       { statements: [], locks: [], before: [table], after: [{ ...table, id: 2 }] },
-      true,
+      { areValuesCompared: true },
     );
     assert.ok(loss);
     assert.deepEqual(

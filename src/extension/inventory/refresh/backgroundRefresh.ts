@@ -1,7 +1,7 @@
 /**
  * Refreshes what is on screen while the view is visible. At each interval, it requests the computes and then the branches of
- * the expanded projects; the list of projects, and shown snapshots, less often. If the budget doesn't allow all requests at once, they are sent in
- * slices. A project with a pending change, by any client, is refreshed every two seconds until it has settled, for at most
+ * the expanded projects; the list of projects, and shown snapshots, less often. If the budget doesn't allow all requests at
+ * once, they are sent in slices. A project with a pending change, by any client, is refreshed every two seconds until it has settled, for at most
  * two minutes. So is every expanded project of a local service, without a time limit.
  */
 import { isPermanentRejection, isRejected, retryAfterOf } from '../../../api/transport/errors.ts';
@@ -16,11 +16,11 @@ import type { RequestBudget } from './requestBudget.ts';
 
 interface BackgroundRefreshDependencies {
   readonly inventory: Inventory;
-  /** Ids of expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
+  /** Returns the ids of the expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
   readonly expanded: () => Iterable<string>;
-  /** Ids of projects that the operation tracker polls. */
+  /** Returns the ids of the projects that the operation tracker polls. */
   readonly polledElsewhere: () => ReadonlySet<string>;
-  /** Milliseconds; 0 means never. */
+  /** Returns the milliseconds between two refreshes; 0 means never. */
   readonly interval: () => number;
   readonly onError: (error: unknown) => void;
   /** Called after each refresh, also if nothing has changed. */
@@ -33,9 +33,11 @@ interface BackgroundRefreshDependencies {
 
 /** The list of projects, and those of snapshots, are part of every fifth refresh. */
 const REFRESHES_PER_PROJECT_LIST = 5;
+/** The longest pause after failures, in milliseconds. */
 const MAX_REFRESH_DELAY = 10 * 60_000;
-/** Requests per slice. */
+/** The most requests of a slice. */
 const SLICE = 20;
+/** Milliseconds between two refreshes of a project with a pending change. */
 const QUICK_INTERVAL = 2000;
 /** Milliseconds until an unsettled project is refreshed at the ordinary interval again. */
 const MAX_QUICK_TIME = 2 * 60_000;
@@ -66,7 +68,7 @@ export class BackgroundRefresh implements Disposable {
     this.#subscription = deps.inventory.onDidChange((changes) => this.#handleChanges(changes));
   }
 
-  /** @param isVisible whether the view is visible and the window focused. An overdue refresh runs at once. */
+  /** Begins or ends refreshing. An overdue refresh runs at once. @param isVisible whether the view is visible and the window focused */
   setVisible(isVisible: boolean): void {
     if (isVisible && this.#deps.interval() > 0) {
       this.#poller ??= this.#start();
@@ -107,7 +109,7 @@ export class BackgroundRefresh implements Disposable {
     this.setVisible(isVisible);
   }
 
-  /** Milliseconds until the next slice is refreshed. */
+  /** Returns the milliseconds until the next slice is refreshed. */
   #delay(): number {
     const slice = Math.min(this.#queue.length, SLICE);
     const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilRegularRefresh();
@@ -116,10 +118,12 @@ export class BackgroundRefresh implements Disposable {
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }
 
+  /** Returns the milliseconds until the regular refresh is due. */
   #untilRegularRefresh(): number {
     return Math.max(0, this.#lastRefresh + this.#deps.interval() - this.#clock.now());
   }
 
+  /** Returns the expanded projects that are refreshed every two seconds. */
   #quickProjects(): string[] {
     const now = this.#clock.now();
     const polledElsewhere = this.#deps.polledElsewhere();
@@ -153,7 +157,7 @@ export class BackgroundRefresh implements Disposable {
     this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
     const projectList =
       this.#queue.length === 0 && this.#untilRegularRefresh() === 0 ? this.#beginRefresh() : undefined;
-    const quick = this.#requests(this.#quickProjects(), this.#budget.isUnlimited);
+    const quick = this.#requests(this.#quickProjects(), { withBranches: this.#budget.isUnlimited });
     // Use at most half of the budget for the regular refresh while quick projects wait.
     const share = quick.length > 0 ? 0.5 : 1;
     const batch = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
@@ -173,7 +177,7 @@ export class BackgroundRefresh implements Disposable {
     this.#deps.onRefreshed?.();
   }
 
-  /** A project that the service rejects, because it was deleted for example, must not delay the refresh of the others. */
+  /** Refreshes computes. A project that the service rejects, because it was deleted for example, must not delay the refresh of the others. */
   async #refreshComputesOf(projectIds: readonly string[]): Promise<void> {
     const { inventory, onError } = this.#deps;
     try {
@@ -185,18 +189,18 @@ export class BackgroundRefresh implements Disposable {
     }
   }
 
-  /** @returns the refresh of the list of projects, if it is due */
+  /** Begins the regular refresh. @returns the refresh of the list of projects, if that is due */
   #beginRefresh(): Promise<void> | undefined {
     const { inventory, expanded } = this.#deps;
     this.#lastRefresh = this.#clock.now();
     this.#refreshCount += 1;
-    this.#queue = this.#requests([...expanded()], true);
+    this.#queue = this.#requests([...expanded()], { withBranches: true });
     const { projects, snapshots } = inventory;
-    const isFifth = this.#refreshCount % REFRESHES_PER_PROJECT_LIST === 0;
-    if (isFifth)
+    const hasLists = this.#refreshCount % REFRESHES_PER_PROJECT_LIST === 0;
+    if (hasLists)
       for (const projectId of expanded())
         if (snapshots.wasRequested(projectId)) this.#queue.push({ kind: 'snapshots', projectId });
-    return isFifth || projects?.failure !== undefined ? this.#refreshProjects() : undefined;
+    return hasLists || projects?.failure !== undefined ? this.#refreshProjects() : undefined;
   }
 
   #refreshProjects(): Promise<void> {
@@ -205,8 +209,11 @@ export class BackgroundRefresh implements Disposable {
     return inventory.refreshProjects();
   }
 
-  /** Computes come first, because their states change more often than the names of branches. */
-  #requests(projectIds: readonly string[], withBranches: boolean): RefreshRequest[] {
+  /** Returns the requests that refresh projects. Computes come first, because their states change more often than the names of branches. */
+  #requests(
+    projectIds: readonly string[],
+    { withBranches }: { readonly withBranches: boolean },
+  ): RefreshRequest[] {
     const { isOffered } = this.#deps.inventory.branches;
     const kinds = withBranches && isOffered ? (['computes', 'branches'] as const) : (['computes'] as const);
     return kinds.flatMap((kind) => projectIds.map((projectId) => ({ kind, projectId })));

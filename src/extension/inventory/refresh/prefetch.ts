@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { Inventory } from '../inventory.ts';
 import type { ProjectList } from '../projectList.ts';
 
-/** Enough for most users, without too many requests. */
+/** The projects whose computes are loaded: enough for most users, without too many requests. */
 const PREFETCHED_PROJECTS = 50;
 
 /** Milliseconds until lists that failed to load are requested again. */
@@ -18,7 +18,7 @@ export class Prefetch {
   readonly #onError: (error: unknown) => void;
   readonly #clock: Clock;
   #pending: Promise<void> | undefined;
-  /** The account whose lists couldn't be loaded, and when that was. */
+  /** The list of projects of the account whose lists couldn't be loaded, and when that was. */
   #failure: { readonly projects: ProjectList; readonly at: number } | undefined;
 
   constructor(inventory: Inventory, onError: (error: unknown) => void, clock: Clock = systemClock) {

@@ -4,7 +4,9 @@
  */
 import { systemClock, type Clock } from '../../../base/clock.ts';
 
+/** The requests that may be sent at once. */
 const BURST = 40;
+/** The requests that may be sent each minute after that. */
 const PER_MINUTE = 300;
 const PER_MILLISECOND = PER_MINUTE / 60_000;
 
@@ -31,22 +33,23 @@ export class RequestBudget {
     return this.#isUnlimited();
   }
 
-  /** Requests that may be sent now. */
+  /** The number of requests that may be sent now. */
   get available(): number {
     return this.isUnlimited ? Infinity : Math.max(0, Math.floor(this.#refill()));
   }
 
-  /** If more is spent than available, later requests wait. */
+  /** Notes requests that are sent. If they are more than available, later ones wait. */
   spend(requests: number): void {
     this.#tokens = this.#refill() - (this.isUnlimited ? 0 : requests);
   }
 
-  /** Milliseconds until this many requests may be sent, at most a whole burst. */
+  /** Returns the milliseconds until this many requests, or else a whole burst, may be sent. */
   waitFor(requests: number): number {
     const missing = Math.min(requests, BURST) - this.#refill();
     return this.isUnlimited || missing <= 0 ? 0 : Math.ceil(missing / PER_MILLISECOND);
   }
 
+  /** Adds the requests that may be sent since the last call. @returns all that may be sent now */
   #refill(): number {
     const now = this.#clock.now();
     this.#tokens = Math.min(BURST, this.#tokens + (now - this.#refilledAt) * PER_MILLISECOND);

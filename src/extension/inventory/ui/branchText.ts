@@ -16,15 +16,15 @@ interface BranchRow {
   readonly label: string;
   /** The texts after the label, such as `default`, `protected` and `expires in 6 d`. The id comes last. */
   readonly parts: readonly string[];
-  /** The same for screen readers. */
+  /** The same texts, as screen readers read them. */
   readonly spoken: readonly string[];
 }
 
-/** The names that agents give themselves are short. */
+/** The most characters of the name that an agent gives itself. Such names are short. */
 const MAX_AGENT_NAME = 40;
 
 interface BranchRowOptions {
-  /** If an agent has created it, what is known of that. */
+  /** The branch as its agent has created it; undefined for a branch of no agent. */
   readonly agent?: Pick<AgentBranch, 'agent'> | undefined;
   readonly hasNoComputes?: boolean;
   /** Whether an undo keeps the earlier data in it. */
@@ -33,7 +33,7 @@ interface BranchRowOptions {
   readonly isInUse?: boolean;
 }
 
-/** The state is included only if the branch isn't ready. */
+/** Returns the row of a branch. Its state is included only if the branch isn't ready. */
 export function branchRow(
   id: string,
   branch: Branch | undefined,
@@ -66,7 +66,7 @@ export function branchRow(
 }
 
 /**
- * Each kind has its own icon. Protection matters most, and being the default less, which the first row always is. The one in use has
+ * Returns the icon of a branch. Each kind has its own. Protection matters most, and being the default less, which the first row always is. The one in use has
  * that of VS Code's source control for what is checked out.
  */
 export function branchIcon(branch: Branch | undefined, { agent, isInUse }: BranchRowOptions = {}): ThemeIcon {
@@ -76,10 +76,10 @@ export function branchIcon(branch: Branch | undefined, { agent, isInUse }: Branc
   return new ThemeIcon(agent === undefined ? 'git-branch' : 'hubot');
 }
 
-/** See `idWithName`. */
+/** Returns the branch's id and name as `idWithName` does. */
 export const branchLabel = (id: string, branch: Branch | undefined): string => idWithName(id, branch?.name);
 
-/** Such as `kept by Undo of main at 14:03:07`. */
+/** Returns text such as `kept by Undo of main at 14:03:07`. */
 const keptByUndoText = ({ of, time }: KeptForUndo): string =>
   of === undefined
     ? l10n.t('kept by Undo at {0}', clockText(time))

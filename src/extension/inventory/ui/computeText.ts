@@ -36,11 +36,11 @@ export function computeIcon(compute: Compute): ThemeIcon {
   return new ThemeIcon(icon, new ThemeColor(color));
 }
 
-/** Why the compute isn't active, if its last start failed or its Postgres ended by itself. */
+/** Returns why the compute isn't active, if its last start failed or its Postgres ended by itself. */
 export const lastFailure = (compute: Compute): string | undefined =>
   isSettled(compute) && computeStatus(compute) !== 'disabled' ? compute.last_error || undefined : undefined;
 
-/** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
+/** Returns the current state, and the pending one if any. An unknown state is shown as the service sent it. */
 export function statusText(compute: Compute): string {
   const { current_state: state, pending_state: pendingState } = compute;
   const status = computeStatus(compute);
@@ -58,7 +58,7 @@ const stateName = (state: string): string => {
   return state === 'idle' ? l10n.t('idle') : sanitize(state);
 };
 
-/** What a pooled connection is at this service; undefined for the public service, where only the pooled host shows it. */
+/** Returns what a pooled connection is at this service; undefined for the public service, where only the pooled host shows it. */
 function poolingText(compute: Compute): string | undefined {
   if (!isLocalCompute(compute)) return undefined;
   if (compute.pooler_enabled !== true) return l10n.t('off');
@@ -85,7 +85,7 @@ interface RowText {
 }
 
 /**
- * The row of a compute in the tree, which may be narrow: only what isn't the rule, and the state, because not everybody knows
+ * Returns the row of a compute in the tree, which may be narrow: only what isn't the rule, and the state, because not everybody knows
  * the icons. With names first, a compute without a name is called by its type.
  */
 export function computeRow(compute: Compute): RowText {
@@ -97,7 +97,7 @@ export function computeRow(compute: Compute): RowText {
   return { label, description: joinParts(...facts, idOrName) };
 }
 
-/** The row of a compute in pickers, which are wide enough for the type and the state. */
+/** Returns the row of a compute in pickers, which are wide enough for the type and the state. */
 export function computeChoice(compute: Compute): RowText {
   const type = typeText(compute);
   const { label, description: idOrName } = idAndName(compute.id, compute.name, type);
@@ -106,13 +106,15 @@ export function computeChoice(compute: Compute): RowText {
   return { label, description: joinParts(...(isIdFirst ? [idOrName, ...facts] : [...facts, idOrName])) };
 }
 
-/** Leaves out empty parts. */
+/** Joins the parts that aren't empty. */
 export const joinParts = (...parts: readonly string[]): string =>
   parts.filter((part) => part !== '').join(' · ');
 
 /**
- * @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one
- * @param activity why it is active
+ * Returns the tooltip of a compute.
+ * @param branchName undefined if it isn't known
+ * @param branchUsage the usage of all computes of the branch, because services don't count each one
+ * @param activity why the compute is active
  */
 export function computeTooltip(
   compute: Compute,

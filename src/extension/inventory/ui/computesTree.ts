@@ -21,7 +21,7 @@ import type { Mark } from '../../window/marks.ts';
 import type { Config } from '../../window/ui/config.ts';
 import type { Log } from '../../window/ui/log.ts';
 
-/** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
+/** The projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
 interface ComputesTreeDependencies extends MessageDependencies {
@@ -49,7 +49,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
   readonly #expanded: ExpandedProjects;
-  /** The visible parts of each project as last drawn. */
+  /** The fields of each project that were last drawn. */
   readonly #drawn = new Map<string, string>();
   /** The descriptions of branches that expire as last drawn. */
   readonly #drawnTimes = new Map<TreeNode, TreeItem['description']>();
@@ -74,18 +74,18 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
       deps.agentBranches.onDidChange(() => this.redrawTimes()),
       localService.onDidChangePostgres(() => this.redraw()),
       this.#inUse.onDidChange((branches) => this.#redraw(branches)),
-      inventory.onDidChange((changes) => this.#update(changes)),
+      inventory.onDidChange((changes) => this.#handleChanges(changes)),
       inventory.retryStatus.onDidChange(() => this.#updateMessage()),
       // The inventory reports no change if the key couldn't be read when the window opened.
       session.onDidChange(() => this.#updateMessage()),
-      view.onDidExpandElement(({ element }) => this.#expand(element)),
-      view.onDidCollapseElement(({ element }) => this.#collapse(element)),
+      view.onDidExpandElement(({ element }) => this.#handleExpand(element)),
+      view.onDidCollapseElement(({ element }) => this.#handleCollapse(element)),
       window.registerFileDecorationProvider(markDecorations),
     ])
       this.#disposables.add(each);
   }
 
-  /** Ids of expanded projects: those with a selected row first, then the most recently expanded. */
+  /** The ids of the expanded projects: those with a selected row first, then the most recently expanded. */
   get expandedProjects(): ReadonlySet<string> {
     const selected = this.view.selection.flatMap((node) =>
       'projectId' in node ? (node.projectId ?? []) : [],
@@ -132,10 +132,10 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
 
   getParent(node: TreeNode): TreeNode | undefined {
     const parent = parentNode(node);
-    return parent && this.#nodes.get(parent);
+    return parent && this.#nodes.intern(parent);
   }
 
-  /** Dropping computes into an editor inserts their hosts. */
+  /** Returns what dropping the nodes into an editor inserts: the hosts of computes. */
   dragText(nodes: readonly TreeNode[]): string | undefined {
     return hostsText(this.#inventory, nodes);
   }
@@ -152,7 +152,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
       await Promise.all([this.#inventory.loadComputes(projectId), snapshots]);
     }
     const node = findNode(this.#inventory, resource);
-    if (node !== undefined) await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
+    if (node !== undefined) await this.view.reveal(this.#nodes.intern(node), { select: true, focus: true });
   }
 
   /**
@@ -164,7 +164,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     if (projectId === undefined) return;
     this.#first = projectId;
     this.#changed.fire(undefined);
-    const node = this.#nodes.get({ kind: 'project', projectId });
+    const node = this.#nodes.intern({ kind: 'project', projectId });
     const revealed = this.view.reveal(node, { select: false, focus: false });
     const failed = (error: unknown) => this.#deps.log.error('Showing the first project', error);
     await revealed.then(undefined, failed);
@@ -174,10 +174,10 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     this.#showRoots(this.#shownRoots + PAGE_SIZE);
   }
 
-  /** Loads what is below a row again. */
+  /** Loads the rows below a row again. */
   reload(parent: DatabaseParentNode): void {
     this.#databaseTreeRows.forget(nodeId(parent));
-    this.#changed.fire([this.#nodes.get(parent)]);
+    this.#changed.fire([this.#nodes.intern(parent)]);
   }
 
   redraw(): void {
@@ -236,7 +236,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     this.#changed.fire(undefined);
   }
 
-  #expand(node: TreeNode): void {
+  #handleExpand(node: TreeNode): void {
     if (node.kind !== 'project' || !this.#expanded.add(node.projectId)) return;
     // VS Code shows the children that it knows, which were not refreshed while the project was collapsed.
     void this.#inventory.branches.refresh(node.projectId);
@@ -248,11 +248,11 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     refreshing.catch((error: unknown) => this.#deps.log.error('Refreshing computes', error));
   }
 
-  #collapse(node: TreeNode): void {
+  #handleCollapse(node: TreeNode): void {
     if (node.kind === 'project') this.#expanded.delete(node.projectId);
   }
 
-  #update(changes: readonly InventoryEvent[]): void {
+  #handleChanges(changes: readonly InventoryEvent[]): void {
     this.#updateMessage();
     if (changes.some(({ kind }) => kind === 'all')) {
       this.#nodes.clear();

@@ -11,7 +11,7 @@ export class NodeCache {
   }
 
   /** Returns the object that VS Code already has for this node, or else the node itself, which is kept from then on. */
-  get(node: TreeNode): TreeNode {
+  intern(node: TreeNode): TreeNode {
     const id = nodeId(node);
     const cached = this.#nodes.get(id);
     if (cached === undefined) this.#nodes.set(id, node);
@@ -25,7 +25,7 @@ export class NodeCache {
     const remaining = new Set(ids);
     for (const id of this.#children.get(parentId) ?? []) if (!remaining.has(id)) this.#forget(id);
     this.#children.set(parentId, ids);
-    return nodes.map((node) => this.get(node));
+    return nodes.map((node) => this.intern(node));
   }
 
   /** Whether VS Code has different children. False if it has none yet. */

@@ -8,7 +8,7 @@ import type { SnapshotNode } from '../nodes.ts';
 import { snapshotTime } from '../snapshotLists.ts';
 import { bytesText } from './branchText.ts';
 
-/** @param branch its name */
+/** Returns the row of all snapshots of a branch. @param branch the name of the branch */
 export function snapshotsItem(count: number, branch: string): TreeItem {
   const item = new TreeItem(l10n.t('Snapshots'), TreeItemCollapsibleState.Collapsed);
   // Without an icon, VS Code would draw the rows below further left than the name of the branch.

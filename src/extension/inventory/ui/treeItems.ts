@@ -116,7 +116,7 @@ function projectItem(inventory: Inventory, node: ProjectNode, facts: RowFacts): 
   return item;
 }
 
-/** The fields that a project's row, tooltip and menu depend on. */
+/** Returns the fields that a project's row, tooltip and menu depend on, as one text. */
 export function projectFields(inventory: Inventory, projectId: string): string {
   const { isOffered } = inventory.branches;
   const project = inventory.project(projectId);
@@ -261,7 +261,7 @@ export function nodeTooltip(
 const SCHEME = 'hosted-postgres-mark';
 
 /**
- * Projects and branches get a color and a badge, which need a URI. Computes are below them, and get only text for screen
+ * Adds a mark to a row. Projects and branches get a color and a badge, which need a URI. Computes are below them, and get only text for screen
  * readers: if their rows had a URI, dropping one into an editor would open it instead of inserting the host.
  */
 export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
@@ -295,6 +295,6 @@ const markDecoration = (mark: Mark): FileDecoration =>
         new ThemeColor('hostedPostgres.readOnlyForeground'),
       );
 
-/** Whether a row shows if the user has marked its account or project. */
+/** Whether the row shows the mark that the user has given to its account or project. */
 export const showsMark = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
   node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';

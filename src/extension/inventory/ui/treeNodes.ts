@@ -14,7 +14,7 @@ import {
 import type { ColumnNode, DatabaseTreeNode, TableNode } from '../databaseNodes.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 
-/** A record that couldn't be parsed. Shown, so that the user knows about it. */
+/** A record that couldn't be parsed. It is shown, so that the user knows about it. */
 interface UnreadableNode {
   readonly kind: 'unreadable';
   /** Undefined for a project. */
@@ -84,7 +84,7 @@ export function nodeId(node: TreeNode): string {
   }
 }
 
-/** The id of a table doesn't depend on whether it is a view. */
+/** Returns the node of the table, which may be a view: its id doesn't depend on that. */
 const tableOfColumn = ({ projectId, branchId, database, table }: ColumnNode): TableNode => ({
   kind: 'table',
   projectId,
@@ -121,7 +121,7 @@ export function parentNode(node: TreeNode): TreeNode | undefined {
   }
 }
 
-/** The node of a resource; undefined if it isn't listed. */
+/** Returns the node of a resource; undefined if it isn't listed. */
 export function findNode(
   inventory: Inventory,
   { projectId, branchId, computeId }: ResourceRef,
@@ -136,7 +136,7 @@ export function findNode(
   return isListed ? { kind: 'branch', projectId, branchId } : undefined;
 }
 
-/** The hosts of the computes among the nodes, one a line; undefined if there are none. */
+/** Returns the hosts of the computes among the nodes, one in each line; undefined if there are none. */
 export function hostsText(inventory: Inventory, nodes: readonly TreeNode[]): string | undefined {
   const hosts = nodes.flatMap((node) => {
     if (node.kind !== 'compute') return [];
@@ -145,7 +145,7 @@ export function hostsText(inventory: Inventory, nodes: readonly TreeNode[]): str
   return hosts.length === 0 ? undefined : hosts.join('\n');
 }
 
-/** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */
+/** Returns the first `shown` projects. If these are all, the records that couldn't be parsed follow. */
 export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
   const list = inventory.projects;
   if (list === undefined) return [];
@@ -189,7 +189,7 @@ function childNodesOfProject(inventory: Inventory, projectId: string): readonly 
 const unreadableNodes = (projectId: string | undefined, records: readonly UnreadableRecord[]): TreeNode[] =>
   records.map(({ id, field }, index) => ({ kind: 'unreadable', projectId, recordId: id, field, index }));
 
-/** The failure to show above the tree, if visible data couldn't be refreshed. */
+/** Returns the failure to show above the tree, if visible data couldn't be refreshed. */
 export function visibleRefreshFailure(inventory: Inventory, projectIds: Iterable<string>): unknown {
   const failure = inventory.projects?.failure;
   if (failure !== undefined) return failure;

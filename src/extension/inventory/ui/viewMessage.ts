@@ -15,7 +15,10 @@ export interface MessageDependencies {
   readonly guards: { readonly accountMark: Mark | undefined };
 }
 
-/** @param expanded ids of projects. @param postgresProblem why local computes can't start */
+/**
+ * Updates the description and the message of the view.
+ * @param expanded the ids of the expanded projects @param postgresProblem why local computes can't start
+ */
 export function updateViewMessage(
   view: TreeView<TreeNode>,
   { session, inventory, guards }: MessageDependencies,
@@ -28,14 +31,20 @@ export function updateViewMessage(
   const account = session.connection?.account;
   setViewDescription(view, account === undefined ? '' : markedLabel(account, guards.accountMark));
   if (failure !== undefined)
-    return showFailure(view, explainError(failure).message, inventory.projects?.isEmpty !== false);
+    return showFailure(view, explainError(failure).message, {
+      isEmpty: inventory.projects?.isEmpty !== false,
+    });
   if (retryStatus.current !== undefined) return setViewMessage(view, waitText(retryStatus.current));
   const text = postgresProblem === undefined ? '' : l10n.t("Computes can't start. {0}", postgresProblem);
   setViewMessage(view, text);
 }
 
-/** Shown above the tree, or next to the title if the tree is empty: a message would hide the welcome view. */
-function showFailure(view: TreeView<TreeNode>, message: string, isEmpty: boolean): void {
+/** Shows a failure above the tree, or next to the title if the tree is empty: a message would hide the welcome view. */
+function showFailure(
+  view: TreeView<TreeNode>,
+  message: string,
+  { isEmpty }: { readonly isEmpty: boolean },
+): void {
   if (isEmpty) setViewDescription(view, message);
   setViewMessage(view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
 }

@@ -51,6 +51,7 @@ export async function createBranch(
 ) {
   const { store, operations } = plane;
   const { endpoints: requested = [], branch: { parent_lsn, parent_timestamp } = {} } = body;
+  // Checks the rules before history is searched and addresses are taken.
   const source = buildBranch(plane, project, body).parent;
   const given = parseMoment({ parent_lsn, parent_timestamp }, plane.clock.now());
   const moment = await findInHistory(plane, project, source.id, given);
@@ -80,7 +81,10 @@ export async function createBranch(
   return { branch, endpoints, operations: started, ...catalogRecords(branch, catalog, computes) };
 }
 
-/** Checks the rules. Returns the new branch and the one that is copied. A copy of a schema has no parent. */
+/**
+ * Builds the record of a new branch. A copy of a schema has no parent.
+ * @returns also the branch that is copied @throws {HttpError} if a rule forbids it
+ */
 function buildBranch(
   plane: ControlPlaneContext,
   project: ProjectState,
@@ -221,6 +225,7 @@ export async function restoreBranch(
   return { branch: value, operations: plane.operations.begin(project.record.id, tasks, changes) };
 }
 
+/** @throws {HttpError} 404 or 422 */
 function requireRestorable(project: ProjectState, id: string, request: BranchRestoreBody): void {
   const branch = findBranch(project, id);
   const source = findBranch(project, request.source_branch_id);
@@ -232,6 +237,7 @@ function requireRestorable(project: ProjectState, id: string, request: BranchRes
     throw unprocessable(`Branch ${id} has child branches, so preserve_under_name is required.`);
 }
 
+/** Requires what a restore of earlier data of the branch itself needs. @throws {HttpError} 422 */
 function requireOwnMoment({ source_lsn, source_timestamp, preserve_under_name }: BranchRestoreBody): void {
   const missing =
     source_lsn === undefined && source_timestamp === undefined
@@ -243,6 +249,7 @@ function requireOwnMoment({ source_lsn, source_timestamp, preserve_under_name }:
     throw unprocessable(`source_branch_id: it is the branch itself, so ${missing} is required.`);
 }
 
+/** Builds the record of the branch that keeps the old data. @param name its name; undefined or empty if no branch keeps them */
 function buildPreservedBranch(
   plane: ControlPlaneContext,
   project: ProjectState,
@@ -269,6 +276,7 @@ export function deleteExpiredBranches(plane: ControlPlaneContext): void {
   }
 }
 
+/** @throws {HttpError} 404, or 423 while an operation runs on the branch or its computes */
 function findFreeBranch(project: ProjectState, id: string): BranchRecord {
   const branch = findBranch(project, id);
   requireFreeBranch(project, branch);

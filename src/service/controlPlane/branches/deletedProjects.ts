@@ -16,7 +16,7 @@ import type { ControlPlaneContext } from '../operations/operations.ts';
 /** For each deleted project, a promise that resolves when its computes are stopped and its size has been checked. */
 const stopping = new WeakMap<DeletedProject, Promise<void>>();
 
-/** Removes the project at once. Its processes follow, and without history its data. */
+/** Removes the project at once. Its processes follow, and without history its data. @throws {HttpError} 422 or 423 */
 export function deleteProject(plane: ControlPlaneContext, project: ProjectState): void {
   const { store, clock } = plane;
   for (const { id, protected: isProtected } of project.branches.values())
@@ -48,7 +48,7 @@ export function deleteProject(plane: ControlPlaneContext, project: ProjectState)
   stopping.set(value, stopComputes(plane, value));
 }
 
-/** The ids of all data of a project: of branches and of snapshots. */
+/** Returns the ids of all branches and snapshots of a project. Its data is stored under them. */
 export const branchAndSnapshotIds = ({ branches, snapshots }: ProjectState): string[] => [
   ...branches.keys(),
   ...snapshots.keys(),
@@ -115,6 +115,7 @@ export async function removeSurplusProjects(plane: ControlPlaneContext): Promise
   }
 }
 
+/** Removes the records of a project at once, and then its processes and data. */
 async function removeForGood(
   plane: ControlPlaneContext,
   { projectId, branchIds, computeIds }: PendingDeletion,

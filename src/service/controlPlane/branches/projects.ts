@@ -70,7 +70,7 @@ export async function createProject(plane: ControlPlaneContext, creation: Projec
   return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
 }
 
-/** @returns the operations that restart computes */
+/** Changes a project. @returns the operations that restart computes */
 export function updateProject(
   plane: ControlPlaneContext,
   { record, computes }: ProjectState,
@@ -90,17 +90,18 @@ export function updateProject(
     updated_at: toTimestamp(plane.clock.now()),
   };
   requireValidCreation(project, PRIMARY, plane.plan);
-  const isNew = isReplicated(project) && !isReplicated(record);
-  const restarted = isNew ? [...computes.values()] : [];
-  for (const { record: compute } of restarted) plane.operations.requireFree(compute.id);
+  // Servers must be restarted to begin logical replication.
+  const beginsReplication = isReplicated(project) && !isReplicated(record);
+  const changed = beginsReplication ? [...computes.values()] : [];
+  for (const { record: compute } of changed) plane.operations.requireFree(compute.id);
   plane.store.commit(
     { set: 'project', value: project },
-    ...restarted.map((compute): Mutation => ({
+    ...changed.map((compute): Mutation => ({
       set: 'compute',
       value: { ...compute, logicalReplication: true },
     })),
   );
-  return restarted
+  return changed
     .filter(({ record: compute }) => compute.current_state === 'active')
     .flatMap(({ record: { id } }) => {
       const compute = findCompute(plane.store.account.project(project.id), id);
@@ -123,6 +124,7 @@ function updatedSettings(record: ProjectRecord, { settings }: ProjectPatch): Pro
 /**
  * Returns the role and database that a request names; undefined for the default ones. A database without a role gets the owner
  * `<name>_owner`.
+ * @throws {HttpError} 422 for a reserved name
  */
 function requestedOwner(branch: {
   role_name?: string | undefined;
@@ -140,10 +142,10 @@ function requestedOwner(branch: {
 /** The version of projects that name none, if there is no Postgres. */
 const DEFAULT_PG_VERSION = 18;
 
-/** MiB. */
+/** The `branch_logical_size_limit` of projects that name none, in MiB. */
 const BRANCH_SIZE_LIMIT = 204_800;
 
-/** @param pgVersion of the engine; undefined without Postgres */
+/** Returns the record of a project. @param pgVersion the major version of the engine; undefined without Postgres */
 export function projectRecord(
   { id, name, ...description }: Omit<ProjectDescription, 'branches'>,
   pgVersion: number | undefined,
@@ -171,7 +173,7 @@ export function projectRecord(
   };
 }
 
-/** A project that a call creates. @throws {HttpError} 422 */
+/** Returns the record of a project that a call creates. @throws {HttpError} 422 */
 function newProject(
   id: string,
   creation: ProjectCreation,

@@ -43,7 +43,7 @@ import {
 } from '../records/operationRecord.ts';
 import { newBranchId, type BranchResult } from './branches.ts';
 
-/** Snapshots of a project, as on the public service. */
+/** The most snapshots of a project, as on the public service. */
 const LIMITS = { free: 1, paid: 10 } as const;
 
 interface SnapshotResult {
@@ -60,6 +60,7 @@ export async function createSnapshot(
   requirePostgres(await plane.engine);
   const { lsn, timestamp } = creation;
   const given = parseMoment({ lsn, timestamp }, plane.clock.now());
+  // Checks the rules before history is searched.
   buildSnapshot(plane, project, branchId, creation);
   const moment = await findInHistory(plane, project, branchId, given);
   // Another call may have changed the project in the meantime.
@@ -108,6 +109,7 @@ function buildSnapshot(
   };
 }
 
+/** @throws {HttpError} 422 for a time in the past */
 function parseExpiry(expiresAt: string | undefined, now: number): string | undefined {
   if (expiresAt === undefined) return undefined;
   const at = Date.parse(expiresAt);
@@ -218,7 +220,10 @@ export async function restoreSnapshot(
   return { branch, operations };
 }
 
-/** @param body with the new name of the branch that is replaced */
+/**
+ * Puts a branch that was restored from a snapshot in the place of another one.
+ * @param body with the new name of the branch that is replaced
+ */
 export async function finalizeRestore(
   plane: ControlPlaneContext,
   project: ProjectState,
@@ -241,7 +246,10 @@ export async function finalizeRestore(
   return plane.operations.begin(project.record.id, tasks, changes);
 }
 
-/** Checks the rules. The active computes of the target are restarted on the restored branch. */
+/**
+ * Plans how a restored branch takes the place of the target, whose active computes are restarted on it.
+ * @throws {HttpError} if a rule forbids it
+ */
 function planFinalization(
   plane: ControlPlaneContext,
   project: ProjectState,

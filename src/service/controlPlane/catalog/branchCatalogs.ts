@@ -45,7 +45,9 @@ export interface CatalogResult {
 }
 
 /**
- * While a branch is being copied, its catalog is that of its source, so that clients get its connection string at once.
+ * Reads the databases and roles of a branch. While it is being copied, they are those of its source, so that clients get its
+ * connection string at once.
+ * @param passwordOf the role whose password the catalog contains; {@link ONLY_ROLE} for that of the role if there is exactly one
  * @throws {HttpError} 404, or 423 while the branch is being restored
  */
 export async function readCatalog(
@@ -73,20 +75,23 @@ export async function readSchema(
   return (await target.plane.engine).schema(branch.id, database, format, found);
 }
 
-/** What a copy of the branch begins with: also the password if there is exactly one role. Empty without Postgres. */
+/** Returns what a copy of the branch begins with: also the password if there is exactly one role. Empty without Postgres. */
 export async function readCatalogForCopy(target: BranchTarget): Promise<BranchCatalog> {
   const { engine } = await findWithPostgres(target);
   if (engine.pgVersion === undefined) return { databases: [], roles: [] };
   return (await readCatalog(target, ONLY_ROLE)).catalog;
 }
 
-/** Starts the branch's primary compute. @throws {HttpError} 404, also without a primary; 409 without Postgres; 423 while the branch has no data */
-export async function findReader(target: BranchTarget): Promise<ReaderLogin> {
+/**
+ * Starts the branch's primary compute for a client that reads.
+ * @throws {HttpError} 404, also without a primary; 409 without Postgres; 423 while the branch has no data
+ */
+export async function startForReader(target: BranchTarget): Promise<ReaderLogin> {
   const { engine, branchId, primaryId } = await findPrimary(target);
-  return { role: READER, password: await engine.readerPassword(branchId, primaryId) };
+  return { role: READER, password: await engine.startForReader(branchId, primaryId) };
 }
 
-/** Observes what clients of the branch do. Starts its primary compute. @throws {HttpError} as {@link findReader} */
+/** Observes what clients of the branch do. Starts its primary compute. @throws {HttpError} as {@link startForReader} */
 export async function startRehearsal(target: BranchTarget): Promise<void> {
   const { engine, branchId, primaryId } = await findPrimary(target);
   await engine.startRehearsal(branchId, primaryId);
@@ -98,13 +103,14 @@ export async function readRehearsal(target: BranchTarget): Promise<Rehearsal> {
   return engine.rehearsal(branch.id);
 }
 
+/** @throws {HttpError} as {@link startForReader} */
 async function findPrimary({ project, ...target }: BranchTarget) {
   const { branch, engine } = await findWithPostgres({ project, ...target });
   requireReadyBranch(project, branch);
   return { engine, branchId: branch.id, primaryId: requirePrimary(project, branch.id).record.id };
 }
 
-/** Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */
+/** Changes databases or roles. Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */
 export async function changeCatalog(target: BranchTarget, command: CatalogCommand): Promise<CatalogResult> {
   const { branch, engine } = await findWithPostgres(target);
   requireFreeBranch(target.project, branch);
@@ -112,10 +118,11 @@ export async function changeCatalog(target: BranchTarget, command: CatalogComman
   return {
     branch,
     catalog,
-    operations: recordChange(target, primaryOf(target.project, branch.id)?.record),
+    operations: recordOperation(target, primaryOf(target.project, branch.id)?.record),
   };
 }
 
+/** @throws {HttpError} 404, or 409 without Postgres */
 async function findWithPostgres({ plane, project, branchId }: BranchTarget) {
   findBranch(project, branchId);
   const engine = await plane.engine;
@@ -125,7 +132,7 @@ async function findWithPostgres({ plane, project, branchId }: BranchTarget) {
 }
 
 /** Records a finished operation on the primary, if there is one. */
-function recordChange(
+function recordOperation(
   { plane: { store, clock }, project }: BranchTarget,
   primary: ComputeRecord | undefined,
 ): readonly OperationRecord[] {

@@ -75,6 +75,7 @@ const databaseResult = ({ branch, catalog, operations }: CatalogResult, name: st
   operations,
 });
 
+/** @throws {HttpError} 409 */
 function requireNewName({ databases }: BranchCatalog, name: string): void {
   if (databases.some((each) => each.name === name))
     throw conflict(`The branch already has a database with the name ${JSON.stringify(name)}.`);

@@ -37,7 +37,10 @@ export async function findRole(target: BranchTarget, name: string): Promise<Role
 }
 
 /** Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
-export async function createRole(target: BranchTarget, name: string, canLogin: boolean): Promise<RoleResult> {
+export async function createRole(
+  target: BranchTarget,
+  { name, canLogin }: { readonly name: string; readonly canLogin: boolean },
+): Promise<RoleResult> {
   rejectReservedName('role', name);
   if ((await listRoles(target)).some((role) => role.name === name))
     throw conflict(`The branch already has a role with the name ${JSON.stringify(name)}.`);
@@ -65,7 +68,7 @@ export async function resetPassword(target: BranchTarget, name: string): Promise
   return roleResult(await changeCatalog(target, { kind: 'resetPassword', name }), name);
 }
 
-/** @throws {HttpError} 404 for an unknown role or database, 412 without a password */
+/** @throws {HttpError} 404 for an unknown role or database, 412 if the service doesn't know the password or the role has none */
 export async function findLogin(target: BranchTarget, role: string, database: string): Promise<RoleLogin> {
   const result = await readCatalog(target, role);
   requireNamed('role', result.catalog.roles, role);
@@ -79,6 +82,7 @@ function roleResult({ branch, catalog, operations }: CatalogResult, name: string
   return { role: password === undefined ? role : { ...role, password }, operations };
 }
 
+/** @throws {HttpError} 404 or 412 */
 function requirePassword({ branch, catalog }: CatalogResult, name: string): string {
   requireLogin(roleRecord(branch, requireNamed('role', catalog.roles, name)));
   if (catalog.password !== undefined) return catalog.password;
@@ -87,11 +91,13 @@ function requirePassword({ branch, catalog }: CatalogResult, name: string): stri
   );
 }
 
+/** @throws {HttpError} 412 for a role that can't log in */
 function requireLogin({ name, authentication_method }: RoleRecord): void {
   if (authentication_method === 'no_login')
     throw preconditionFailed(`Role ${JSON.stringify(name)} can't log in, so it has no password.`);
 }
 
+/** Returns a role as the public service does. */
 export const roleRecord = (branch: BranchRecord, role: BranchRole) => {
   const created = role.createdAt ?? branch.created_at;
   return {

@@ -23,7 +23,7 @@ export class Autosuspend {
     this.#plane = plane;
   }
 
-  /** @param open the number of client connections now */
+  /** Records that clients have connected or disconnected. @param open the number of client connections now */
   recordActivity(computeId: string, open: number): void {
     const compute = this.#plane.store.account.compute(computeId);
     if (compute === undefined) return;
@@ -36,7 +36,7 @@ export class Autosuspend {
     return this.#use.get(computeId)?.open ?? 0;
   }
 
-  /** Milliseconds since 1970; now while a connection is open. */
+  /** Returns when the compute was last used, in milliseconds since 1970. While a connection is open, that is now. */
   #lastUse({ record }: StoredCompute): number {
     const use = this.#use.get(record.id);
     if (use !== undefined && use.open > 0) return this.#plane.clock.now();
@@ -61,13 +61,14 @@ export class Autosuspend {
       const project = store.account.project(record.project_id);
       // A suspension would wait for the end of the copy, and then disconnect all clients that have connected by then.
       if (unfinishedCopyFrom(project, record.branch_id) !== undefined) continue;
-      this.#updateLastActive(compute, 0);
+      this.#updateLastActive(compute, { precision: 0 });
       suspendCompute(this.#plane, project, record.id, 'inactivity');
     }
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
   }
 
-  #updateLastActive(compute: StoredCompute, precision = PRECISION): void {
+  /** Updates `last_active` if the compute was used since then. @param options `precision`: for longer than this, in milliseconds */
+  #updateLastActive(compute: StoredCompute, { precision = PRECISION } = {}): void {
     const at = this.#lastUse(compute);
     const { last_active, created_at } = compute.record;
     if (at - Date.parse(last_active ?? created_at) > precision) this.#setLastActive(compute, at);

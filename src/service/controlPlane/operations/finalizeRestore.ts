@@ -10,7 +10,7 @@ import { withComputeState } from '../records/computeRecord.ts';
 
 type FinalizeStep = Extract<BranchStep, { readonly kind: 'finalizeBranch' }>;
 
-/** Only records change: the computes don't run, and a server gets its branch when it starts. */
+/** Returns the mutations of the step. Only records change: the computes don't run, and a server gets its branch when it starts. */
 export function finalizationMutations(
   { targetId, oldName }: FinalizeStep,
   project: ProjectState,
@@ -56,7 +56,7 @@ export function finalizationMutations(
   ];
 }
 
-/** Ends what is pending on the computes of the branch. Computes that an earlier step has suspended stay idle. */
+/** Returns the mutations that end what is pending on the computes of the branch. Computes that an earlier step has suspended stay idle. */
 export const endPendingMutations = (
   project: ProjectState,
   branchId: string,

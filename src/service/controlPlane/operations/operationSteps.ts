@@ -85,12 +85,11 @@ function targetRecords(record: StoredOperation['record'], account: AccountState)
   return { project, branch, compute };
 }
 
-/** @param isLast whether no step follows, so that nothing is pending any more */
+/** Returns the mutations after a step has succeeded. @param isLast whether no step follows, so that nothing is pending any more */
 export function successMutations(
   { step, record }: StoredOperation,
   account: AccountState,
-  isLast: boolean,
-  now: number,
+  { isLast, now }: { readonly isLast: boolean; readonly now: number },
 ): readonly Mutation[] {
   const { project, branch, compute } = targetRecords(record, account);
   if (isBranchStep(step)) return branch === undefined ? [] : branchStepMutations(step, project, branch, now);
@@ -156,7 +155,7 @@ function branchStepMutations(
   }
 }
 
-/** The preserved branch has the old data, so the children of the restored branch become its children. */
+/** Returns the mutations after a restore: the preserved branch has the old data, so the children of the restored branch become its children. */
 function preservationMutations(
   project: ProjectState,
   id: string,
@@ -174,7 +173,7 @@ function preservationMutations(
   ];
 }
 
-/** @param error why it failed, for users */
+/** Returns the mutations after a step has failed. @param error the reason, for users */
 export function failureMutations(
   { step, record }: StoredOperation,
   account: AccountState,
@@ -214,7 +213,7 @@ function afterComputeFailure(
   }
 }
 
-/** Removes a branch or project that could not be created. A branch that could not be restored keeps its old data. */
+/** Returns the mutations that remove a branch or project that could not be created. A branch that could not be restored keeps its old data. */
 function branchFailureMutations(
   step: BranchStep,
   project: ProjectState,
@@ -238,7 +237,7 @@ function branchFailureMutations(
   }
 }
 
-/** The mutations that remove the branch and its computes from the account. */
+/** Returns the mutations that remove the branch and its computes from the account. */
 export function branchRemovals(project: ProjectState, id: string): readonly Mutation[] {
   const projectId = project.record.id;
   const computes = computesOf(project, id);

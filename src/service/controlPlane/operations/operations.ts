@@ -143,7 +143,7 @@ export class Operations {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;
       if (!isUnfinished(operation)) continue; // Skipped because an earlier one failed.
-      if (operation.record.status === 'scheduling') store.commit(this.#withStatus(operation, 'running'));
+      if (operation.record.status === 'scheduling') store.commit(this.#statusMutation(operation, 'running'));
       const [error] = await Promise.all([
         this.#perform(work, operation),
         delay(clock, this.#minimumDuration, this.#stop.signal),
@@ -155,8 +155,8 @@ export class Operations {
       });
       store.commit(
         ...(error === undefined
-          ? this.#finish(operation, rest.length === 0)
-          : this.#fail(operation, error, rest)),
+          ? this.#mutationsAfterSuccess(operation, { isLast: rest.length === 0 })
+          : this.#mutationsAfterFailure(operation, error, rest)),
       );
     }
   }
@@ -173,27 +173,35 @@ export class Operations {
     }
   }
 
-  #withStatus(operation: StoredOperation, status: OperationRecord['status'], error?: string): Mutation {
+  #statusMutation(operation: StoredOperation, status: OperationRecord['status'], error?: string): Mutation {
     return {
       set: 'operation',
       value: withOperationStatus(operation, status, this.#plane.clock.now(), error),
     };
   }
 
-  #finish(operation: StoredOperation, isLast: boolean): readonly Mutation[] {
+  #mutationsAfterSuccess(
+    operation: StoredOperation,
+    { isLast }: { readonly isLast: boolean },
+  ): readonly Mutation[] {
     const { store, clock } = this.#plane;
     return [
-      this.#withStatus(operation, 'finished'),
-      ...successMutations(operation, store.account, isLast, clock.now()),
+      this.#statusMutation(operation, 'finished'),
+      ...successMutations(operation, store.account, { isLast, now: clock.now() }),
     ];
   }
 
-  #fail(operation: StoredOperation, error: string, rest: readonly StoredOperation[]): readonly Mutation[] {
+  /** @param rest the later operations that are skipped */
+  #mutationsAfterFailure(
+    operation: StoredOperation,
+    error: string,
+    rest: readonly StoredOperation[],
+  ): readonly Mutation[] {
     const { store, clock } = this.#plane;
     const undone = [operation, ...rest.filter(({ step }) => isBranchStep(step))];
     return [
-      this.#withStatus(operation, 'failed', error),
-      ...rest.map((each) => this.#withStatus(each, 'skipped')),
+      this.#statusMutation(operation, 'failed', error),
+      ...rest.map((each) => this.#statusMutation(each, 'skipped')),
       ...undone.flatMap((each) => failureMutations(each, store.account, clock.now(), error)),
     ];
   }
@@ -205,7 +213,7 @@ const dependsOn = (later: StoredOperation, earlier: StoredOperation): boolean =>
   isBranchStep(later.step) ||
   later.record.endpoint_id === earlier.record.endpoint_id;
 
-/** A change of a branch also locks its computes. A snapshot doesn't lock its source. */
+/** Returns the ids of what the operations lock. A change of a branch also locks its computes. A snapshot doesn't lock its source. */
 function subjectsOf(project: ProjectState, operations: readonly StoredOperation[]): readonly string[] {
   const ids = new Set<string>();
   for (const { step, record } of operations) {

@@ -14,6 +14,7 @@ import {
 
 type BranchBasics = Pick<BranchRecord, 'id' | 'project_id' | 'parent_id' | 'name' | 'default'>;
 
+/** Returns the record of a branch whose data exists. */
 export const readyBranch = (basics: BranchBasics, createdAt: string): BranchRecord => ({
   ...basics,
   current_state: 'ready',
@@ -29,7 +30,7 @@ export const readyBranch = (basics: BranchBasics, createdAt: string): BranchReco
   updated_at: createdAt,
 });
 
-/** A branch whose data does not exist yet. */
+/** Returns the record of a branch whose data does not exist yet. */
 export const newBranch = (basics: BranchBasics, now: number): BranchRecord => ({
   ...readyBranch(basics, toTimestamp(now)),
   current_state: 'init',
@@ -87,7 +88,7 @@ export function requireReadyBranch(project: ProjectState, branch: BranchRecord):
   if (branch.current_state !== 'ready') requireFreeBranch(project, branch);
 }
 
-/** The branch whose data is being copied to a new branch. @returns undefined for other branches */
+/** Returns the branch whose data is being copied to a new branch; undefined for any other branch. */
 export function sourceOfCopy(project: ProjectState, { id }: BranchRecord): BranchRecord | undefined {
   for (const { step, record } of unfinishedOperations(project))
     if (step.kind === 'createBranch' && record.branch_id === id)
@@ -95,7 +96,7 @@ export function sourceOfCopy(project: ProjectState, { id }: BranchRecord): Branc
   return undefined;
 }
 
-/** The unfinished operation that copies the data of the branch or snapshot. */
+/** Returns the unfinished operation that copies the data of the branch or snapshot. */
 export const unfinishedCopyFrom = (project: ProjectState, id: string): StoredOperation | undefined =>
   unfinishedOperations(project).find(
     ({ step, record }) =>
@@ -134,11 +135,11 @@ export function requireFreeBranchName(project: ProjectState, name: string, excep
       );
 }
 
-/** Cuts the name if both together would be too long, but between characters. */
+/** Shortens the name if both together would be too long, without splitting a character. */
 export const appendToName = (name: string, ending: string): string =>
   name.slice(0, MAX_NAME_LENGTH - ending.length).replace(/[\ud800-\udbff]$/, '') + ending;
 
-/** The name with the ending, and with a number if there already is such a branch. */
+/** Returns the name with the ending, and with a number if another branch of the project has that name. */
 export function uniqueName({ branches }: ProjectState, name: string, ending = ''): string {
   const taken = new Set([...branches.values()].map((branch) => branch.name));
   for (let number = 1; ; number += 1) {
@@ -147,6 +148,7 @@ export function uniqueName({ branches }: ProjectState, name: string, ending = ''
   }
 }
 
+/** @throws {HttpError} 422 */
 export function requireDeletable(project: ProjectState, branch: BranchRecord): void {
   const { id } = branch;
   if (branch.default)
@@ -173,7 +175,7 @@ export function requireMayHaveChildren({ id, expires_at }: BranchRecord): void {
 export const isOwnEarlierData = ({ id }: BranchRecord, source: BranchRecord | undefined): boolean =>
   source?.id === id || source?.restored_as === id;
 
-/** The default branch, protected branches and branches with children can't be deleted, so they can't expire. */
+/** The default branch, protected branches and branches with children can't be deleted, so they can't expire. @throws {HttpError} 422 */
 export function requireExpiryAllowed(project: ProjectState, branch: BranchRecord): void {
   if (branch.expires_at === undefined) return;
   const reason = branch.default
@@ -190,7 +192,7 @@ export function requireExpiryAllowed(project: ProjectState, branch: BranchRecord
 /** The longest time until a branch expires, in seconds. */
 const MAX_TIME_TO_LIVE = 30 * 24 * 60 * 60;
 
-/** @param expiresAt null: never. @throws {HttpError} 422 */
+/** @param expiresAt null for a branch that never expires @throws {HttpError} 422 */
 export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: number): BranchRecord {
   if (expiresAt === null) return { ...branch, expires_at: undefined, ttl_interval_seconds: undefined };
   const at = Date.parse(expiresAt);

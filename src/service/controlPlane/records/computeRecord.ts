@@ -52,7 +52,7 @@ export interface Allocation {
   readonly pooledSessions: PooledSessions;
 }
 
-/** A compute that has never been started: `init`. */
+/** Returns a compute that has never been started: its state is `init`. */
 export function newCompute(
   id: string,
   project: ProjectRecord,
@@ -90,7 +90,7 @@ export function newCompute(
   return { record, address, logicalReplication: project.settings?.enable_logical_replication };
 }
 
-/** Every compute has one, like on the public service, whatever `pooler_enabled` says. */
+/** Returns the host of the pooled address. Every compute has one, like on the public service, whatever `pooler_enabled` says. */
 export const poolerHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
   hostAtPort(address.poolerPort);
 
@@ -119,11 +119,11 @@ export function withComputePatch(
 
 interface ComputeState {
   readonly current?: ComputeRecord['current_state'];
-  /** Undefined: no operation is in progress. */
+  /** Undefined if no operation is in progress. */
   readonly pending: ComputeRecord['pending_state'];
-  /** Milliseconds; undefined: unchanged. */
+  /** Milliseconds since 1970. Undefined leaves it unchanged. */
   readonly lastActive?: number;
-  /** Why it is idle, for users; undefined: unchanged, unless it is active now. */
+  /** Why it is idle, for users. Undefined leaves the reason unchanged, unless the compute becomes active, which removes it. */
   readonly error?: string | undefined;
 }
 
@@ -139,7 +139,7 @@ export function withComputeState(record: ComputeRecord, state: ComputeState, now
   };
 }
 
-/** What the engine needs to know about the compute. */
+/** Returns what the engine needs to know about the compute. */
 export const computeSpec = ({ record, address, logicalReplication }: StoredCompute): ComputeSpec => ({
   id: record.id,
   branchId: record.branch_id,
@@ -154,8 +154,9 @@ export const computeSpec = ({ record, address, logicalReplication }: StoredCompu
 });
 
 /**
- * Requires that the branch has no primary, because it has one at most. While the primary is being moved or removed, the branch still counts as taken,
- * because a move may fail.
+ * Requires that the branch has no primary, because it may have only one. While its primary is being moved or removed, the branch still
+ * counts as taken, because a move may fail.
+ * @param exceptId the compute that may be its primary @throws {HttpError} 409 or 423
  */
 export function requireNoPrimary(project: ProjectState, branchId: string, exceptId?: string): void {
   for (const { record } of project.computes.values()) {
@@ -184,6 +185,7 @@ export function requireValidCreation(project: ProjectRecord, creation: Creation,
 
 const LIST_OF_SIZES = COMPUTE_SIZES.map(({ cu }) => cu).join(', ');
 
+/** @throws {HttpError} 422 */
 export function requireValidSize(range: SizeRange, plan: Plan): void {
   switch (sizeProblem(range, plan)) {
     case 'not-a-size':
@@ -211,6 +213,7 @@ export const PROVISIONER = 'k8s-neonvm';
 /** The provisioners of the public service. Clients may send any of them for any project. */
 const PUBLIC_PROVISIONERS: readonly string[] = [PROVISIONER, 'k8s-pod', 'serverless-platform'];
 
+/** @throws {HttpError} 422 */
 export function requireProvisioner({ provisioner }: ProjectRecord, requested = provisioner): void {
   if (requested === provisioner || PUBLIC_PROVISIONERS.includes(requested)) return;
   throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);

@@ -15,7 +15,8 @@ import type {
 type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
 
 /**
- * Milliseconds. Usage is written every 30 s, so a longer time means that the clock was changed, or that the machine slept.
+ * The most milliseconds that are counted. Usage is written every 30 s, so a longer time means that the clock was changed, or that the
+ * machine slept.
  */
 const MAX_UNCOUNTED = 60_000;
 

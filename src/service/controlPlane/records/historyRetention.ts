@@ -17,11 +17,11 @@ export const historyRetention = ({
   history_retention_seconds = DEFAULT_RETENTION,
 }: Pick<ProjectRecord, 'history_retention_seconds'>): number => history_retention_seconds;
 
-/** A branch that a program makes for a test keeps no history: `maker` names that program. */
+/** Whether the history of the branch is kept. A branch that a program makes for a test keeps none: `maker` names that program. */
 export const isHistoryKept = ({ record }: Pick<ProjectState, 'record'>, branch: BranchRecord): boolean =>
   historyRetention(record) > 0 && branch.annotation_value?.['maker'] === undefined;
 
-/** @param isIncluded by the id of a branch */
+/** Returns how long each branch keeps its history. @param isIncluded whether the branch with an id is asked for */
 export const listRetentions = (
   account: AccountState,
   isIncluded: (branchId: string) => boolean,
@@ -61,7 +61,7 @@ export function parseMoment(
 
 /**
  * @returns the moment as a position, because that of a time could change with the machine's clock
- * @throws {HttpError} 422 with the earliest moment @throws {EngineError} if the clock was at the time more than once
+ * @throws {HttpError} 422 with the earliest moment @throws {EngineError} if the time occurred more than once
  */
 export async function findInHistory(
   plane: { readonly engine: Promise<ComputeEngine>; readonly clock: Clock },
@@ -87,7 +87,7 @@ export async function findInHistory(
     throw await notInHistoryError(`There is no history of branch ${branchId} yet. Use its current data.`);
   const { start, isWhole, startLsn, endLsn, lsnOfTime } = history;
   const kept = plane.clock.now() - retention * 1000;
-  // The data of a branch are created when they are first needed, and are until then what they are at first.
+  // The data of a branch is created when it is first needed. At any time before, it was what it is at first.
   const time = timestamp === undefined ? NaN : Date.parse(timestamp);
   if (isWhole && time < Date.parse(start) && time >= Math.max(kept, Date.parse(record.created_at)))
     return { lsn: startLsn, timestamp };

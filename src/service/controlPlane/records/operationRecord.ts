@@ -44,6 +44,7 @@ export const snapshotTask = (
   target: { project_id, branch_id: source_branch_id },
 });
 
+/** Starts a new compute. If it is disabled, only its address is opened. */
 export const newStartTask = ({ record }: StoredCompute): OperationTask =>
   computeTask(record, { kind: record.disabled ? 'attach' : 'start' });
 
@@ -112,7 +113,7 @@ export function withOperationStatus(
   return { ...rest, record: changed };
 }
 
-/** 423: nothing was done, so the client can safely retry. */
+/** The error 423. Nothing was done, so the client can safely retry. */
 export function lockedError(
   { record }: StoredOperation,
   advice = 'Nothing was changed. Try again when it has ended.',
@@ -126,7 +127,7 @@ export function lockedError(
 export const unfinishedOperations = ({ operations }: ProjectState): readonly StoredOperation[] =>
   [...operations.values()].filter(isUnfinished);
 
-/** Finished operations that a project keeps. */
+/** The most operations that a project keeps, unless more are unfinished. */
 const KEPT_OPERATIONS = 500;
 
 /** Returns the removals of the oldest finished operations above {@link KEPT_OPERATIONS}. */

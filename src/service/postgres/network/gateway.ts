@@ -36,7 +36,7 @@ export interface GatewayTarget {
   /** The server's address, if it runs. */
   running(): ServerAddress | undefined;
   readonly certificate: Certificate;
-  /** The number of client connections changed. */
+  /** Called when the number of client connections has changed. */
   activity(open: number): void;
   /** Loads what serves HTTP clients, whose first bytes are still unread. It logs in at this address, as other clients do. */
   serveHttp(port: number): Promise<(client: net.Socket) => void>;
@@ -48,6 +48,7 @@ export interface GatewayTarget {
 
 /** The limit for a client's whole first packet, in milliseconds, like Postgres's `authentication_timeout`. */
 const FIRST_PACKET_LIMIT = 60_000;
+/** How often a start-up packet is sent to the server, and the milliseconds between two attempts. */
 const ATTEMPTS = 100;
 const ATTEMPT_PAUSE = 20;
 /** The milliseconds that a client has to read its error before the connection is closed. */
@@ -56,10 +57,11 @@ const ERROR_LIMIT = 10_000;
 const LAST_BYTES_LIMIT = 1000;
 /** The milliseconds that the statement of a client that has gone has to end, and then its next one. */
 const LOST_CLIENT_LIMIT = 1000;
-/** A process that is ending may still use the port. Milliseconds. */
+/** The milliseconds for which a taken port is tried again, because a process that is ending may still use it. */
 const PORT_LIMIT = 1000;
+/** The milliseconds between two attempts to use the port. */
 const PORT_PAUSE = 50;
-/** Enough for a burst of clients at an idle compute. */
+/** The most connections that wait to be accepted: enough for a burst of clients at an idle compute. */
 const BACKLOG = 4096;
 
 export class Gateway {
@@ -78,7 +80,7 @@ export class Gateway {
     this.#server = net.createServer({ noDelay: true, allowHalfOpen: true }, (client) => this.#accept(client));
   }
 
-  /** @throws {EngineError} if another program uses the port */
+  /** Opens the address. @throws {EngineError} if another program uses the port */
   static async listen(port: number, target: GatewayTarget): Promise<Gateway> {
     const gateway = new Gateway(target);
     for (const until = performance.now() + PORT_LIMIT; ;) {
@@ -106,6 +108,7 @@ export class Gateway {
     return this.#clientPorts.get(pid);
   }
 
+  /** Closes the address and all connections. Clients have a moment to read what was sent to them. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const client of this.#clients) client.destroySoon();
@@ -119,17 +122,21 @@ export class Gateway {
     const late = setTimeout(() => client.destroy(), FIRST_PACKET_LIMIT);
     client.once('close', () => clearTimeout(late));
     this.#keep(client);
-    this.#greet(client, { isSecure: false, onPacket: () => clearTimeout(late) });
+    this.#serveFirstPacket(client, { isSecure: false, onPacket: () => clearTimeout(late) });
   }
 
+  /** Keeps the client in the list until it closes. */
   #keep(client: net.Socket): void {
     this.#clients.add(client);
     client.once('close', () => this.#clients.delete(client));
     client.on('error', () => client.destroy());
   }
 
-  /** Reads the first packet, and the first one inside TLS. */
-  #greet(client: net.Socket, { isSecure, onPacket }: { isSecure: boolean; onPacket: () => void }): void {
+  /** Serves a client by its first packet, or by the first one inside TLS. When that has been read, `onPacket` is called. */
+  #serveFirstPacket(
+    client: net.Socket,
+    { isSecure, onPacket }: { isSecure: boolean; onPacket: () => void },
+  ): void {
     let received: Buffer = Buffer.alloc(0);
     const read = (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
@@ -143,12 +150,12 @@ export class Gateway {
       client.off('data', read).pause();
       if ((kind === 'ssl' || kind === 'tls') && !isSecure) {
         if (kind === 'tls') client.unshift(received);
-        this.#secure(client, kind === 'tls', onPacket).catch(() => client.destroy());
+        this.#startTls(client, kind === 'tls', onPacket).catch(() => client.destroy());
         return;
       }
       onPacket();
       if (kind === 'startup') void this.#serve(client, received, isSecure);
-      else if (kind === 'cancel') this.#cancel(client, received);
+      else if (kind === 'cancel') this.#forwardCancel(client, received);
       else if (kind === 'http' && !isSecure) this.#serveHttp(client, received).catch(() => client.destroy());
       else client.destroy();
     };
@@ -158,15 +165,15 @@ export class Gateway {
     });
   }
 
-  async #secure(client: net.Socket, isDirect: boolean, onPacket: () => void): Promise<void> {
+  async #startTls(client: net.Socket, isDirect: boolean, onPacket: () => void): Promise<void> {
     const secured = await this.#tls.accept(client, isDirect);
     // The secured socket closes the other one after its last bytes.
     this.#clients.delete(client);
     this.#keep(secured);
-    this.#greet(secured, { isSecure: true, onPacket });
+    this.#serveFirstPacket(secured, { isSecure: true, onPacket });
   }
 
-  /** Loaded by the first HTTP client, because most computes have none. */
+  /** What serves HTTP is loaded by the first HTTP client, because most computes have none. */
   async #serveHttp(client: net.Socket, received: Buffer): Promise<void> {
     client.unshift(received);
     const { port } = this.#server.address() as net.AddressInfo;
@@ -178,8 +185,8 @@ export class Gateway {
     (await this.#http)(client);
   }
 
-  /** A cancel request contains the key of one backend. A server that does not know the key ignores it. */
-  #cancel(client: net.Socket, packet: Buffer): void {
+  /** Forwards a cancel request. It contains the key of one session, and a server that does not know the key ignores it. */
+  #forwardCancel(client: net.Socket, packet: Buffer): void {
     const address = this.#target.running();
     if (address === undefined) client.destroy();
     else {
@@ -189,6 +196,7 @@ export class Gateway {
     }
   }
 
+  /** Starts the server if necessary, and connects the client with it. The client gets the error if that fails. */
   async #serve(client: net.Socket, packet: Buffer, isSecure: boolean): Promise<void> {
     this.#target.activity((this.#open += 1));
     client.once('close', () => this.#target.activity((this.#open -= 1)));
@@ -210,15 +218,12 @@ export class Gateway {
     }
   }
 
-  /**
-   * Once the server has sent the key of the session: remembers which client's port belongs to its process, and cancels its
-   * statement when the client is gone.
-   */
+  /** Once the server has sent the session's key: notes whose process it is, and cancels its statement when the client is gone. */
   #onSessionStart(client: net.Socket, server: net.Socket): void {
     onBackendKey(server, (key) => {
       const pid = key.readInt32BE(0);
       this.#rememberPort(client, pid);
-      this.#endWithClient(client, server, cancelPacket(key));
+      this.#cancelAfterClient(client, server, cancelPacket(key));
     });
   }
 
@@ -230,10 +235,10 @@ export class Gateway {
   }
 
   /**
-   * Postgres ends a session at the end of its input, which it reads after the statement. `client_connection_check_interval`,
-   * which would notice the end earlier, doesn't exist on Windows.
+   * Cancels the statement of a client that has gone. Postgres ends a session at the end of its input, but reads that only after the
+   * statement. `client_connection_check_interval`, which would notice the end earlier, doesn't exist on Windows.
    */
-  #endWithClient(client: net.Socket, server: net.Socket, request: Buffer): void {
+  #cancelAfterClient(client: net.Socket, server: net.Socket, request: Buffer): void {
     let timer: NodeJS.Timeout | undefined;
     server.once('close', () => clearTimeout(timer));
     const cancel = () => {
@@ -267,7 +272,7 @@ export class Gateway {
   }
 }
 
-/** Reads along until the server has sent the key of the session. */
+/** Reads what the server sends, in addition to other readers, until it has sent the key of the session, and calls `use` with the key. */
 function onBackendKey(server: net.Socket, use: (key: Buffer) => void): void {
   let received: Buffer = Buffer.alloc(0);
   const read = (chunk: Buffer) => {

@@ -15,8 +15,9 @@ import { sendAndAwaitAnswer } from './sockets.ts';
  * send another one here.
  */
 const ALPN_PROTOCOL = 'postgresql';
+/** The packet by which a client asks for TLS, and the answer of a server that accepts it. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
-const ACCEPTED = 'S'.charCodeAt(0);
+const ACCEPTED = 'S';
 
 export class GatewayTls {
   readonly #certificate: Certificate;
@@ -26,10 +27,10 @@ export class GatewayTls {
     this.#certificate = certificate;
   }
 
-  /** @param client has sent an SSL request, which was accepted, or a TLS handshake (`direct`), which is still unread */
+  /** Begins TLS with a client. @param isDirect whether it has sent its TLS handshake, which is still unread, without an SSL request */
   async accept(client: net.Socket, isDirect: boolean): Promise<net.Socket> {
     const { atClients: secureContext } = await this.#load();
-    if (!isDirect) client.write('S');
+    if (!isDirect) client.write(ACCEPTED);
     const secured = new (loadTls().TLSSocket)(client, {
       isServer: true,
       secureContext,
@@ -44,7 +45,7 @@ export class GatewayTls {
     const { atServers: secureContext } = await this.#load();
     const answer = (await sendAndAwaitAnswer(server, SSL_REQUEST)).read() as Buffer;
     // More bytes would be an attempt to have them read as if they were encrypted.
-    if (answer.length !== 1 || answer[0] !== ACCEPTED) throw new Error('the server did not accept TLS');
+    if (answer.toString() !== ACCEPTED) throw new Error('the server did not accept TLS');
     // This isn't left to Node's default, which NODE_TLS_REJECT_UNAUTHORIZED turns off.
     const secured: TLSSocket = loadTls().connect({
       socket: server,

@@ -1,19 +1,20 @@
 /** Reads along in a stream of messages of the Postgres protocol (manual, "Message Formats"): a type, a length, and a body. */
 
+/** Bytes of the type and the length. */
 const HEAD = 5;
-/** Bytes of a body that are kept. Only the data of COPY and long statements are longer. */
+/** The most bytes of a body that are kept. Only the data of COPY and long statements are longer. */
 const KEPT = 100_000;
 
 interface Message {
   /** The letter of the type. */
   readonly type: string;
-  /** Cut off after 100,000 bytes. */
+  /** Cut off after {@link KEPT} bytes. */
   readonly body: Buffer;
 }
 
-/** Splits a stream, whose chunks end anywhere. */
+/** Splits a stream into messages. Its chunks may end anywhere. */
 export class MessageSplitter {
-  /** Types whose bodies are kept. */
+  /** The letters of the types whose bodies are kept. */
   readonly #kept: string;
   #head: Buffer = Buffer.alloc(0);
   #parts: Buffer[] = [];
@@ -44,6 +45,7 @@ export class MessageSplitter {
     }
   }
 
+  /** @returns the position in the chunk after what was read */
   #readHead(chunk: Buffer, at: number): number {
     const missing = chunk.subarray(at, at + HEAD - this.#head.length);
     this.#head = Buffer.concat([this.#head, missing]);
@@ -55,5 +57,5 @@ export class MessageSplitter {
   }
 }
 
-/** The texts of a body that are ended by a zero byte. */
+/** Returns the texts of a body, which zero bytes separate. */
 export const splitAtZeroBytes = (body: Buffer): string[] => body.toString().split('\0');

@@ -27,6 +27,7 @@ const STOP_STEPS = [
 ] as const;
 
 export class Pooler extends ServerProcess {
+  /** Writes the configuration file for a size of the compute. */
   #configure: (compute: ComputeSpec) => void = () => undefined;
 
   /** Starts the pooler of a compute; resolves when it listens. @throws {EngineError} with PgBouncer's reason */

@@ -7,6 +7,7 @@ import { ClientRefusal } from './refusal.ts';
  */
 type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup' | 'http';
 
+/** Codes of requests, which are in the place of the version of the protocol. */
 const CANCEL_REQUEST = 80877102;
 const REQUESTS: ReadonlyMap<number, FirstPacket> = new Map([
   [CANCEL_REQUEST, 'cancel'],
@@ -43,9 +44,9 @@ export function readFirstPacket(received: Buffer): FirstPacket | 'invalid' | und
   return code >>> 16 === PROTOCOL_MAJOR ? 'startup' : 'invalid';
 }
 
-/** Types of the messages that end a server's answer to a start-up packet, and the one with the key of the session. */
+/** Types of the message with the key of the session, and of those that end a server's answer to a start-up packet. */
 const [BACKEND_KEY, READY, ERROR] = [0x4b, 0x5a, 0x45];
-/** A server's answer is shorter. Bytes. */
+/** More bytes than a server's answer to a start-up packet has. */
 const MAX_ANSWER = 65_536;
 
 /**
@@ -62,7 +63,7 @@ export function readBackendKey(received: Buffer): Buffer | 'none' | undefined {
   return received.length > MAX_ANSWER ? 'none' : undefined;
 }
 
-/** The packet that ends the statement of the session with this key. */
+/** Returns the packet that ends the statement of the session with this key. */
 export function cancelPacket(key: Buffer): Buffer {
   const head = Buffer.alloc(8);
   head.writeInt32BE(head.length + key.length, 0);
@@ -70,10 +71,10 @@ export function cancelPacket(key: Buffer): Buffer {
   return Buffer.concat([head, key]);
 }
 
-/** Clients understand it as "try again later". */
+/** The SQLSTATE that clients understand as "try again later". */
 const CANNOT_CONNECT_NOW = '57P03';
 
-/** An ErrorResponse. After a fatal one, the connection is closed. */
+/** Returns an ErrorResponse. After a fatal one, the caller closes the connection. */
 export function errorResponse(error: unknown, severity: 'FATAL' | 'ERROR' = 'FATAL'): Buffer {
   const { code, hint } =
     error instanceof ClientRefusal ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };

@@ -23,8 +23,8 @@ export async function sendAndAwaitAnswer(server: net.Socket, packet: Buffer): Pr
 }
 
 /**
- * Connects two sockets until the server closes the connection. Its last bytes still reach the client. A client that has gone is an
- * end of input for the server.
+ * Connects two sockets until the server closes the connection. Its last bytes still reach the client. When the client has gone, the
+ * server gets the end of its input.
  */
 export function pipeBothWays(client: net.Socket, server: net.Socket): void {
   server.on('error', () => server.destroy());

@@ -1,14 +1,16 @@
 /** What the gateway hands on of a client's start-up packet, which is what the public service's gateway hands on of it. */
 import { ClientRefusal } from './refusal.ts';
 
-/** Parameters whose values belong to Postgres, and their names to its protocol. */
+/** The parameters that Postgres gets. */
 const FORWARDED = new Set(['user', 'database', 'application_name', 'replication', 'options']);
-/** Starts the names of the protocol's own options. Only Postgres knows which of them to decline. */
+/** The names of the protocol's own options begin with this. Only Postgres knows which of them to decline. */
 const PROTOCOL_OPTION = '_pq_.';
 /** The encoding of most clients. The public service sets it, too, also for clients that have asked for another one. */
 const ENCODING = ['client_encoding', 'UTF8'] as const;
 
+/** Bytes of the length and of the version of the protocol. */
 const HEAD = 8;
+/** The byte that ends each text. */
 const END = '\0';
 
 /**
@@ -32,7 +34,7 @@ export function filterStartupPacket(packet: Buffer): Buffer {
 
 /** What a client asks for that wants logical replication. Its session is an ordinary one: see `replicationConnection.ts`. */
 export interface ReplicationRequest {
-  /** Settings for what sends. */
+  /** Command-line options with the settings of the process that sends changes. */
   readonly options: string;
 }
 
@@ -52,7 +54,7 @@ export function readReplicationRequest(packet: Buffer): ReplicationRequest | und
   return { options: Buffer.from(replicationOptions(parameters), 'latin1').toString() };
 }
 
-/** Has no limit for idle sessions, because the session has nothing to do while changes are sent. */
+/** Returns the options of the client, without a limit for idle sessions, because the session has nothing to do while changes are sent. */
 const replicationOptions = (parameters: readonly Parameter[]): string => {
   const given = parameters.findLast(([name]) => name === 'options')?.[1] ?? '';
   return [...withoutGatewayWords(given).map(([, value]) => value), '-c idle_session_timeout=0'].join(' ');
@@ -65,7 +67,7 @@ const asksForReplication = (parameters: readonly Parameter[]): boolean =>
 
 type Parameter = readonly [name: string, value: string];
 
-/** The parameters with one character for each byte. @throws {ClientRefusal} where Postgres finds the packet malformed, too */
+/** Returns the parameters, with one character for each byte. @throws {ClientRefusal} where Postgres finds the packet malformed, too */
 function parametersOf(packet: Buffer): Parameter[] {
   const body = packet.toString('latin1', HEAD);
   const texts = body.slice(0, -1).split(END);
@@ -77,12 +79,12 @@ function parametersOf(packet: Buffer): Parameter[] {
   return names.map((name, index) => [name, texts[2 * index + 1] ?? '']);
 }
 
-/** Words of `options`, as Postgres splits them: a backslash makes the next character part of the word. */
+/** Matches a word of `options`, as Postgres splits them: a backslash makes the next character part of the word. */
 const WORD = /(?:\\[^]|[^\\ \t-\r])+/g;
-/** Words for the gateway: which compute is meant, for clients that don't send the host's name, and options of the service. */
+/** Matches a word for the gateway: which compute is meant, for clients that don't send the host's name, and options of the service. */
 const FOR_GATEWAY = /^(?:endpoint|project)=|^neon_\w+:/;
 
-/** Asks for the data of another moment, as `neon psql main@<time>` does. Present data would be a wrong answer. */
+/** Matches a word that asks for the data of another moment, as `neon psql main@<time>` does. Present data would be a wrong answer. */
 const MOMENT = /^neon_(?:timestamp|lsn):(.*)$/;
 /** Matches text that needs no quotes in a command. */
 const PLAIN = /^[\w:./+-]+$/;
@@ -97,6 +99,7 @@ function noMomentRefusal(word: string, given: string): ClientRefusal {
   );
 }
 
+/** @returns the parameter `options`, if any is left @throws {ClientRefusal} if the options ask for the data of another moment */
 function withoutGatewayWords(options: string): Parameter[] {
   const words = options.match(WORD) ?? [];
   for (const word of words) {

@@ -74,7 +74,7 @@ describe('The program with leases', () => {
 
   it('writes nothing to a lease that the end of the service has ended', async () => {
     const postgres = Promise.withResolvers<string | undefined>();
-    const plane = { postgresProblem: postgres.promise, keys: { isValid: () => true } };
+    const plane = { postgresProblem: postgres.promise, keys: { recordUse: () => true } };
     const leases = new Leases({ grace: undefined, clock: new FakeClock(), onNoneLeft: () => undefined });
     const errors: unknown[] = [];
     const server = createServer((request, response) => {

@@ -9,6 +9,6 @@ export async function readerOf(
   { id, branchId, address }: ComputeSpec,
   database = 'app',
 ): Promise<BranchLogin> {
-  const password = await engine.readerPassword(branchId, id);
+  const password = await engine.startForReader(branchId, id);
   return { host: `127.0.0.1:${address.port}`, role: READER, password, database, readsFor: 'app_owner' };
 }

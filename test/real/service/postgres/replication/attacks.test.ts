@@ -109,7 +109,7 @@ describe('An owner with logical replication', () => {
     for (const command of ['IDENTIFY_SYSTEM', 'CREATE_REPLICATION_SLOT mine LOGICAL pgoutput'])
       await refuses(bySql, command, '42501');
     await assert.rejects(query(branch.uri, 'grant pg_signal_backend to by_sql'), { code: '42501' });
-    const password = await branch.service.engine.readerPassword('br-main', branch.compute.id);
+    const password = await branch.service.engine.startForReader('br-main', branch.compute.id);
     await refuses(
       branch.uri.replace(/\/\/[^@]*@/, `//service_reader:${password}@`),
       'IDENTIFY_SYSTEM',

@@ -124,7 +124,7 @@ describe('Functions of SQL for replication slots', () => {
       `create function trap() returns void security definer language sql as 'select ${drop.replaceAll("'", "''")}'`,
     );
     await refuses(branch.uri, '42501', 'trap()');
-    const password = await branch.service.engine.readerPassword('br-main', branch.compute.id);
+    const password = await branch.service.engine.startForReader('br-main', branch.compute.id);
     await refuses(branch.uri.replace(/\/\/[^@]*@/, `//service_reader:${password}@`), '42501', ...calls);
     await assert.rejects(
       query(branch.uri, 'alter function pg_drop_replication_slot(name) security invoker'),
