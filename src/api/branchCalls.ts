@@ -51,7 +51,7 @@ export class BranchCalls {
     return this.#change('PATCH', branchPath(projectId, id), { branch }, options);
   }
 
-  /** Also deletes its computes. @throws {ApiError} of kind `rejected` for a default or root branch or one with children */
+  /** Deletes a branch with its computes. @throws {ApiError} of kind `rejected` for a default or root branch or one with children */
   async delete(projectId: string, id: string, options?: CallOptions) {
     return this.#change('DELETE', branchPath(projectId, id), undefined, options);
   }
@@ -167,7 +167,7 @@ export class BranchCalls {
     return Array.isArray(names) ? names.map(String) : [];
   }
 
-  /** Only the reply to a deletion may be empty. */
+  /** Sends a change of a branch. Only the reply to a deletion may be empty. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
     const reply = await this.#http.call(method, path, { body }, options);
     const isEmpty = method === 'DELETE' && reply.json === undefined;

@@ -98,11 +98,11 @@ export class Client {
     return parseRecord(reply, undefined, records.RevokedApiKey);
   }
 
-  /** Lists projects. Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
+  /** Lists projects, or deleted ones. Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
   projectPages(
     organizationId?: string,
     options?: CallOptions,
-    recoverable?: true,
+    { recoverable }: { readonly recoverable?: true } = {},
   ): AsyncGenerator<ProjectPage, void> {
     if (this.#projectId !== undefined && recoverable === undefined)
       return this.#onlyProject(this.#projectId, options);
@@ -181,11 +181,11 @@ export class Client {
     await this.#http.call('DELETE', projectPath(id), {}, options);
   }
 
-  /** Deleted projects that can be recovered; none if the service keeps none. */
+  /** Lists the deleted projects that can be recovered; none if the service keeps none. */
   async listDeletedProjects(organizationId?: string, options?: CallOptions): Promise<records.Project[]> {
     const deleted: records.Project[] = [];
     // A service that doesn't know the parameter lists the others.
-    for await (const { items } of this.projectPages(organizationId, options, true))
+    for await (const { items } of this.projectPages(organizationId, options, { recoverable: true }))
       deleted.push(...items.filter((project) => project.recoverable_until));
     return deleted;
   }

@@ -38,7 +38,7 @@ export function isWithin(folder: string, file: string): boolean {
   return !path.isAbsolute(relative) && relative.split(path.sep)[0] !== '..';
 }
 
-/** Use this to catch errors of operations on a file that may not exist. */
+/** Rethrows every error except that of a missing file. Use this to catch errors of operations on a file that may not exist. */
 export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
@@ -57,9 +57,9 @@ interface UserFile {
 }
 
 const { MAX_STRING_LENGTH } = bufferConstants;
-/** Bytes. Env files and the files of git that are read have a few hundred. */
+/** The most bytes of a file that is read. Env files, and the files of git that are read, have a few hundred. */
 export const MAX_FILE_SIZE = 1024 * 1024;
-/** Milliseconds, waiting for other files included. */
+/** The most milliseconds for reading a file, including the wait for other files. */
 const READ_WAIT = 10_000;
 
 interface ReadOptions {

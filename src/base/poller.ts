@@ -9,7 +9,7 @@ export interface PollerOptions {
   readonly poll: () => Promise<void>;
   /** Milliseconds from the end of a successful run to the next. Called each time. */
   readonly interval: () => number;
-  /** Milliseconds. The pause doubles with each consecutive failure, up to this. */
+  /** The longest pause in milliseconds. The pause doubles with each consecutive failure. */
   readonly maxDelay: number;
   /** Milliseconds that the service asked to wait. Replaces the pause after a failure. */
   readonly retryAfter?: (error: unknown) => number | undefined;

@@ -72,8 +72,9 @@ async function readStartTime(pid: number, maxTime?: number): Promise<number | un
 }
 
 /**
- * Another program, which reads a start time except on Linux, may be forbidden or too slow. If so, a process of this user
- * counts as the same one: two services on the same data would be worse than none.
+ * Whether the process with this pid is the one that started then. Another program, which reads a start time except on Linux, may be
+ * forbidden or too slow. If so, a process of this user counts as the same one: two services on the same data would be worse than
+ * none.
  */
 function hasStartedAt(pid: number, actual: number | undefined, startedAt: number): boolean {
   if (actual === undefined) return process.platform !== 'linux' && canSignal(pid);
@@ -95,8 +96,8 @@ export function uniqueProcessId(pid: number): string | undefined {
 }
 
 /**
- * For 0 and negative numbers, the system would signal a group of processes (or, on Windows, this process for 0). The pid in a damaged
- * file may not be a number.
+ * Whether a number can be a pid. For 0 and negative numbers, the system would signal a group of processes (or, on Windows, this
+ * process for 0). The pid in a damaged file may not be a number.
  */
 const isPid = (pid: number): boolean => pid > 0;
 
@@ -140,7 +141,7 @@ function startTimeFromProc(pid: number): number | undefined {
   return ticks === undefined ? undefined : Number(bootTime) + ticks / CLOCK_TICKS_PER_SECOND;
 }
 
-/** Clock ticks from the start of the system to the start of the process. */
+/** Returns the clock ticks from the start of the system to the start of the process; undefined for a zombie. */
 function ticksAtStart(pid: number): number | undefined {
   const fields = parseProcStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return fields[0] === 'Z' ? undefined : Number(fields[19]);

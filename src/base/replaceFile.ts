@@ -117,7 +117,7 @@ const RENAME_PAUSE = 20;
 
 const IN_USE: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY'];
 
-/** Windows rejects a rename while another program, such as a virus scanner, has the file open. */
+/** Whether a rename failed because another program, such as a virus scanner, has the file open, which Windows rejects. */
 const isInUse = (error: unknown): boolean =>
   process.platform === 'win32' && IN_USE.includes(fieldsOf(error).code);
 
@@ -176,7 +176,10 @@ function linkIfMissing(from: string, to: string): boolean {
 /** Codes of a file system without hard links, such as FAT. */
 const LINKS_NOT_OFFERED: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
 
-/** No rename keeps an existing file, so a folder is the lock, because only one process can create it. */
+/**
+ * Renames a file unless there is one with the new name. No rename keeps an existing file, so a folder is the lock, because only one
+ * process can create it.
+ */
 function renameIfMissing(from: string, to: string): boolean {
   const lock = `${to}.lock`;
   lockFolder(lock);

@@ -194,7 +194,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
 };
 
-/** Never rejects. */
+/** Runs a command and shows its error. Never rejects. */
 export async function handleCommand(
   context: CommandContext,
   id: CommandId,

@@ -50,10 +50,10 @@ function readRecord<T>(file: string): T | undefined {
   }
 }
 
-/** See `rotateKey`. */
+/** Returns the records of unfinished rotations: see `rotateKey`. */
 export const rotationRecords = (globalStorage: Pick<Uri, 'fsPath'>): RecoveryRecords<RotationRecord> =>
   new RecoveryRecordFiles(globalStorage, 'keyRotations');
 
-/** See `BranchActions`. */
+/** Returns the records of branches that are unprotected for a change: see `BranchActions`. */
 export const unprotectedRecords = (globalStorage: Pick<Uri, 'fsPath'>): RecoveryRecords<UnprotectedBranch> =>
   new RecoveryRecordFiles(globalStorage, 'unprotectedBranches');

@@ -100,7 +100,7 @@ function agentMemory({ globalStorageUri, globalState }: ExtensionContext): Share
 function clientOpener(localService: LocalService, log: Log): OpenClient {
   return async (account, key, retries) => {
     const isLocal = account.local === true;
-    if (isLocal) await localService.ready();
+    if (isLocal) await localService.join();
     log.addSecret(key);
     const { Client } = await import('../api/client.ts');
     const fetch = isLocal ? localService.fetchWhileRunning(account, globalThis.fetch) : globalThis.fetch;

@@ -104,7 +104,7 @@ async function waitForResponse(request: ClientRequest): Promise<IncomingMessage 
   }
 }
 
-/** Pending requests fail with the error of a broken connection. */
+/** Returns the error of a broken connection, with which pending requests fail. */
 const connectionLost = (): Error =>
   Object.assign(new Error('The local service has ended'), { code: 'ECONNRESET' });
 

@@ -15,7 +15,10 @@ interface LeaseChallenge {
 
 export const LEASE_PROOF_HEADER = 'x-lease-proof';
 
-/** Sent during a lease once the service has looked for Postgres. @param problem why no compute can start, for users */
+/**
+ * Returns the line that is sent during a lease once the service has looked for Postgres.
+ * @param problem why no compute can start, for users
+ */
 export const formatPostgresLine = (problem: string | undefined, extensions?: AvailableExtensions): string =>
   JSON.stringify({ problem, extensions });
 

@@ -14,10 +14,13 @@ export const TEST_PROJECT = 'hosted-postgres-tests';
 
 /**
  * Creates a data directory. If root starts the service, it runs as the user `nobody`, and must be able to reach folders in it.
- * @param isIgnored by Git, because it is inside a project
+ * @param options `isIgnored`: whether Git ignores it, because it is inside a project
  * @throws {Error} if it can't be written
  */
-export function createProjectDataFolder(folder: string, isIgnored: boolean): void {
+export function createProjectDataFolder(
+  folder: string,
+  { isIgnored }: { readonly isIgnored: boolean },
+): void {
   try {
     createDataFolder(folder, 0o711);
     if (isIgnored) createFileSync(path.join(folder, '.gitignore'), '*\n');

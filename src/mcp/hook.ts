@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { callToolInWindow } from './windows.ts';
 
-/** Milliseconds that a prompt waits at most. */
+/** The most milliseconds that a prompt waits. */
 const MAX_WAIT = 3000;
 
 /** Variables that agents set for what they start, by the names that hooks have. Copilot CLI runs hooks of others, too. */

@@ -12,7 +12,10 @@ interface Params {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Some clients show the model only the text, and others only the structure, so both have all, also why a call failed. */
+/**
+ * Answers a call of a client. Some clients show the model only the text, and others only the structure, so both have all, also why
+ * a call failed.
+ */
 export async function answerToolCall(
   { name, arguments: given = {} }: Params,
   client: unknown,

@@ -105,7 +105,7 @@ const ignore = (): void => undefined;
 /** An event that is never fired. */
 const neverFires = new Emitter<void>().event;
 
-/** Characters. A reason may name ten branches. */
+/** The most characters of a reason, which may name ten branches. */
 const MAX_REASON = 2000;
 
 function explain(error: unknown): string {

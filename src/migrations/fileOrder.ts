@@ -56,7 +56,7 @@ function requireUniqueNumbers(
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-/** Text that sorts by the numbers in it. */
+/** Returns text that sorts by the numbers in it. */
 const sortKey = (name: string): string =>
   name.replaceAll(/\d+/g, (digits) => digits.replace(/^0+/, '').padStart(20, '0'));
 

@@ -46,7 +46,7 @@ interface Creation {
   /** The id of the parent; undefined: the default branch. */
   readonly parent: string | undefined;
   readonly maker: ProcessIdentity;
-  /** Milliseconds. Undefined: the branch doesn't expire, so that it can have children. */
+  /** Milliseconds after which the branch expires. Without it, the branch doesn't expire, so that it can have children. */
   readonly lifetime?: number;
 }
 

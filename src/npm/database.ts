@@ -9,9 +9,12 @@ export type FirstDatabase = Awaited<ReturnType<typeof findOrCreateDatabase>>;
  * Returns the first database of the first project's default branch; undefined if there is no project. The project of
  * `hosted-postgres/test` stays empty, so another one is created. The URL contains the password; it is undefined
  * if the branch has no database.
- * @param hasPostgres whether computes aren't simulated
+ * @param options `hasPostgres`: whether computes run Postgres, and aren't simulated
  */
-export async function findOrCreateDatabase(api: ServiceApi, hasPostgres: boolean) {
+export async function findOrCreateDatabase(
+  api: ServiceApi,
+  { hasPostgres }: { readonly hasPostgres: boolean },
+) {
   const projects = await api.listProjects();
   if (projects.length === 0) return undefined;
   const projectId =

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fieldsOf } from '../base/fieldsOf.ts';
 
 const PER_PAGE = 100;
-/** Characters; GitHub's own limit is 65,536. */
+/** The most characters of a comment. GitHub's own limit is 65,536. */
 const MAX_BODY = 60_000;
 
 /** What GitHub sets in the environment of a run. */

@@ -18,7 +18,7 @@ export function reportToGitHub(report: RehearsalReport, summary: string, file: s
 export const warningAnnotation = (text: string): string =>
   `::warning title=Migration rehearsal::${escapeCommand(text)}\n`;
 
-/** Markdown. A block of indented text needs no escapes. */
+/** Returns the summary as Markdown. A block of indented text needs no escapes. */
 export const githubJobSummary = (heading: string, report: RehearsalReport): string =>
   `### ${heading}\n\n${plainReportText(report).replaceAll(/^/gm, '    ')}\n\n`;
 

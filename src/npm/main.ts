@@ -41,7 +41,7 @@ async function main(): Promise<number> {
     options.temporary || dump !== undefined
       ? undefined
       : path.resolve(options.dataDir ?? PROJECT_DATA_FOLDER);
-  if (dataDir !== undefined) createProjectDataFolder(dataDir, options.dataDir === undefined);
+  if (dataDir !== undefined) createProjectDataFolder(dataDir, { isIgnored: options.dataDir === undefined });
   const ownKey = () => (dataDir === undefined ? newApiKey() : readOrCreateKey(dataDir));
   // An empty key comes from a variable that isn't set.
   const key = options.apiKey || process.env[KEY_VARIABLE] || ownKey();
@@ -120,7 +120,7 @@ async function rehearseOnService(
 
 async function restoreIntoService(api: ServiceApi, dump: string): Promise<void> {
   const { restoreDump } = await import('./restoreDump.ts');
-  const database = await findOrCreateDatabase(api, true);
+  const database = await findOrCreateDatabase(api, { hasPostgres: true });
   if (database?.url === undefined) throw new Error('There is no database for the dump');
   await waitUntilDatabaseAnswers(database.url);
   await restoreDump(dump, database.url);
@@ -133,7 +133,7 @@ async function runCommandOnService(
   hasPostgres: boolean,
 ): Promise<number> {
   try {
-    const database = await findOrCreateDatabase(new ServiceApi(service.baseUrl, key), hasPostgres);
+    const database = await findOrCreateDatabase(new ServiceApi(service.baseUrl, key), { hasPostgres });
     if (database?.url !== undefined) await waitUntilDatabaseAnswers(database.url);
     service.leaveSignals();
     return await runShellCommand(command, {

@@ -124,7 +124,7 @@ function ensureCompleteCopy(root: string, caches: string): string {
   return copy;
 }
 
-/** Copied folders have the mode of the originals, which may be read-only. */
+/** Makes a folder and those below it writable. Copied folders have the mode of the originals, which may be read-only. */
 function makeWritable(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true }))

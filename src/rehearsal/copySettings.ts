@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 export const COPY_NAME_PREFIX = 'rehearsal-';
 /** Milliseconds after which the service deletes a copy that was left behind. */
 const COPY_LIFETIME = 24 * 3_600_000;
-/** Milliseconds after which a copy is deleted that costs money. A migration that takes longer can't be rehearsed there. */
+/** Milliseconds after which the service deletes a copy that costs money. A longer migration can't be rehearsed there. */
 export const BILLED_LIFETIME = 30 * 60_000;
 
 /**

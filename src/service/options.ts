@@ -93,12 +93,12 @@ export function readOptions(
     extensionsDir: absolutePath(values['extensions-dir']),
     trustedExtensions: values['trust-extension'] ?? [],
     installedExtensions: values['installed-extensions'] ?? false,
-    /** Milliseconds; undefined: the service does not end by itself. */
+    /** Milliseconds without a lease after which the service ends. Without it, the service does not end by itself. */
     endWithLeases: parseWholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
   } as const;
 }
 
-/** If root starts the service, it changes its working directory later. */
+/** Returns the absolute path of a folder. If root starts the service, it changes its working directory later. */
 const absolutePath = (folder: string | undefined): string | undefined => folder && path.resolve(folder);
 
 const MAX_KEY_LENGTH = 1024;

@@ -16,7 +16,7 @@ export interface DatabaseUrl {
   readonly server: ReturnType<typeof splitHost>;
 }
 
-/** `postgresql://…`, every part percent-encoded. */
+/** Returns a URL such as `postgresql://…`, with every part percent-encoded. */
 export function databaseUrl(
   parts: Pick<DatabaseUrl, 'role' | 'database' | 'host'> & Partial<Pick<DatabaseUrl, 'password'>>,
 ): string {

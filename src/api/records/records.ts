@@ -66,7 +66,7 @@ export const Project = z.object({
   pg_version: z.nullish(number),
   /** CU-seconds, in spite of its name. */
   cpu_used_sec: z.nullish(number),
-  /** Seconds (public service). */
+  /** For how many seconds computes were active (public service). */
   active_time: z.nullish(number),
   /** While it is true, the service changes and starts nothing in the project. */
   locked: shownFlag,

@@ -14,7 +14,7 @@ export const isAutosuspendDelay = (seconds: number): boolean =>
   seconds === AUTOSUSPEND_NEVER ||
   (Number.isInteger(seconds) && seconds >= AUTOSUSPEND_MIN_SECONDS && seconds <= AUTOSUSPEND_MAX_SECONDS);
 
-/** Seconds without activity until the compute is suspended, or undefined if it never is. */
+/** Returns the seconds without activity until the compute is suspended, or undefined if it never is. */
 export function autosuspendSeconds(delay: number | undefined): number | undefined {
   if (delay === AUTOSUSPEND_NEVER) return undefined;
   return delay === undefined || delay === AUTOSUSPEND_DEFAULT ? AUTOSUSPEND_DEFAULT_SECONDS : delay;

@@ -66,7 +66,7 @@ const KINDS: readonly MigrationTableKind[] = [
 
 const MAX_COLUMNS = 10;
 
-/** SQL that gives an id of Postgres as a number of JavaScript. */
+/** Returns SQL that gives an id of Postgres as a number of JavaScript. */
 export const asNumber = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
 
 /** The tables of the connected database that may be such tables. A superuser can run it. */

@@ -9,6 +9,11 @@ export interface ComputeSize {
   readonly ramGb: number;
   /** Local file cache, 80 % of the RAM. */
   readonly fileCacheGb: number;
+  /**
+   * Returns `max_connections` of a compute. It depends on the minimum of the range and doesn't grow when the compute scales up.
+   * @param minCu minimum size in CU
+   * @returns undefined if the table does not contain the size
+   */
   readonly maxConnections: number;
 }
 

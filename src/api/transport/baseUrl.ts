@@ -31,7 +31,10 @@ export function completeBaseUrl(text: string): string {
     : text;
 }
 
-/** Use this for addresses that were checked before, such as saved ones and the local service's. */
+/**
+ * Like `parseBaseUrl`, but returns undefined for an invalid address. Use this for addresses that were checked before, such as saved
+ * ones and the local service's.
+ */
 export function baseUrlOrUndefined(text: string): BaseUrl | undefined {
   const parsed = parseBaseUrl(text);
   return typeof parsed === 'string' ? parsed : undefined;

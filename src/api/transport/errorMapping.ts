@@ -14,8 +14,10 @@ export interface CallInfo {
 }
 
 /** @param mayHaveExecuted false for a call that was cancelled before its first attempt or between two */
-export const cancelledError = ({ requestLine }: CallInfo, mayHaveExecuted: boolean): ApiError =>
-  new ApiError(`${requestLine} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
+export const cancelledError = (
+  { requestLine }: CallInfo,
+  { mayHaveExecuted }: { readonly mayHaveExecuted: boolean },
+): ApiError => new ApiError(`${requestLine} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
 
 export const timeoutError = ({ requestLine, isChange }: CallInfo, milliseconds: number): ApiError =>
   new ApiError(
@@ -94,7 +96,10 @@ export function responseError(call: CallInfo, { status, headers, body }: RawResp
 const provesNotExecuted = (status: number, json: unknown): boolean =>
   (status >= 400 && status <= 499) || (status === 503 && isServiceError(json));
 
-/** Errors of the service have a code, even if it is empty. Errors of gateways have only a message. */
+/**
+ * Whether the service itself has sent the error. Errors of the service have a code, even if it is empty. Errors of gateways have
+ * only a message.
+ */
 const isServiceError = (json: unknown): boolean =>
   textField(json, 'code') !== undefined && textField(json, 'message') !== undefined;
 

@@ -104,7 +104,7 @@ export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind ===
 export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof ApiError && error.mayHaveExecuted;
 
-/** Milliseconds that the service asked to wait, or undefined. */
+/** Returns the milliseconds that the service asked to wait, or undefined. */
 export function retryAfterOf(error: unknown): number | undefined {
   const fault = faultOf(error);
   return fault?.kind === 'rejected' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;

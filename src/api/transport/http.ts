@@ -90,7 +90,7 @@ export class Http {
     return parseReply(call, await this.#send(call, options));
   }
 
-  /** GET for a resource that the specification doesn't promise. @returns undefined if the service doesn't offer it */
+  /** Requests a resource that the specification doesn't promise. @returns undefined if the service doesn't offer it */
   async getIfOffered(
     path: string,
     query: CallContent['query'],
@@ -143,7 +143,7 @@ export class Http {
     const { limits: { total = 120_000 } = {} } = this.#options;
     const deadline = performance.now() + total;
     for (let failures = 1; ; failures += 1) {
-      if (signal?.aborted === true) throw cancelledError(call, false);
+      if (signal?.aborted === true) throw cancelledError(call, { mayHaveExecuted: false });
       try {
         return await this.#attempt(call, signal, deadline - performance.now());
       } catch (error) {
@@ -163,7 +163,7 @@ export class Http {
     const timeout = AbortSignal.timeout(limit);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
     const response = await sendOnce(fetch, call.url, call.init, signal).catch((error: unknown) => {
-      if (callerSignal?.aborted === true) throw cancelledError(call, call.isChange);
+      if (callerSignal?.aborted === true) throw cancelledError(call, { mayHaveExecuted: call.isChange });
       if (timeout.aborted) throw timeoutError(call, limit);
       throw requestError(call, error);
     });

@@ -32,7 +32,7 @@ export interface RawResponse {
   readonly body: string;
 }
 
-/** Bytes after decompression. A list of 20,000 computes takes about 15 MB. */
+/** The most bytes of a reply after decompression. A list of 20,000 computes takes about 15 MB. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** Thrown for a reply that is longer than {@link MAX_BODY_BYTES}. */
@@ -47,7 +47,7 @@ export class BodyTooLargeError extends Error {
 
 const UTF_8 = new TextDecoder();
 
-/** @throws {BodyTooLargeError}, the reason of the signal, or the error of fetch */
+/** Sends a request once. @throws {BodyTooLargeError}, the reason of the signal, or the error of fetch */
 export async function sendOnce(
   fetch: Fetch,
   url: string,
@@ -73,7 +73,7 @@ async function readResponse(sent: Promise<FetchResponse>): Promise<RawResponse> 
   return { status: response.status, headers: response.headers, body: await readBody(response) };
 }
 
-/** Unlike `text()`, stops at the size limit. */
+/** Reads a body like `text()`, but stops at the size limit. */
 async function readBody({ status, body }: FetchResponse): Promise<string> {
   const stream: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
   const chunks: Uint8Array[] = [];

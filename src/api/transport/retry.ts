@@ -7,7 +7,7 @@ export interface RetryLimits {
   readonly retries?: number | undefined;
   /** The longest wait between two attempts, in milliseconds. */
   readonly maxDelay?: number | undefined;
-  /** Milliseconds. With it, a 423 is retried at this interval for as long as the call may take. */
+  /** The milliseconds between two attempts after a 423, which is then retried for as long as the call may take. */
   readonly lockedDelay?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export function retryDelay(
   return Math.min(longest, FIRST_DELAY * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
 }
 
-/** Seconds. Also keeps delays below the maximum of a timer. */
+/** The most seconds that a service may ask to wait. This also keeps delays below the maximum of a timer. */
 const MAX_RETRY_AFTER = 3600;
 
 /**

@@ -31,7 +31,9 @@ export async function findRepository(folder: string): Promise<Repository | undef
   return parent === folder ? undefined : await findRepository(parent);
 }
 
-/** `.git` is a folder, a link to one, or (in a worktree or submodule) a file with its path. */
+/**
+ * Returns the git folder of a worktree. `.git` is a folder, a link to one, or (in a worktree or submodule) a file with its path.
+ */
 async function resolveGitDir(entry: string): Promise<string> {
   const named = await readUserText(entry, path.dirname(entry));
   const gitDir = /^gitdir: (.*?)\r?\n?$/s.exec(named ?? '')?.[1];

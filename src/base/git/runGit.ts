@@ -13,7 +13,7 @@ export type RunGit = (folder: string, ...args: readonly string[]) => Promise<Git
 
 /** Milliseconds that git may take. */
 const MAX_TIME = 10_000;
-/** Bytes: the names of a hundred thousand branches. */
+/** The most bytes of git's output: the names of a hundred thousand branches. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 /** @param program the path of git, or its name to find it in PATH @param maxTime milliseconds until it is ended */

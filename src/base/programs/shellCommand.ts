@@ -4,9 +4,9 @@ import type { Writable } from 'node:stream';
 import { windowsProgram } from './windowsProgram.ts';
 
 /**
- * Before the command, its shell starts a process that reads from a pipe of this program. The system closes the pipe even if
- * this program is killed, and then the process kills the command. As it isn't the command's child, the command can't
- * wait for it.
+ * Returns the script of a shell that runs a command. Before the command, its shell starts a process that reads from a pipe of this
+ * program. The system closes the pipe even if this program is killed, and then the process kills the command. As it isn't the
+ * command's child, the command can't wait for it.
  */
 const watchedScript = (kill: string): string => `
 tree() {
@@ -28,7 +28,7 @@ interface CommandOptions {
   readonly ownGroup: boolean;
 }
 
-/** `release` lets live what the command has left running. */
+/** Starts a command in a shell. Once `release` is called, what the command has left running is no longer killed. */
 export function startShellCommand(
   command: string,
   { stdio, ownGroup, ...options }: CommandOptions,

@@ -243,7 +243,7 @@ function countCopiesFromStdin(command: string): number {
   return copy?.copies ?? 0;
 }
 
-/** Statements whose body can have semicolons, between `begin atomic` and `end`. */
+/** Whether it is a statement whose body can have semicolons, between `begin atomic` and `end`. */
 function hasBody([first, ...words]: readonly string[]): boolean {
   const isReplaced = words[0] === 'or' && words[1] === 'replace';
   const kind = words[isReplaced ? 2 : 0];

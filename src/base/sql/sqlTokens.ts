@@ -27,7 +27,7 @@ export function identifierIn(token: MeaningfulToken | undefined): string | undef
     : undefined;
 }
 
-/** Only ASCII letters are folded. */
+/** Folds a name as Postgres does. Only ASCII letters are folded. */
 const foldName = (name: string): string => name.replace(/[A-Z]+/g, (part) => part.toLowerCase());
 
 /** Whether the token is this keyword, in any case. */

@@ -43,7 +43,10 @@ interface AccountList {
   readonly current: Account | undefined;
 }
 
-/** Unique for each account. Constant for the local service, whose address changes. Part of the name of the key's entry. */
+/**
+ * Returns an id that is unique for each account, and constant for the local service, whose address changes. It is part of the name
+ * of the key's entry.
+ */
 export function accountId({ baseUrl, name, local }: Account): string {
   if (local === true) return 'local';
   return name === '' ? baseUrl : `${baseUrl}#${name}`;
@@ -130,7 +133,10 @@ export class Accounts implements Disposable {
     this.#changed.dispose();
   }
 
-  /** Each change starts from the result of the previous one. The current account counts only if it is in the list. */
+  /**
+   * Changes the stored list. Each change starts from the result of the previous one. The current account counts only if it is in
+   * the list.
+   */
   #write(change: (list: AccountList) => Promise<AccountList>): Promise<void> {
     return this.#oneAtATime(async () => {
       const { accounts, current } = await change(await this.list());
@@ -142,7 +148,7 @@ export class Accounts implements Disposable {
 
 const NO_ACCOUNTS: AccountList = { accounts: [], current: undefined };
 
-/** Invalid accounts are left out. */
+/** Reads the stored list, without invalid accounts. */
 function parseList(text: string | undefined): AccountList {
   if (text === undefined) return NO_ACCOUNTS;
   try {

@@ -39,7 +39,10 @@ export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEn
   return { path: file, variable: request.variable, value, write: (url) => writeUrl(request, url) };
 }
 
-/** Everything is looked up before the file is read and replaced at once, and again if the value has changed by then. */
+/**
+ * Writes a URL to the variable. Everything is looked up before the file is read and replaced at once, and again if the value has
+ * changed by then.
+ */
 async function writeUrl(request: AgentEnvRequest, url: string): Promise<void> {
   const { variable } = request;
   const { path: file, value } = await readAndCheck(request);

@@ -26,9 +26,9 @@ interface BridgeOptions {
   readonly onPresence: (isPresent: boolean) => void;
 }
 
-/** Characters of a request. */
+/** The most characters of a request. */
 const MAX_REQUEST = 1024 * 1024;
-/** Bytes. Longer paths of sockets are cut off on macOS, and rejected on Linux. */
+/** The most bytes of a socket's path. Longer ones are cut off on macOS, and rejected on Linux. */
 const MAX_SOCKET_PATH = 100;
 
 export interface BridgeServer extends Disposable {

@@ -53,7 +53,9 @@ const opencodeFormat = ({ command, args, env }: LaunchCommand) => {
   return formatJson({ mcp: { [MCP_SERVER_NAME]: server } });
 };
 
-/** Gemini CLI, and Qwen Code, which comes from it. Their command line reads what follows `--` as unknown. */
+/**
+ * Returns the format of Gemini CLI, and of Qwen Code, which comes from it. Their command line reads what follows `--` as unknown.
+ */
 const geminiClient = (label: string, target: string): ClientFormat => ({
   label,
   target,
@@ -99,11 +101,14 @@ export function withHome(launch: LaunchCommand, variable: string): LaunchCommand
 
 const hooksFormat = (event: string, entry: object) => formatJson({ hooks: { [event]: [entry] } });
 
-/** Most clients have a list of handlers in an entry. */
+/** Returns an entry with a list of handlers, as most clients have it. */
 const hookEntry = (event: string, handler: object) =>
   hooksFormat(event, { hooks: [{ type: 'command', ...handler }] });
 
-/** In Windows, Claude Code and Qwen Code run a hook in the shell that it names, and Gemini CLI and Copilot CLI in PowerShell. */
+/**
+ * Adds the shell that a hook needs. In Windows, Claude Code and Qwen Code run a hook in the shell that it names, and Gemini CLI and
+ * Copilot CLI in PowerShell.
+ */
 const withShell = (command: string) => ({
   command,
   ...(process.platform === 'win32' && { shell: 'powershell' }),

@@ -64,7 +64,9 @@ process.env['HOSTED_POSTGRES_AGENTS'] = ${JSON.stringify(folder)};
 await import(${JSON.stringify(pathToFileURL(script).href)});
 `;
 
-/** Windows reads batch files in an old code page, so the file contains as few paths as possible. */
+/**
+ * Returns the launcher for Windows. Windows reads batch files in an old code page, so the file contains as few paths as possible.
+ */
 const batchScript = (program: string): string =>
   [
     '@echo off',

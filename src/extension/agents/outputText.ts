@@ -3,10 +3,10 @@
  * 20 KB. Others cut long results at the end of a line, and drop a line that is too long.
  */
 
-/** Bytes of a result as JSON. */
+/** The most bytes of a result as JSON. */
 export const MAX_OUTPUT = 18_000;
 
-/** JSON in which each row, record or moment of a list has its own line. */
+/** Returns a result as JSON, in which each row, record or moment of a list has its own line. */
 export const outputText = (output: object): string => jsonLines(output, ',\n');
 
 function jsonLines(value: unknown, separator = ','): string {
@@ -19,7 +19,7 @@ function jsonLines(value: unknown, separator = ','): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${jsonLines(field)}`).join(separator)}}`;
 }
 
-/** Bytes of the value as JSON, with a separator. */
+/** Returns the number of bytes of a value as JSON, with a separator. */
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 2;
 
 /** @returns the first items, as many as fit */

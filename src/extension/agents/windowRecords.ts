@@ -56,7 +56,7 @@ export async function findWindows(
   return (await Promise.all(ranked)).toSorted((a, b) => b.rank - a.rank || b.usedAt - a.usedAt);
 }
 
-/** Removes what windows have left that ended without cleaning up. */
+/** Removes the records and sockets of windows that ended without cleaning up. */
 export async function removeStaleRecords(folder: string): Promise<void> {
   for (const { pid, socket } of await readWindows(folder)) {
     if (isAlive(pid)) continue;

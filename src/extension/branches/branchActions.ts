@@ -211,7 +211,7 @@ export class BranchActions {
     return exists;
   }
 
-  /** Branches of the account that an earlier window left unprotected. */
+  /** The branches of the account that an earlier window left unprotected. */
   leftUnprotected(account: string): readonly UnprotectedBranch[] {
     const isAbandoned = (branch: UnprotectedBranch) =>
       branch.account === account && !this.#deleting.has(recordId(branch));

@@ -116,7 +116,7 @@ export interface PickerItem<T extends PickerRow = PickerRow> extends Choice<T> {
 
 type CanPick = (compute: Compute) => boolean;
 
-/** The computes that a command is for, and what it says without any. */
+/** Which computes can be picked, and what the list says if there are none. */
 interface Offered {
   readonly canPick?: CanPick;
   readonly none?: string;

@@ -18,7 +18,8 @@ interface Connection {
 }
 
 /**
- * Only processes of the same user can be seen, and none on Windows, where it would take a second.
+ * Finds the process of a client by the port of its connection. Only processes of the same user can be seen, and none on Windows,
+ * where it would take a second.
  * @returns undefined if the system doesn't say it. Never rejects
  */
 export async function findClientProcess(
@@ -74,7 +75,7 @@ async function askLsof(connection: Connection, signal: AbortSignal): Promise<Cli
   return parseLsof(stdout, connection);
 }
 
-/** Each process has a line with its id and one with its name, and one for each of its connections. */
+/** Reads the output of `lsof`. Each process has a line with its id and one with its name, and one for each of its connections. */
 export function parseLsof(
   output: string,
   { clientPort, serverPorts }: Connection,

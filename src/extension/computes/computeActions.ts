@@ -131,7 +131,10 @@ export class ComputeActions {
     });
   }
 
-  /** See `OpenConnections`. Undefined also if the service doesn't say it soon enough for a question. */
+  /**
+   * Counts the open connections of a compute: see `OpenConnections`.
+   * @returns undefined also if the service doesn't say it soon enough for a question
+   */
   async countOpenConnections({ projectId, computeId }: ComputeIds): Promise<OpenConnections> {
     const { connection: initialConnection } = this.#session;
     const options = { initialConnection, signal: AbortSignal.timeout(CONNECTION_COUNT_WAIT) };
@@ -158,7 +161,9 @@ export class ComputeActions {
 const isRequestedStart = ({ action, triggered_by }: Operation): boolean =>
   action === 'start_compute' && !triggered_by;
 
-/** For services that list no operations, or don't say when a compute has changed. */
+/**
+ * Whether a compute has begun to restart. This is for services that list no operations, or don't say when a compute has changed.
+ */
 const isRestarting = (before: Compute | undefined, after: Compute): boolean =>
   (Boolean(after.pending_state) && !before?.pending_state) ||
   (after.started_at ?? null) !== (before?.started_at ?? null);

@@ -71,6 +71,7 @@ export interface WhyActive {
   /** How many client sessions there are. */
   readonly clients: number;
   readonly activeFor?: number | undefined;
+  /** Returns the seconds since the compute was last used, by its record and its sessions. */
   readonly lastUsed?: number | undefined;
   /** Seconds from the end of the cause until the compute suspends. */
   readonly suspendsAfter?: number | undefined;
@@ -86,11 +87,11 @@ export interface WhyActive {
 
 /** From this number of sessions on, the number is the cause that is shown. */
 const FLOOD_SESSIONS = 50;
-/** Seconds. PgBouncer of the local service keeps an unused session that long. */
+/** The seconds for which PgBouncer of the local service keeps an unused session. */
 const POOLED_SESSION = 6;
-/** Milliseconds. A use so soon after a start is the one that has started the compute. */
+/** The milliseconds after a start in which a use is the one that has started the compute. */
 const FIRST_USE = 15_000;
-/** Milliseconds. A compute that was used since then counts as in use. */
+/** The milliseconds after its last use in which a compute counts as in use. */
 export const RECENT_USE_MILLISECONDS = 60_000;
 /** Starts without which no rhythm is seen. */
 const MIN_STARTS = 4;

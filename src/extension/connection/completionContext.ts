@@ -13,7 +13,7 @@ export interface CompletionContext {
   readonly end: number;
 }
 
-/** Characters read on each side of the cursor, so that typing in a huge line stays fast. */
+/** The most characters that are read on each side of the cursor, so that typing in a huge line stays fast. */
 const MAX_CONTEXT_LENGTH = 1_000;
 const MAX_TYPED_LENGTH = 260;
 

@@ -106,8 +106,8 @@ function pythonCall(parts: ConnectionStringParts): string {
 }
 
 /**
- * Without these lines the driver connects to addresses of the public service. With `poolQueryViaFetch`, it forgets the port.
- * `media/snippets.json` has the lines, too.
+ * Returns code that leads the serverless driver to the local service. Without these lines the driver connects to addresses of the
+ * public service. With `poolQueryViaFetch`, it forgets the port. `media/snippets.json` has the lines, too.
  */
 const localServerlessConfig = (port: number): string =>
   `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port || ${port}}/sql\`;
@@ -128,7 +128,10 @@ function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string 
   return line('DATABASE_URL', pooled) + line('DATABASE_URL_UNPOOLED', direct);
 }
 
-/** Inside a container, a loopback address means the container itself. */
+/**
+ * Returns the options with which `docker run` reaches the database. Inside a container, a loopback address means the container
+ * itself.
+ */
 function dockerOptions(parts: ConnectionStringParts): string {
   if (!isLocalCompute(parts)) return `-e DATABASE_URL="${connectionString(parts)}"`;
   if (process.platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;

@@ -15,7 +15,7 @@ export interface ConnectionStringParts extends Omit<Credentials, 'password'> {
   readonly password?: string | undefined;
 }
 
-/** `postgresql://…`, every part percent-encoded. */
+/** Returns a URL such as `postgresql://…`, with every part percent-encoded. */
 export function connectionString(parts: ConnectionStringParts): string {
   const query = tlsKeywords(parts).map(([name, value]) => `${name}=${value}`);
   const search = query.length === 0 ? '' : `?${query.join('&')}`;

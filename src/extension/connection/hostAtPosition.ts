@@ -31,7 +31,7 @@ export function hostAtPosition(line: string, column: number): HostAtPosition | u
   return column <= portEnd ? { host, port, start, end, portEnd } : undefined;
 }
 
-/** If the column is inside `:5432`, the host ends before the colon. */
+/** Returns the column of the colon if the given column is inside `:5432`, because the host ends before it. */
 function startOfPort(line: string, column: number): number | undefined {
   const before = /:\d{0,5}$/.exec(line.slice(Math.max(0, column - 6), column))?.[0];
   return before === undefined ? undefined : column - before.length;

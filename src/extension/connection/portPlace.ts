@@ -107,7 +107,10 @@ function nextLine(name: string, lead: string, rest: string, isInBrackets: boolea
   };
 }
 
-/** `PGPORT` for `PGHOST`, `databasePort` for `databaseHost`. @returns the name unchanged if it has no word for a host */
+/**
+ * Returns the name for the port: `PGPORT` for `PGHOST`, `databasePort` for `databaseHost`; the name unchanged if it has no word for
+ * a host.
+ */
 const portName = (name: string): string =>
   name.replace(/host(?:name)?|server|endpoint/i, (word) => {
     if (word === word.toUpperCase()) return 'PORT';

@@ -10,7 +10,7 @@ interface PassFileEntry {
   readonly password: string;
 }
 
-/** Names that need no escaping in connection strings or in the file. */
+/** Whether a name needs no escaping, neither in connection strings nor in the file. */
 export const isServiceName = (text: string): boolean => /^[\w.-]+$/.test(text);
 
 /** Makes a valid service name of texts, such as the names of a project and a compute. */

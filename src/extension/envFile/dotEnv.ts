@@ -134,7 +134,7 @@ function lastValue(file: string, name: string): ValueRange | undefined {
   return last;
 }
 
-/** Text inside the quotes of another value isn't an assignment. */
+/** Yields the assignments of a file. Text inside the quotes of another value isn't an assignment. */
 function* assignments(file: string): Generator<[name: string, ValueRange]> {
   const pattern = new RegExp(ASSIGNMENT);
   for (let match = pattern.exec(file); match !== null; match = pattern.exec(file)) {

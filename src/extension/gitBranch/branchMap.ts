@@ -68,7 +68,7 @@ export async function readBranchMap(runGit: RunGit, folder: string): Promise<Bra
   return { isFollowed, branches, parent, created, ignoresCase };
 }
 
-/** If git fails, for example because the repository has another owner, the given map is kept. */
+/** Reads the map. If git fails, for example because the repository has another owner, the given map is kept. */
 export async function readBranchMapOrKeep(
   runGit: RunGit,
   folder: string,
@@ -89,7 +89,7 @@ export const EMPTY_MAP: BranchMap = {
   ignoresCase: false,
 };
 
-/** `git config` doesn't say why git rejects a repository, such as one of another user. */
+/** Asks git why it rejects the repository. `git config` doesn't say why git rejects a repository, such as one of another user. */
 async function explainFailure(runGit: RunGit, folder: string, failed: GitResult): Promise<Error> {
   const repository = await runGit(folder, 'rev-parse', '--git-dir');
   return new Error(gitErrorMessage(repository.code === 0 ? failed : repository));
@@ -118,7 +118,7 @@ export function branchMapWriter(runGit: RunGit, folder: string) {
 }
 export type BranchMapWriter = ReturnType<typeof branchMapWriter>;
 
-/** Separated by spaces. The account is encoded, because its name may contain spaces. */
+/** Returns the parts of a reference, separated by spaces. The account is encoded, because its name may contain spaces. */
 const formatRef = ({ account, projectId, branchId }: BranchRef): string =>
   [encodeURI(account.toWellFormed()), projectId, branchId].join(' ');
 

@@ -76,7 +76,9 @@ function withBranch(text: string, change: NeonChange): string | undefined {
   return text.includes('\r\n') ? changed.replace(/\r?\n/g, '\r\n') : changed;
 }
 
-/** Doesn't change a link, or a file outside the worktree, such as that of the main worktree. */
+/**
+ * Updates the file of the public command line, but not a link, or a file outside the worktree, such as that of the main worktree.
+ */
 export async function updateNeonFile(folder: string, worktree: string, change: NeonChange): Promise<void> {
   const found = await findNeonFile(folder);
   if (found === undefined || path.relative(worktree, found.path).startsWith('..')) return;

@@ -80,7 +80,7 @@ interface Lookup {
   readonly found: FoundBranchUrl;
 }
 
-/** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
+/** Milliseconds without another change until git is read. A rebase or two quick checkouts change HEAD several times. */
 const SETTLE = 150;
 
 const RETRIED: readonly StopReason[] = ['offline', 'tooSlow'];

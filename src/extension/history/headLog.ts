@@ -30,7 +30,7 @@ const readLog = async ({ gitDir }: Pick<Repository, 'gitDir'>) =>
   await readLastLines(path.join(gitDir, 'logs', 'HEAD'), gitDir);
 
 /**
- * Every commit that HEAD had since a time (milliseconds since 1970), also during a rebase.
+ * Reads every commit that HEAD had since a time (milliseconds since 1970), also during a rebase.
  * @returns undefined if the reflog doesn't go back that far
  */
 export async function readCommitsSince(

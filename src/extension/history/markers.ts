@@ -116,7 +116,7 @@ function withMarker(all: readonly Marker[], marker: Marker): readonly Marker[] {
   return [...all.filter((each) => !dropped.has(each)), marker];
 }
 
-/** Agents write many markers, which must not displace those of the user. */
+/** Whether the marker is kept when others are dropped. Agents write many markers, which must not displace those of the user. */
 const isLasting = ({ kind }: Marker): boolean => kind === 'mark' || kind === 'undo';
 
 function markersOf(values: SharedValues): readonly Marker[] {

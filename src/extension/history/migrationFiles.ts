@@ -130,7 +130,7 @@ export function filesNotedAs(
   });
 }
 
-/** Some programs note `1` in the database for `0001_init.sql`. */
+/** Removes leading zeros, because some programs note `1` in the database for `0001_init.sql`. */
 const withoutLeadingZeros = (text: string): string => text.replace(/^0+(?=\d+$)/, '');
 
 /**

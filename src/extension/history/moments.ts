@@ -108,7 +108,7 @@ export function restoreSourceAt(history: BranchHistory, at: PointInTime): Restor
   return { branchId: segmentAt(pastSegments(history), time)?.branchId ?? branchId, at };
 }
 
-/** Seconds before now. */
+/** Times to offer, in seconds before now. */
 const PRESETS = [60, 5 * 60, 60 * 60];
 
 /** Moments in a list. More would be hard to read. */
@@ -226,8 +226,8 @@ function momentsOfMarkers({ branchId, from, to }: Segment, { markersOf }: Branch
 const TURN_GAP = 10 * 60_000;
 
 /**
- * For each marker: the number of changes in a series of an agent's changes at its first one; otherwise 1. The markers are the
- * newest first.
+ * Returns for each marker the number of changes in a series of an agent's changes at its first one; otherwise 1.
+ * @param markers the newest first
  */
 function countChanges(markers: readonly Marker[]): readonly number[] {
   const continuesSeries = (later: Marker | undefined, earlier: Marker | undefined) =>

@@ -107,7 +107,7 @@ export class Inventory implements Disposable {
     return this.#computes.get(projectId)?.computes.get(computeId);
   }
 
-  /** Every loaded compute. */
+  /** Yields every loaded compute. */
   *allComputes(): Generator<Compute, void> {
     for (const list of this.#computes.values()) yield* list.computes.values();
   }

@@ -158,7 +158,10 @@ export class ChangeSender {
     return isPending;
   }
 
-  /** After a lost reply. @returns whether the change has operations to follow, as far as the service lists them */
+  /**
+   * Follows a change that was made although the reply was lost.
+   * @returns whether it has operations to follow, as far as the service lists them
+   */
   async #followFound(
     request: ServiceChange,
     records: UpdatedRecords,

@@ -144,7 +144,7 @@ export class OperationTracker implements Disposable {
     this.#changed.fire();
   }
 
-  /** There is a poller only while a change is pending. */
+  /** Starts or ends the poller, which runs only while a change is pending. */
   #updatePoller(): void {
     if (this.pending.length === 0) {
       this.#poller?.dispose();
@@ -242,7 +242,8 @@ export class OperationTracker implements Disposable {
   }
 
   /**
-   * Settled computes and branches: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed.
+   * Plans the requests for the operations of a change: at once and then with backoff if its computes and branches are settled, or
+   * else every 15 s, in case the operation failed.
    * @returns whether its operations are requested now. If so, the next request is planned
    */
   #beginRequest(change: PendingChange, settled: boolean): boolean {

@@ -43,7 +43,7 @@ export interface PendingChange extends ResourceRef {
   readonly since: number;
 }
 
-/** `lost`: the project was deleted. `stuck`: not ended after `GIVE_UP_AFTER`. `reason`: the service's, for `failed`. */
+/** `lost`: the project was deleted. `stuck`: the change hasn't ended after `GIVE_UP_AFTER`. `reason`: why the service says it failed. */
 export interface ChangeEnd {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
@@ -67,7 +67,7 @@ export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 export const hasPendingChange = (memory: Pick<Memory, 'get'>, now: number): boolean =>
   parsePending(memory.get(PENDING_ENTRY), now).length > 0;
 
-/** Milliseconds. Older changes are dropped, because those of a removed account would be kept forever. */
+/** Milliseconds after which changes are dropped, because those of a removed account would be kept forever. */
 const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 
 /** Reads what an earlier window has stored. Only the times are checked, because only this extension writes the entry. */

@@ -63,7 +63,7 @@ export async function rehearseOnCopy(
 /** The rehearsal is announced to the user or the agent, and its copies are not. */
 const quietly = (initialConnection: AccountConnection): SendOptions => ({ initialConnection, isQuiet: true });
 
-/** Can't be canceled, because a branch whose creation was canceled may exist. */
+/** Makes a copy of the branch. Can't be canceled, because a branch whose creation was canceled may exist. */
 async function copyBranch(
   deps: Dependencies,
   connection: AccountConnection,
@@ -120,7 +120,7 @@ async function renewPasswordsOfCopy(
   }
 }
 
-/** Never rejects: if the copy can't be deleted, it expires. */
+/** Deletes a copy. Never rejects: if the copy can't be deleted, it expires. */
 async function removeCopy(
   { branchActions, log }: Dependencies,
   connection: AccountConnection,

@@ -64,7 +64,7 @@ const TEMPORARY_RELATIONS = 'all ((select relations from temporary)::oid[])';
 const TEMPORARY_SCHEMAS = 'all ((select schemas from temporary)::oid[])';
 const USERS = `c.relnamespace not in (select oid from pg_namespace where nspname ~ '^pg_' or nspname = 'information_schema')`;
 
-/** Bytes of a table. It is faster to copy the files of more. */
+/** The most bytes of a table that is reset by its rows. It is faster to copy the files of a larger one. */
 const MAX_SIZE = 32 * 1024 * 1024;
 
 /** @throws {Error} of Postgres */
@@ -195,7 +195,10 @@ const CATALOG_QUERY = {
     .join(' union all ')}`,
 };
 
-/** It isn't a part of {@link CATALOG_QUERY}, which Postgres would then plan again, too, after each table that was emptied. */
+/**
+ * Returns SQL that reads the state of tables and sequences. It isn't a part of {@link CATALOG_QUERY}, which Postgres would then
+ * plan again, too, after each table that was emptied.
+ */
 const contentsQuery = ({ tables, sequences }: ResettableLayout): string =>
   [
     ...tables.map(
@@ -258,13 +261,17 @@ async function queryAll<T extends QueryResultRow>(
   const forced = tables.filter(({ isForced }) => isForced);
   if (forced.length === 0) return (await client.query<T>(query)).rows;
   const result: unknown = await client.query(
-    ['begin', ...forced.map(({ name }) => forcePoliciesStatement(name, false)), query, 'rollback'].join(
-      ';\n',
-    ),
+    [
+      'begin',
+      ...forced.map(({ name }) => forcePoliciesStatement(name, { isForced: false })),
+      query,
+      'rollback',
+    ].join(';\n'),
   );
   const results: readonly { readonly rows: readonly T[] }[] = Array.isArray(result) ? result : [];
   return results.at(-2)?.rows ?? [];
 }
 
-export const forcePoliciesStatement = (table: string, isForced: boolean): string =>
+/** Returns SQL that makes row-level security apply to the owner of a table as well, or no longer. */
+export const forcePoliciesStatement = (table: string, { isForced }: { readonly isForced: boolean }): string =>
   `alter table only ${table} ${isForced ? '' : 'no '}force row level security`;

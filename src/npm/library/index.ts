@@ -96,7 +96,7 @@ async function dropAbandoned(admin: Client): Promise<void> {
       await dropDatabases(admin, `datname ^@ 'test_${maker}_'`).catch(() => undefined);
 }
 
-/** @param condition of `pg_database` */
+/** @param condition which databases, as a condition for rows of `pg_database` */
 async function dropDatabases(admin: Client, condition: string): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(
     `select datname::text as name from pg_database where ${condition}`,

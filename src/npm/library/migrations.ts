@@ -56,7 +56,7 @@ const FIRST_NORMAL_ID = 16384;
 const USER_OBJECTS = `select from pg_depend where objid >= ${FIRST_NORMAL_ID}
   union all select from pg_namespace where oid >= ${FIRST_NORMAL_ID} limit 1`;
 
-/** Characters of a command's output. What failed is near the end. */
+/** The most characters of a command's output that are kept. What failed is near the end. */
 const MAX_OUTPUT = 50_000;
 const keepEnd = (text: string): string =>
   text.length > MAX_OUTPUT ? `…${text.slice(1 - MAX_OUTPUT)}` : text;

@@ -46,7 +46,7 @@ export function tableReplacementStatements(
     [...triggered].map((name) => `alter table only ${name} ${what} trigger user;`);
   const forced = tables.filter(({ isForced }) => isForced);
   const policyStatements = (isForced: boolean) =>
-    forced.map(({ name }) => `${forcePoliciesStatement(name, isForced)};`);
+    forced.map(({ name }) => `${forcePoliciesStatement(name, { isForced })};`);
   const inserts = tables.flatMap(({ name, columns }, index) => {
     const values = rows.get(name) ?? '';
     return values === ''
@@ -68,7 +68,10 @@ export function tableReplacementStatements(
   ];
 }
 
-/** Other sessions may have values of a cached sequence. They notice `setval` only after these, but a restart at once. */
+/**
+ * Returns statements that reset the changed sequences. Other sessions may have values of a cached sequence. They notice `setval`
+ * only after these, but a restart at once.
+ */
 export function sequenceResetStatements(
   client: Client,
   { sequences }: ResettableLayout,

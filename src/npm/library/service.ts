@@ -13,7 +13,7 @@ import {
 import { preparePostgres } from '../postgres.ts';
 import { ServiceApi } from '../api.ts';
 
-/** Milliseconds. Runners usually start their next process sooner. If not, it starts the service again. */
+/** The milliseconds that the service runs without a lease. Runners usually start their next process sooner. */
 const GRACE = 5_000;
 
 const joinedServices = new Map<string, Promise<ServiceApi>>();
@@ -39,7 +39,7 @@ function serviceOfEnvironment(): Promise<ServiceApi> | undefined {
 }
 
 async function joinService(folder: string): Promise<ServiceApi> {
-  createProjectDataFolder(folder, true);
+  createProjectDataFolder(folder, { isIgnored: true });
   const key = readOrCreateKey(folder);
   const projects = path.join(folder, 'projects.json');
   const compute = { type: 'read_write' };

@@ -17,7 +17,7 @@ export interface BranchHistory {
   readonly lsnOfTime?: string;
 }
 
-/** Bytes on the disk. */
+/** The bytes that a branch takes on the disk. */
 export interface BranchSize {
   readonly databases: number;
   /** The WAL and the copies of the data. Child branches may share them. */
@@ -33,7 +33,7 @@ export interface TableChange {
   readonly name: string;
   /** `altered`: its columns or its name. `replaced`: another table has its name now. */
   readonly change?: 'created' | 'dropped' | 'replaced' | 'truncated' | 'altered' | undefined;
-  /** Rows; after the truncation if there was one, and none if the table was unlogged. A row that was changed twice counts twice. */
+  /** The number of added rows. These counts begin after a truncation, and are 0 for an unlogged table. Each change of a row counts. */
   readonly added: number;
   readonly changed: number;
   readonly deleted: number;
@@ -87,7 +87,7 @@ export type PastMoment = Moment & { readonly branchId: string };
 /** How long the history of a branch is kept. */
 export interface BranchRetention {
   readonly id: string;
-  /** Seconds; 0 for no history. */
+  /** For how many seconds the history is kept; 0 for no history. */
   readonly seconds: number;
 }
 

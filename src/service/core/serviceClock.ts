@@ -28,5 +28,5 @@ export function callEvery(clock: Clock, milliseconds: number, call: () => void):
   return () => timer.dispose();
 }
 
-/** ISO 8601, UTC, with a `Z`. */
+/** Returns a time as ISO 8601, in UTC, with a `Z`. */
 export const toTimestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

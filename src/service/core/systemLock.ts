@@ -36,7 +36,10 @@ export async function lockFile(file: string): Promise<number | 'held' | undefine
   return exitCode === EXIT_IF_HELD ? 'held' : undefined;
 }
 
-/** Linux has no such flag. A lock belongs to the open file, which the program `flock` shares with this process. */
+/**
+ * Locks an open file with the program `flock`. Linux has no flag for that. A lock belongs to the open file, which the program
+ * shares with this process.
+ */
 async function runFlock(descriptor: number): Promise<unknown> {
   const child = spawn('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', descriptor] });
   return once(child, 'close').then(

@@ -25,7 +25,7 @@ import {
 import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { jsonReply, type JsonReply } from './response.ts';
 
-/** `/projects/shared` comes before `/projects/:project_id`, which matches it too. */
+/** The routes of the account and its projects. `/projects/shared` comes before `/projects/:project_id`, which matches it too. */
 export const accountRoutes = (plane: ControlPlane): Routes => ({
   'GET /auth': () => jsonReply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
   'GET /users/me': () => jsonReply(currentUser(plane)),

@@ -65,7 +65,7 @@ export function computeRoutes(plane: ControlPlane): Routes {
   };
 }
 
-/** Clients poll this list, so its bytes are kept until a compute changes. */
+/** Returns the computes of a project. Clients poll this list, so its bytes are kept until a compute changes. */
 function listComputes(project: ProjectState): JsonReply {
   const endpointRecords = () => [...project.computes.values()].map(({ record }) => record);
   project.listOfComputes ??= Buffer.from(JSON.stringify({ endpoints: endpointRecords() }));

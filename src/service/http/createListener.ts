@@ -70,7 +70,10 @@ async function answerRequest(
   return route.handle({ request, param, query: target.query });
 }
 
-/** Clients can resolve an `HttpError` and an `EngineError`. Every other error is unexpected, and logged. */
+/**
+ * Returns the reply to a request that failed. Clients can resolve an `HttpError` and an `EngineError`. Every other error is
+ * unexpected, and logged.
+ */
 function failureReply(plane: ControlPlane, request: IncomingMessage, error: unknown): JsonReply {
   const requestId = requestIdOf(request);
   if (error instanceof HttpError) return errorReply(error, requestId);

@@ -119,7 +119,10 @@ export function validateBody<T>(value: unknown, schema: z.ZodMiniType<T>): T {
   throw isRule ? unprocessable(formatIssue(issue)) : badRequest(formatIssue(issue));
 }
 
-/** JSON can name half of a surrogate pair. UTF-8 can't, so files and Postgres would get another character. */
+/**
+ * Whether all texts of a value are well-formed. JSON can name half of a surrogate pair. UTF-8 can't, so files and Postgres would
+ * get another character.
+ */
 const isWellFormed = (value: unknown): boolean =>
   typeof value === 'string'
     ? value.isWellFormed()

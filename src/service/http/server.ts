@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from '../../base/nodeHttp.ts';
 import { handleOneAtATime } from '../core/oneAtATime.ts';
 
-/** Milliseconds. Node replies 408 to clients that exceed the first two, and closes idle connections after the third. */
+/** Limits in milliseconds. Node replies 408 to clients that exceed the first two, and closes idle connections after the third. */
 const CLIENT_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,

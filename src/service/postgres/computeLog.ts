@@ -4,7 +4,7 @@
  */
 import { skipRoutineLines } from './server/serverLog.ts';
 
-/** Characters of the log that are kept. */
+/** The most characters of the log that are kept. */
 const MAX_LENGTH = 200_000;
 
 export class ComputeLog {

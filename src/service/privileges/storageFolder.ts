@@ -174,7 +174,10 @@ function readOwner(folder: string): Owner | undefined {
   }
 }
 
-/** Only root can write the file, so its other fields are as {@link recordFolderSource} wrote them. */
+/**
+ * Whether a file has the fields of a record. Only root can write the file, so its other fields are as {@link recordFolderSource}
+ * wrote them.
+ */
 const isOwner = (value: unknown): value is Owner =>
   typeof value === 'object' &&
   value !== null &&

@@ -87,7 +87,10 @@ export function giveUpRoot({ uid, gid }: UnixAccount): void {
   if (process.getuid?.() !== uid || process.getgid?.() !== gid) throw new Error(`Could not become ${uid}`);
 }
 
-/** Only Linux needs this: on other systems, programs that the service starts don't inherit these descriptors. */
+/**
+ * Closes the files that this process inherited. Only Linux needs this: on other systems, programs that the service starts don't
+ * inherit them.
+ */
 function closeInheritedFiles(): void {
   for (const descriptor of readdirSync('/proc/self/fd').map(Number))
     if (descriptor > STDERR && isInherited(descriptor)) closeSync(descriptor);

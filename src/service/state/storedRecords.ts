@@ -67,9 +67,9 @@ export type BranchRecord = {
   readonly active_time_seconds: number;
   readonly written_data_bytes: number;
   readonly data_transfer_bytes: number;
-  /** Bytes, when its compute was last active. Missing until then. */
+  /** The bytes of its databases when its compute was last active. Missing until then. */
   readonly logical_size?: number | undefined;
-  /** Bytes of its history, when its compute was last active. Missing until then. */
+  /** The bytes of its history when its compute was last active. Missing until then. */
   readonly history_size?: number | undefined;
   readonly created_at: string;
   readonly updated_at: string;

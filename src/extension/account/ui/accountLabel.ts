@@ -4,7 +4,7 @@ import type { Account } from '../accounts.ts';
 import type { Mark } from '../../window/marks.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
-/** `name (host/path)`, or the address alone for an account without a name. */
+/** Returns `name (host/path)`, or the address alone for an account without a name. */
 export function accountLabel(account: Account): string {
   if (account.local === true) return l10n.t('Local service');
   const address = baseUrlOrUndefined(account.baseUrl)?.replace(/^https?:\/\//, '') ?? account.baseUrl;

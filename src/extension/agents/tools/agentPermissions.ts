@@ -73,7 +73,7 @@ export function isOwnBranch(call: GateCall, list: BranchList, ref: BranchRef): b
   );
 }
 
-/** Characters of a statement that the user is asked about. The rest of a longer one could be what matters. */
+/** The most characters of a statement that the user is asked about. The rest of a longer one could be what matters. */
 const MAX_ASKED = 500;
 
 /**

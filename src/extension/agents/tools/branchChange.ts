@@ -2,7 +2,7 @@ import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { finishChange } from '../../operations/finishChange.ts';
 import type { ToolCall } from './toolCall.ts';
 
-/** Milliseconds. MCP clients give up after 60 s by default. */
+/** The most milliseconds that a call waits for operations. MCP clients give up after 60 s by default. */
 export const MAX_OPERATIONS_WAIT = 45_000;
 
 /**

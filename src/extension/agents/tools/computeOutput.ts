@@ -22,7 +22,7 @@ export function projectOutput(inventory: Inventory, id: string) {
   };
 }
 
-/** The fields of a compute in a list. Sizes are in compute units. */
+/** Returns the fields of a compute in a list. Sizes are in compute units. */
 export function computeOutput(compute: Compute) {
   const size = computeSizeRange(compute);
   return {

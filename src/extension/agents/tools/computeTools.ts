@@ -33,7 +33,7 @@ import type { ComputeChange, ToolCall, ToolDependencies } from './toolCall.ts';
 /** Limits what the model has to read. It can name a project to see its computes. */
 const MAX_PROJECTS = 20;
 const MAX_COMPUTES = 100;
-/** Bytes of the other fields of a result, and of each project in it. */
+/** The most bytes of the other fields of a result, and of each project in it. */
 const OTHER_FIELDS = 60;
 
 const ids = {

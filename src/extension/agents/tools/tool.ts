@@ -90,7 +90,10 @@ export const optionalField = <T extends z.ZodMiniType>(schema: T, description: s
 export const projectIdSchema = z.string().check(z.refine(isId, 'must be the id of a project'));
 export const branchIdSchema = z.string().check(z.refine(isBranchId, 'must be the id of a branch (br-…)'));
 
-/** The range is only in the text of the description: zod's own checks of numbers would cost 2 KB. */
+/**
+ * Returns a schema for whole numbers. The range is only in the text of the description: zod's own checks of numbers would cost 2
+ * KB.
+ */
 export const wholeNumber = (min: number, max: number) =>
   z
     .number()

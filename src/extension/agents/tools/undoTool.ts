@@ -223,7 +223,10 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
   return { branchId, keptAs, pending: isPending || undefined, note: endedSlotsMessage(slots) };
 }
 
-/** Agents' branches have a parent. Only the local service takes such a branch back, and it keeps the passwords. */
+/**
+ * Notes that the roles still have their own passwords after an undo. Agents' branches have a parent. Only the local service takes
+ * such a branch back, and it keeps the passwords.
+ */
 function keepOwnPasswords({ deps }: ToolCall<unknown>, ref: GatedBranch): void {
   const { agentBranches, inventory } = deps;
   const own = agentBranches.find(ref)?.ownPasswords;

@@ -29,7 +29,7 @@ export class AgentBridge implements Disposable {
    */
   readonly enable = keepUnlessRejected(() => this.#listen());
 
-  /** VS Code calls it before it starts the program. */
+  /** Completes the definition of the program. VS Code calls it before it starts the program. */
   async resolve(definition: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition> {
     await this.enable();
     definition.args = [this.#script];
@@ -82,7 +82,7 @@ export class AgentBridge implements Disposable {
     runInWindow(this.#deps, tool, input, { agent, folder, signal });
 }
 
-/** Cursor has a separate API for MCP servers. */
+/** Registers the MCP server with Cursor, which has a separate API for such servers. */
 function registerWithCursor(launch: LaunchCommand): void {
   const { mcp } = fieldsOf(Reflect.get(vscode, 'cursor'));
   const { registerServer } = fieldsOf(mcp);

@@ -147,7 +147,7 @@ const operationDuration = ({ status, total_duration_ms: ms }: Operation): string
 
 const SECONDS = { style: 'unit', unit: 'second', unitDisplay: 'short' } as const;
 
-/** Only the local service reports what has started an operation. */
+/** Returns what has started an operation. Only the local service reports that. */
 function originText(origin: string | null | undefined): string {
   if (origin === 'connection') return l10n.t('a connection');
   return origin === 'inactivity' ? l10n.t('inactivity') : '';

@@ -94,7 +94,7 @@ export class SettingsDocuments implements Disposable {
     this.#disposables.add(workspace.onDidCloseTextDocument((document) => this.#close(document)));
   }
 
-  /** Before a save, VS Code compares the result with that of its last read. */
+  /** Says that the file has changed if its settings have. Before a save, VS Code compares the result with that of its last read. */
   async stat(uri: Uri): Promise<FileStat> {
     const bytes = await this.read(uri);
     // VS Code considers the file on the service newer if its time is later and its size differs. So the time is always
@@ -243,7 +243,7 @@ function hasSettings(document: TextDocument, settings: PostgresSettings): boolea
   return text === formatSettings(settings) || (shown !== undefined && isDeepStrictEqual(shown, settings));
 }
 
-/** VS Code shows a file system's message only if it is that of a `FileSystemError`. */
+/** Throws an error that VS Code shows. VS Code shows a file system's message only if it is that of a `FileSystemError`. */
 const rethrow = (error: unknown): never => {
   throw error instanceof FileSystemError ? error : FileSystemError.Unavailable(explainError(error).message);
 };

@@ -101,7 +101,7 @@ async function offerClients(argument: unknown): Promise<void> {
   if (chosen === copy) await executeCommand('hostedPostgres.compute.copyAs', argument);
 }
 
-/** This client takes no password from a link, so the user enters it there. */
+/** Opens a connection in the client Pgsql. This client takes no password from a link, so the user enters it there. */
 export async function openInPgsql({ name, host, login }: ClientConnection): Promise<boolean> {
   const server = splitHost(host);
   const values = {
@@ -157,7 +157,10 @@ const hasEntry = (list: unknown, values: Readonly<Record<string, unknown>>): boo
     Object.entries(values).every(([key, value]) => entry?.[key] === value),
   );
 
-/** This client doesn't accept connections from other extensions, but the user can paste one. */
+/**
+ * Copies the connection string and opens the form for a new connection. This client doesn't accept connections from other
+ * extensions, but the user can paste one.
+ */
 async function openInDatabaseClient({ host, login }: ClientConnection): Promise<boolean> {
   await env.clipboard.writeText(connectionString({ ...login, host }));
   await commands.executeCommand('postgresql.connection.add');

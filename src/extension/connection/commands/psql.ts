@@ -100,7 +100,7 @@ export async function openTerminal(
   return terminal;
 }
 
-/** If psql fails, its terminal stays with the reason. */
+/** Returns the options of a terminal for psql. If psql fails, its terminal stays with the reason. */
 const terminalProgramOptions = (
   { extensionUri }: CommandContext,
   program: string,

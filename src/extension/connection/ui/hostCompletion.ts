@@ -91,7 +91,10 @@ function insertHost(item: CompletionItem, host: string, place: PortPlace): void 
   }
 }
 
-/** Shown while some computes aren't loaded. Lets the user pick a project and one of its computes, and inserts the host. */
+/**
+ * Returns the item that is shown while some computes aren't loaded. It lets the user pick a project and one of its computes, and
+ * inserts the host.
+ */
 export function loadComputesItem(context: ItemContext): CompletionItem {
   const title = l10n.t('Load computes…');
   const item = new CompletionItem(title, CompletionItemKind.Text);

@@ -79,7 +79,7 @@ export class HostProvider implements Disposable {
     return { items, isIncomplete: hasMore || isPartial };
   }
 
-  /** VS Code calls this for the focused item only. */
+  /** Adds the details of an item. VS Code calls this for the focused item only. */
   resolve(item: CompletionItem): CompletionItem {
     if (item instanceof HostItem) item.documentation = item.details();
     return item;
@@ -113,7 +113,10 @@ export class HostProvider implements Disposable {
   }
 }
 
-/** VS Code knows such files by their names, and the user's settings. A new file has no place yet, which git could ignore. */
+/**
+ * Whether it is an env file on the disk. VS Code knows such files by their names, and the user's settings. A new file has no place
+ * yet, which git could ignore.
+ */
 const isEnvFile = ({ languageId, uri }: TextDocument): boolean =>
   languageId === 'dotenv' && uri.scheme === 'file';
 

@@ -59,7 +59,7 @@ export class PassFiles implements Disposable {
     return { folder, file };
   }
 
-  /** Running psql sessions continue, but ask for the password if they reconnect. */
+  /** Deletes all files. Running psql sessions continue, but ask for the password if they reconnect. */
   dispose(): void {
     this.#subscription?.dispose();
     for (const terminal of this.#folders.keys()) this.#remove(terminal);

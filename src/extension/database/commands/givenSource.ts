@@ -54,5 +54,5 @@ function editorSource(schemas: CommandContext['schemas']): EditorSource {
   return sql === undefined || sql.trim() === '' ? {} : { source: { sql, name: shortLine(sql, MAX_NAME) } };
 }
 
-/** Characters of a query in titles. */
+/** The most characters of a query in a title. */
 const MAX_NAME = 30;

@@ -210,7 +210,7 @@ const onBoth = async <T>(
 const MIN_BYTES = 4 * 1024 * 1024;
 /** The size of a view or query isn't known, so this one is assumed. */
 const UNKNOWN_BYTES = 64 * 1024 * 1024;
-/** Bytes of rows in a range. There are at most 2 ** 20 ranges. */
+/** About how many bytes of rows a range has. There are at most 2 ** 20 ranges. */
 const RANGE_BYTES = 1024;
 
 /** @returns undefined to read all rows */

@@ -41,7 +41,10 @@ const fromRows = ({ sql, count }: ComparedSource): string =>
 const hashExpression = (text: string): string =>
   `pg_catalog.hashtextextended(${text} COLLATE pg_catalog."C", 0)`;
 
-/** `bytea` values are hashed first: as text they would be twice as long, and could exceed the limit for a text. */
+/**
+ * Returns SQL for the text of a row. `bytea` values are hashed first: as text they would be twice as long, and could exceed the
+ * limit for a text.
+ */
 const rowTextExpression = (source: ComparedSource, positions: readonly number[]): string => {
   const values = positions.map((at) => {
     if (source.converted.has(at)) return `${columnName(at)}::pg_catalog.text`;
@@ -95,7 +98,7 @@ export function declareRowCursor(source: ComparedSource, ranges: RangeMask): str
 /** Reads the next rows of the cursor {@link declareRowCursor}. */
 export const FETCH_ROWS = 'FETCH 1000 FROM "compared"';
 
-/** Empty for a query, whose own order counts. */
+/** Returns the order of rows; empty for a query, whose own order counts. */
 function orderClause(source: ComparedSource): string {
   const { key, shared, types, isOrdered } = source;
   if (isOrdered) return '';

@@ -1,7 +1,7 @@
 /** Rows as text in aligned columns, in which nothing can be mistaken for something else. */
 import { quoteText } from '../../../base/sql/quote.ts';
 
-/** Characters of a value that are shown. */
+/** The most characters of a value that are shown. */
 export const MAX_VALUE_TEXT = 120;
 
 export type CellText = string | null;
@@ -43,12 +43,12 @@ const cellTexts = ({ columns, rows }: RowTable, maxValue: number): readonly (rea
   ...rows.map((row) => row.map((value) => cellText(value, maxValue))),
 ];
 
-/** Characters of the name of a column. Those of Postgres have at most 63 bytes, but not those of every server. */
+/** The most characters of a column's name that are shown. In Postgres, names have at most 63 bytes, but not in every server. */
 const MAX_NAME = 80;
 
 /**
- * NULL has no quotes. A text has quotes if it is empty, could be taken for NULL, for two cells or for the beginning of a longer
- * text, or has a space at an end.
+ * Returns the text of a value. NULL has no quotes. A text has quotes if it is empty, could be taken for NULL, for two cells or for
+ * the beginning of a longer text, or has a space at an end.
  */
 const cellText = (value: CellText, maxValue: number): string =>
   value === null ? 'NULL' : quoteIf(/^$|^ | $|^NULL$|^'|│|…$/i, value, maxValue);

@@ -13,7 +13,7 @@ import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 const MAX_PEEKED_ROWS = 200;
 /** The columns that are read of a row, which has up to 1,664. */
 const MAX_COLUMNS = 100;
-/** Characters of all values. */
+/** The most characters of all values. */
 const MAX_TEXT = 1_000_000;
 export const READ_SECONDS = 15;
 
@@ -21,7 +21,7 @@ export interface PeekedRows extends RowTable {
   /** Whether there are more rows. */
   readonly hasMore: boolean;
   readonly columnsLeftOut: number;
-  /** Characters of a value. */
+  /** The most characters of a value. */
   readonly maxValue: number;
 }
 

@@ -35,7 +35,7 @@ export function requireOnlyStatement(sql: string): string {
   return only.text;
 }
 
-/** The statement at a position, or else the one before it, or else the first. Commands of psql are skipped. */
+/** Returns the statement at a position, or else the one before it, or else the first. Commands of psql are skipped. */
 export function statementAt(sql: string, offset: number): FileStatement | undefined {
   const statements = [...splitStatements(sql)];
   return (

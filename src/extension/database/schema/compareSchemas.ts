@@ -37,7 +37,10 @@ export function schemaDiff(before: string, after: string): string {
 
 const readObjects = (dump: string) => splitObjects(withoutSessionSettings(dump));
 
-/** Branches of a project have the same roles, so an owner is of interest only if it differs. */
+/**
+ * Removes the owners of an object if both sides have the same. Branches of a project have the same roles, so an owner is of
+ * interest only if it differs.
+ */
 function withoutSameOwner(before: string, after: string): [before: string, after: string] {
   const [old, current] = [splitOwners(before), splitOwners(after)];
   const isSame = before === '' || after === '' || old.owners === current.owners;

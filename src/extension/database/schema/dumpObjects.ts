@@ -75,7 +75,7 @@ const isComplete = (statement: string): boolean =>
 const NAME = 'Name: ';
 const COMPLETE = 'PostgreSQL database dump complete';
 
-/** @returns without a name at the end of the dump; undefined for another comment */
+/** Reads the comment above an object. @returns undefined if it is another comment, and no name for the one at the end of the dump */
 function headerAt(dump: string, index: number): { name: string | undefined; end: number } | undefined {
   const lineStart = index + '--\n-- '.length;
   const lineEnd = dump.indexOf('\n', lineStart);

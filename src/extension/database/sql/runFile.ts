@@ -28,8 +28,9 @@ export interface StopSignals {
 }
 
 /**
- * Another program in `\\!` of the file inherits the environment, so the password isn't there.
- * @returns psql's exit code; undefined if a signal ended it. @throws {Error} if psql can't be started
+ * Runs a file with psql. Another program in `\\!` of the file inherits the environment, so the password isn't there.
+ * @returns psql's exit code; undefined if a signal ended it.
+ * @throws {Error} if psql can't be started
  */
 export async function runFileByPsql(
   { program, login, file, passFile }: PsqlRun,
@@ -57,7 +58,7 @@ export async function runFileByPsql(
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Characters of an error that are shown. */
+/** The most characters of an error that are shown. */
 const MAX_ERROR = 4000;
 
 /** The limit is what people read. Longer results are for a file or another program. */

@@ -136,8 +136,9 @@ export async function useUsersSearchPath(client: Client, { readsFor }: BranchLog
 }
 
 /**
- * After a query, Postgres doesn't let a read-only transaction become read-write. The settings end with the transaction. None of
- * these statements has an operator, so they run nothing of the database before the path is set.
+ * Returns the statements that begin a session. After a query, Postgres doesn't let a read-only transaction become read-write. The
+ * settings end with the transaction. None of these statements has an operator, so they run nothing of the database before the path
+ * is set.
  */
 function firstQuery({ begin, timeoutSeconds, settings: more }: SessionOptions): string {
   const values = {
@@ -170,11 +171,16 @@ async function cancelAndClose(client: Client): Promise<void> {
   stream.destroy();
 }
 
+/** The code of a cancel request, in the place of a version of the protocol. */
+const CANCEL_REQUEST = 80_877_102;
+
 /** Cancels the statement over a second connection, as the protocol requires. Never rejects. */
 async function sendCancel({ processID, secretKey, host, port }: Client): Promise<void> {
   if (processID === null || secretKey === null) return;
   const packet = Buffer.alloc(16);
-  [16, 80_877_102, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
+  [packet.length, CANCEL_REQUEST, processID, secretKey].forEach((value, index) =>
+    packet.writeInt32BE(value, index * 4),
+  );
   await new Promise((resolve) => {
     const socket = net.connect({ host, port, timeout: 2000 }, () => socket.end(packet));
     socket

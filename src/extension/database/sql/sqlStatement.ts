@@ -20,7 +20,7 @@ export interface SqlRequest {
   /** Whether the statement may write. If not, only a statement that returns rows is run, and it is stopped after `maxRows`. */
   readonly write: boolean;
   readonly maxRows: number;
-  /** Characters of all values; by default, what a model can read. */
+  /** The most characters of all values. By default, as many as a model can read. */
   readonly maxText?: number;
 }
 
@@ -60,7 +60,7 @@ export class Statement implements Submittable {
     this.result.catch(() => undefined);
   }
 
-  /** Only parses the statement. It runs after Postgres has said whether it returns rows. */
+  /** Sends the statement to be parsed. It runs after Postgres has said whether it returns rows. */
   submit(connection: Connection): void {
     this.#connection = connection;
     // Counts before the parser reads the chunk, because the parser may end the statement with it.
@@ -87,7 +87,10 @@ export class Statement implements Submittable {
     if (!this.#isSynced) this.#execute();
   }
 
-  /** One row more than wanted shows that there are more. A change must not stop in the middle, so it has no limit. */
+  /**
+   * Runs the parsed statement. One row more than wanted shows that there are more. A change must not stop in the middle, so it has
+   * no limit.
+   */
   #execute(): void {
     const { write, maxRows, sql } = this.#request;
     // There are no values. Postgres says so, or needs none: `EXPLAIN (GENERIC_PLAN)`. It has parsed the text as one statement.
@@ -127,7 +130,7 @@ export class Statement implements Submittable {
     this.#failure = new Error('The statement is empty.');
   }
 
-  /** Postgres ignored the earlier Sync while it waited for the data. */
+  /** Refuses to send data. Postgres ignored the earlier Sync while it waited for the data. */
   handleCopyInResponse(connection: Connection): void {
     connection.sendCopyFail('COPY FROM STDIN is not supported');
     connection.sync();

@@ -6,11 +6,11 @@ import type { NoTableError, RowComparison } from '../rows/compareRows.ts';
 import { tableLines, tableWidths } from '../rows/formatRows.ts';
 import type { DifferingRow } from '../rows/findDifferingRows.ts';
 
-/** Such as `3 added, 1 changed, 2 deleted`. */
+/** Returns text such as `3 added, 1 changed, 2 deleted`. */
 export const differenceCountsText = ({ added, changed, deleted }: RowComparison): string =>
   differencesText({ added, changed, deleted }) || l10n.t('no differences');
 
-/** Such as `orders: 3 added, 1 changed, 2 deleted (main ↔ feature)`. */
+/** Returns text such as `orders: 3 added, 1 changed, 2 deleted (main ↔ feature)`. */
 export const comparisonTitle = (
   name: string,
   [before, after]: readonly [string, string],

@@ -2,7 +2,7 @@
 import { EventEmitter, l10n, type Pseudoterminal } from 'vscode';
 import type { StopSignals } from '../sql/runFile.ts';
 
-/** Characters. VS Code keeps only the last lines, but would receive all. */
+/** The most characters of the output. VS Code keeps only the last lines, but would receive all. */
 const MAX_OUTPUT = 5_000_000;
 
 type Write = (text: string) => void;
@@ -57,7 +57,7 @@ export class SqlFileTerminal implements Pseudoterminal {
 
 const CTRL_C = '\u0003';
 
-/** Values of a database must not control the terminal, for example write to the clipboard. */
+/** Removes control characters. Values of a database must not control the terminal, for example write to the clipboard. */
 const withoutControlCharacters = (text: string): string =>
   text.replaceAll('\r\n', '\n').replaceAll(/(?![\n\t])\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0);

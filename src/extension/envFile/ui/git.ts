@@ -9,7 +9,7 @@ interface GitExtension {
 
 export const runGit = createGitRunner(gitProgram);
 
-/** Doesn't activate the Git extension, because that would search for repositories. */
+/** Returns the path of git, without activating the Git extension, because that would search for repositories. */
 function gitProgram(): string {
   const setting = workspace.getConfiguration('git').get<unknown>('path');
   const configured: unknown = Array.isArray(setting) ? setting[0] : setting;

@@ -16,7 +16,7 @@ export const followGitBranch: Command = async (context, argument, run) => {
   if (git === undefined) return;
   if (await isFollowedByNeon(git.repository.worktree)) throw new Error(followedByNeonText());
   await setParentToDefaultBranch(context, git);
-  await setFollowed(context, git, true);
+  await setFollowed(context, git, { isFollowed: true });
   announce(l10n.t('{0} follows the Git branch', new FolderEnv(context.config, git.folder).file));
 };
 
@@ -24,7 +24,7 @@ export const stopFollowing: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't stop following the Git branch");
   const git = await pickGitFolder(context, l10n.t('Stop Following Git Branch'), argument);
   if (git === undefined) return;
-  await setFollowed(context, git, false);
+  await setFollowed(context, git, { isFollowed: false });
   announce(l10n.t('{0} stays as it is', new FolderEnv(context.config, git.folder).file));
 };
 
@@ -44,7 +44,11 @@ export const chooseBranch: Command = async (context, argument, run) => {
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
 
-async function setFollowed(context: CommandContext, { folder, writer }: GitFolder, isFollowed: boolean) {
+async function setFollowed(
+  context: CommandContext,
+  { folder, writer }: GitFolder,
+  { isFollowed }: { readonly isFollowed: boolean },
+) {
   await writer.setFollowed(isFollowed);
   await context.workFolders.of(folder)?.activate();
 }

@@ -30,7 +30,7 @@ interface NoticesDependencies {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Milliseconds. Announcements take turns, so only the last of several quick switches is announced. */
+/** Milliseconds until a switch is announced. Announcements take turns, so only the last of several quick switches is announced. */
 const ANNOUNCEMENT_DELAY = 1000;
 
 interface Switch {

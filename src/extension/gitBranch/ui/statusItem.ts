@@ -69,7 +69,10 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
     update();
   };
   let updates = 0;
-  /** Only asks whether a folder has a repository, so that git isn't read for users without a database branch. */
+  /**
+   * Updates the item if there is no database branch. It asks only whether a folder has a repository, so that git isn't read for
+   * such users.
+   */
   const updateWithoutBranch = async () => {
     const update = updates;
     const folder = await folderWithoutBranch(session);

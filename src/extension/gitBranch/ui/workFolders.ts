@@ -26,7 +26,7 @@ export interface ShownFolder {
   readonly work: WorkFolder;
 }
 
-/** Milliseconds. Lists change often while they are loading. */
+/** Milliseconds after a change of a list until folders are read again. Lists change often while they are loading. */
 const INVENTORY_DELAY = 300;
 
 export class WorkFolders implements Disposable {
@@ -88,7 +88,7 @@ export class WorkFolders implements Disposable {
     this.#changed.dispose();
   }
 
-  /** Only folders on disk can have a git repository. */
+  /** Follows the folders of the window. Only folders on disk can have a git repository. */
   #setFolders(): void {
     const before = this.#folders;
     const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');

@@ -62,7 +62,7 @@ export function isUsedByOneUser(
 export async function loadHistory(
   context: CommandContext,
   picked: PickedBranch,
-  withSnapshots = false,
+  { withSnapshots = false }: { readonly withSnapshots?: boolean } = {},
 ): Promise<BranchHistory> {
   const ref = branchRefOf(context, picked);
   const [gitEvents, snapshots] = await Promise.all([

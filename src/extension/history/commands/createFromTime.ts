@@ -22,7 +22,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, branchArgument(context, argument));
   if (picked === undefined || (await explainExpiry(picked))) return;
   const { fullName: parent, projectId, list } = picked;
-  const history = await loadHistory(context, picked, true);
+  const history = await loadHistory(context, picked, { withSnapshots: true });
   const onlyUndo = history.retention === 0;
   if (onlyUndo && !listMoments(history).some(needsNoHistory))
     return void (await window.showWarningMessage(timeProblemText('noHistory', parent)));

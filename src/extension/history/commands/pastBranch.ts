@@ -11,7 +11,7 @@ import { finishChange } from '../../operations/finishChange.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 
-/** Seconds, after which the service deletes what a closed window could not delete: longer than the branch is used. */
+/** Seconds after which the service deletes what a closed window could not delete: longer than the branch is used. */
 export const PAST_BRANCH_LIFETIME = { comparison: 60 * 60, psql: 24 * 60 * 60 } as const;
 
 interface PastBranch extends BranchRef {

@@ -211,7 +211,7 @@ async function chooseMoment(
   picked: PickedBranch,
   run: CommandRun,
 ): Promise<ChosenMoment | undefined> {
-  const history = await loadHistory(context, picked, true);
+  const history = await loadHistory(context, picked, { withSnapshots: true });
   const isLocal = context.session.connection?.isLocal === true;
   const reason = timeProblem(picked.branch, history, isLocal);
   const problem = reason && timeProblemText(reason, picked.fullName);

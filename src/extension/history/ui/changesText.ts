@@ -4,7 +4,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { differencesText } from '../../window/ui/differencesText.ts';
 import type { ChangesSince, ChangedTable } from '../../../api/records/records.ts';
 
-/** Characters. A list shows no more, and what comes first matters most. */
+/** The most characters of a text. A list shows no more, and what comes first matters most. */
 const MAX_LENGTH = 80;
 const MAX_NAME = 40;
 

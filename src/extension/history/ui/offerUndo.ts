@@ -26,7 +26,7 @@ interface Dependencies {
   readonly log: Log;
 }
 
-/** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
+/** Milliseconds without another change until git is read. A rebase or two quick checkouts change HEAD several times. */
 const SETTLE = 300;
 
 export function offerUndoAfterCheckout(deps: Dependencies): Disposable {

@@ -156,7 +156,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   }
 
   /**
-   * For a new account: shows the view, with its first project expanded. Selects nothing: commands don't ask for the project of a
+   * Shows the view for a new account, with its first project expanded. Selects nothing: commands don't ask for the project of a
    * selected row.
    */
   async revealFirst(): Promise<void> {

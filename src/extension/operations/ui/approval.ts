@@ -46,7 +46,7 @@ export function requireWritable(guards: ChangeGuards, target: ChangeTarget): voi
 }
 
 /**
- * Other windows can switch the account of this one while a question is open.
+ * Asks the user to approve a change, if necessary. Other windows can switch the account of this one while a question is open.
  * @param initialConnection the connection when the command began
  * @returns whether to make the change
  * @throws {ReadOnlyError}

@@ -42,10 +42,13 @@ export function showPendingChanges(
   return disposables;
 }
 
-/** Milliseconds. Of a change that ends sooner, only the end is announced. */
+/** Milliseconds after which the start of a change is announced. Of a change that ends sooner, only the end is. */
 const SLOW = 1000;
 
-/** Screen readers don't read the item of pending changes by themselves. They do read the notification of an undo. */
+/**
+ * Announces the start of changes that take long. Screen readers don't read the item of pending changes by themselves. They do read
+ * the notification of an undo.
+ */
 function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposable {
   const timers = new Map<string, Disposable>();
   /** The pending change whose beginning was announced. */

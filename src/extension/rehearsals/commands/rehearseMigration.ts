@@ -26,7 +26,7 @@ import { runMigrationCommand } from '../runCommand.ts';
 import { rehearsalText, verdictSentences } from '../ui/rehearsalText.ts';
 import { chooseMigration, type ChosenMigration } from './migrationQuestion.ts';
 
-/** Characters of the output that are shown. */
+/** The most characters of the output that are shown. */
 const MAX_OUTPUT = 4000;
 
 export const rehearseMigration: Command = async (context, argument, run) => {
@@ -61,7 +61,10 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   if (report !== undefined) await showReport(context, report, { migration, branch: name, output: seen.text });
 };
 
-/** Production, if a branch of the project is protected, because that is the question. Otherwise, the branch of the env file. */
+/**
+ * Returns production, if a branch of the project is protected, because that is the question. Otherwise, it returns the branch of
+ * the env file.
+ */
 async function proposedBranch(
   context: CommandContext,
   { uri }: ChosenMigration,

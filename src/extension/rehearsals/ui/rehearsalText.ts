@@ -15,7 +15,7 @@ interface RehearsalPlace {
   readonly output: string;
 }
 
-/** Characters of a statement in a table. */
+/** The most characters of a statement in a table. */
 const MAX_STATEMENT = 200;
 
 const reportTexts = new ReportTexts(windowTranslator);
@@ -65,7 +65,7 @@ export function rehearsalText(
     .replaceAll(/^( {4}.*)\n\n(?= {4})/gm, '$1\n');
 }
 
-/** Markdown shows indented lines as they are. */
+/** Indents lines, which Markdown then shows as they are. */
 const indentedLines = (lines: readonly string[]): string[] =>
   lines.map((line) => `    ${line.toWellFormed()}`);
 

@@ -115,7 +115,9 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     this.#changed.fire();
   }
 
-  /** Never rejects: the caller reports the result of the change, and the list keeps a failure of the refresh. */
+  /**
+   * Refreshes the list after a change. Never rejects: the caller reports the result of the change, and the list keeps a failure.
+   */
   async #refreshAfterEdit(connection: AccountConnection, revokedId?: number): Promise<void> {
     if (connection !== this.#connection) return;
     this.edit(new Map([...this.items].filter(([id]) => id !== revokedId)));

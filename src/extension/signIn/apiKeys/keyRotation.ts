@@ -46,7 +46,7 @@ export interface RotationDependencies {
 }
 
 /**
- * Never rejects.
+ * Replaces an API key by a new one, and revokes the old one. Never rejects.
  * @param connection the one whose key is replaced
  * @param oldKey undefined if no key is to be revoked
  */
@@ -104,7 +104,7 @@ async function revokeUnlessStored(
   return true;
 }
 
-/** If the reply is lost, looks the key up in the list. @throws {ApiError} unless the key is gone */
+/** Revokes a key. If the reply is lost, looks the key up in the list. @throws {ApiError} unless the key is gone */
 async function ensureRevoked(client: Client, id: number): Promise<void> {
   try {
     await client.revokeApiKey(id);

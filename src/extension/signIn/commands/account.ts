@@ -62,7 +62,7 @@ export const switchAccount: Command = async (context, _argument, run) => {
   announce(l10n.t('Connected to {0}', accountLabel(account)));
 };
 
-/** Choose Organization…: the organization whose projects the account shows. Needed for some keys of the public service. */
+/** Handles Choose Organization…, for the organization whose projects the account shows. Some keys of the public service need it. */
 export const chooseOrganization: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't choose the organization");
   const connection = context.session.requireConnection();

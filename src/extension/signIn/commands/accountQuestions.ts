@@ -172,7 +172,7 @@ export function organizationQuestion(organizations: readonly Organization[]): Qu
   return pickOne({ placeholder, items });
 }
 
-/** Asked if the key can't list projects. Checks that it can read this one. */
+/** Returns the question if the key can't list projects. It checks that the key can read this one. */
 const projectIdQuestion = (
   context: CommandContext,
   account: Account,
@@ -197,7 +197,7 @@ const projectIdQuestion = (
 const idProblem = (text: string): string | undefined =>
   isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters');
 
-/** Asked if the service doesn't list organizations. */
+/** Returns the question if the service doesn't list organizations. */
 export const organizationIdQuestion = (): Question<string> =>
   enterText({
     prompt: l10n.t('Id of the organization, from the settings of your service'),

@@ -138,7 +138,7 @@ function keyNameQuestion(keys: readonly ApiKey[], old = ''): Question<string> {
   });
 }
 
-/** “laptop” becomes “laptop 2”, then “laptop 3”. */
+/** Returns the next name: “laptop” becomes “laptop 2”, then “laptop 3”. */
 function nextName(old: string, isTaken: (name: string) => boolean): string {
   const base = old.replace(/ \d{1,6}$/, '');
   let next = old;

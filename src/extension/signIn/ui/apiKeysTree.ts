@@ -99,7 +99,10 @@ function nodeId(node: KeysNode): string {
   return node.kind === 'unreadableKey' ? `?${node.index}` : node.kind;
 }
 
-/** On account routes, the public service responds with 403 to an organization's key, although the key is valid. */
+/**
+ * Whether the service hides the keys. On account routes, the public service responds with 403 to an organization's key, although it
+ * is valid.
+ */
 const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
 
 function listNodes(list: ApiKeyList): KeysNode[] {
@@ -144,7 +147,10 @@ function lastUseText({ last_used_at, last_used_from_addr: address }: ApiKey): st
   return address ? l10n.t('used {0} from {1}', when, address) : l10n.t('used {0}', when);
 }
 
-/** VS Code asks for the tooltip of the row under the pointer alone, so that a newer last use redraws no other row. */
+/**
+ * Returns the tooltip of a row. VS Code asks for the tooltip of the row under the pointer alone, so that a newer last use redraws
+ * no other row.
+ */
 function nodeTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
   if (node.kind === 'hiddenKeys')
     return l10n.t(

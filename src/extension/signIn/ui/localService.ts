@@ -30,7 +30,7 @@ interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 
   readonly log: Pick<Log, 'info' | 'error' | 'addSecret'>;
 }
 
-/** Milliseconds. A restarted service that ends sooner is in a crash loop and isn't restarted again. */
+/** Milliseconds that a restarted service runs at least. If it ends sooner, it is in a crash loop and isn't restarted again. */
 const SHORTEST_LIFE = 15_000;
 
 /** Milliseconds in which a window of a later version, which has ended the service, starts its own before this one does. */
@@ -71,7 +71,7 @@ export class LocalService implements Disposable {
   }
 
   /** Joins or starts it if this window hasn't done so yet. @throws {Error} why it can't start */
-  async ready(): Promise<BaseUrl> {
+  async join(): Promise<BaseUrl> {
     const isFirst = this.#lease === undefined;
     this.#lease ??= this.#track(this.#joinOrStart());
     const { baseUrl } = await this.#lease;
@@ -94,7 +94,7 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * Called by the user: replaces a service that hangs, has another key, has no Postgres or is of an earlier version, and
+   * Starts the service for the user: replaces one that hangs, has another key, has no Postgres or is of an earlier version, and
    * connects to it.
    * @throws {Error} why it can't start
    */
@@ -130,7 +130,7 @@ export class LocalService implements Disposable {
     this.#session = session;
     return session.onDidChange(({ connection }) => {
       if (connection?.account.local !== true) return;
-      this.ready().catch((error: unknown) => this.#deps.log.error('Starting the local service', error));
+      this.join().catch((error: unknown) => this.#deps.log.error('Starting the local service', error));
     });
   }
 
@@ -163,7 +163,7 @@ export class LocalService implements Disposable {
   async #connect(): Promise<void> {
     const { accounts } = this.#deps;
     const [address, key, last] = [
-      await this.ready(),
+      await this.join(),
       await this.#readOrCreateKey(),
       await this.#findAccount(),
     ];
@@ -273,7 +273,7 @@ export class LocalService implements Disposable {
       if (current?.local !== true) return;
       if (isCrashLoop) throw new Error(`It ended again after ${Math.ceil(lifetime)} ms`);
       await pause(REPLACEMENT_TIME);
-      await this.ready();
+      await this.join();
     } catch (error) {
       log.error('Restarting the local service', error);
       const failure = new LocalServiceError('ended', 'The local service ended unexpectedly');

@@ -49,5 +49,5 @@ export const setFollowsGit = (isFollowed: boolean): void => setContext('followsG
 /** Whether the service has a console whose pages are known. */
 export const setHasConsole = (hasConsole: boolean): void => setContext('hasConsole', hasConsole);
 
-/** If VS Code's chat gets the tools from the MCP server, the extension doesn't offer them a second time. */
+/** Notes whether VS Code's chat gets the tools from the MCP server. If so, the extension doesn't offer them a second time. */
 export const setMcpInUse = (isInUse: boolean): void => setContext('mcpInUse', isInUse);

@@ -6,7 +6,7 @@ interface DifferenceCounts {
   /** Parts of a schema that the other one lacks. */
   readonly removed?: number;
   readonly changed: number;
-  /** Rows. */
+  /** The number of deleted rows. */
   readonly deleted?: number;
 }
 

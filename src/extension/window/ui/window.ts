@@ -24,7 +24,7 @@ import {
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 
-/** Characters. VS Code cuts off longer messages. Ours are shorter, even with three long names. */
+/** The most characters of a text. VS Code cuts off longer messages. Ours are shorter, even with three long names. */
 const MAX_LENGTH = 1000;
 
 export const safeText = (text: string): string => sanitize(text, MAX_LENGTH);

@@ -109,7 +109,10 @@ export class Operations {
     }
   }
 
-  /** After this, no operation is started and no outcome is recorded. The next run of the service resumes what is unfinished. */
+  /**
+   * Stops the operations. After this, no operation is started and no outcome is recorded. The next run of the service resumes what
+   * is unfinished.
+   */
   stop(): void {
     this.#stop.abort();
   }

@@ -160,7 +160,10 @@ export class BranchData {
     );
   }
 
-  /** Most temporary services have one branch, so the first gets its data without a template: a copy would create a thousand files more. */
+  /**
+   * Creates the data of a branch without a parent. Most temporary services have one branch, so the first gets its data without a
+   * template: a copy would create a thousand files more.
+   */
   async #create(branch: NewRootData): Promise<void> {
     const deps = this.#deps;
     const template = await this.#templateLock(async () => {

@@ -57,7 +57,10 @@ export async function applyCatalogChange(
   }
 }
 
-/** Postgres marks a database as invalid before it removes the files. After a kill in between, the name is still taken. */
+/**
+ * Drops databases whose removal was interrupted. Postgres marks a database as invalid before it removes the files. After a kill in
+ * between, the name is still taken.
+ */
 async function dropInvalid(client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select datname as name from pg_catalog.pg_database where datconnlimit operator(pg_catalog.=) ${INVALID_DATABASE_LIMIT}`,

@@ -93,8 +93,8 @@ export class Catalogs {
   }
 
   /**
-   * Doesn't wait for the branch's data as {@link #withServer} does, except where {@link BranchData.predictCatalog} must: another call
-   * may be creating them.
+   * Reads the catalog of a branch without data. Doesn't wait for the data as {@link #withServer} does, except where {@link
+   * BranchData.predictCatalog} must: another call may be creating them.
    */
   async #readNew(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
     const { password, ...catalog } = await this.#deps.branches.predictCatalog(branchId);

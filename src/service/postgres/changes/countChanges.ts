@@ -14,7 +14,7 @@ import type { Wal } from '../wal/walFiles.ts';
 import { findFirstRecord, reachesBeyond, readWalRecords, type WalRecord } from '../wal/walRecords.ts';
 import { MomentPositions } from './momentPositions.ts';
 
-/** Bytes of WAL that are read, at its end. */
+/** The most bytes that are read, at the end of the WAL. */
 const MAX_READ = 64 * 1024 * 1024;
 /** Bytes after which other work of the service gets its turn: every few milliseconds. */
 const PIECE = 128 * 1024;

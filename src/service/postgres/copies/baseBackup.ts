@@ -155,7 +155,10 @@ async function copyInParallel(copies: readonly Copy[], work: (copy: Copy) => Pro
   await Promise.all(works);
 }
 
-/** Postgres completed the last file when it ended the backup. Later recoveries need to know where the timeline comes from. */
+/**
+ * Copies the write-ahead log that a backup needs. Postgres completed the last file when it ended the backup. Later recoveries need
+ * to know where the timeline comes from.
+ */
 async function copyWal({ from, to }: Copy, first: string, last: string): Promise<void> {
   const files = (await readdir(path.join(from, 'pg_wal'))).filter(
     (name) => TIMELINE_FILE.test(name) || (WAL_FILE.test(name) && name >= first && name <= last),

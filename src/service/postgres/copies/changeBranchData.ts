@@ -59,7 +59,7 @@ export async function createBranchData(
   }
 }
 
-/** Sets the passwords of a new or restored branch's roles. */
+/** Sets the passwords that are planned for the roles of a new or restored branch. */
 async function setPlannedPasswords(deps: ServerDependencies, id: string): Promise<void> {
   const { branches, storage } = deps;
   const passwords = new RolePasswords(storage.branch(id));

@@ -41,7 +41,10 @@ interface Prepared {
   readonly database: string;
 }
 
-/** Repeatable. No client is connected to the server. @throws {EngineError} or an error of Postgres */
+/**
+ * Removes the rows of all tables. It can be repeated. No client is connected to the server.
+ * @throws {EngineError} or an error of Postgres
+ */
 export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {
   const [databases, prepared] = await withSuperuser(deps, address, async (client) => [
     (await client.query<Database>(DATABASES)).rows,

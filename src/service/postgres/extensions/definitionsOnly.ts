@@ -45,7 +45,10 @@ function statementsOf(script: string): string[] | undefined {
   return statements.map((each) => each.trim()).filter((each) => each !== '');
 }
 
-/** `standard_conforming_strings` decides about a backslash, and only psql knows variables and commands. */
+/**
+ * Whether a token can mean different things. `standard_conforming_strings` decides about a backslash, and only psql knows variables
+ * and commands.
+ */
 const isAmbiguous = ({ kind }: SqlToken, text: string): boolean =>
   kind === 'variable' ||
   kind === 'escaped' ||

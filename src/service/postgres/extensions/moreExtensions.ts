@@ -175,7 +175,7 @@ function misfitProblem(libraries: readonly string[], major: number): string | un
 /** Processors by their number in the headers of ELF, PE and Mach-O. */
 const ELF: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' };
 const PE: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
-/** Bytes. No library is as short. */
+/** The most bytes of a header. Every library is longer. */
 const LONGEST_HEADER = 1024;
 const MACH_O: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x0100000c: 'arm64' };
 

@@ -120,7 +120,9 @@ function ownerExtensionsFolder(
   return made;
 }
 
-/** Files of the extensions in a folder that owners create, declared as trusted, unless the package has the extension. */
+/**
+ * Returns the files of the extensions in a folder that owners create, declared as trusted, unless the package has the extension.
+ */
 function furtherExtensionFiles(
   source: string,
   packaged: string,
@@ -157,7 +159,7 @@ function isReachable(version: string | undefined, steps: readonly (readonly stri
   return reached.has(version);
 }
 
-/** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
+/** Returns the settings of all servers by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
 export function extensionSettings(
   ...[binaries, ...places]: Parameters<typeof ownerExtensionsFolder>
 ): PostgresSettings {

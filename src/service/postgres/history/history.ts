@@ -174,7 +174,7 @@ export function removeWalBeforeHistory(history: History): void {
   for (const name of walBeforeHistory(history)) rmSync(path.join(history.wal.folder, name), { force: true });
 }
 
-/** Bytes that the history costs: its WAL, and its bases except for the first, which no history can do without. */
+/** Returns the bytes that the history costs: its WAL, and its bases except for the first, which no history can do without. */
 export function historySize({ wal, bases }: History): number {
   const [oldest, ...others] = bases;
   if (oldest === undefined) return 0;
@@ -182,7 +182,7 @@ export function historySize({ wal, bases }: History): number {
   return segments * wal.size + others.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Bytes that histories cost together: branches share WAL and bases with their parents. */
+/** Returns the bytes that histories cost together: branches share WAL and bases with their parents. */
 export function totalHistorySize(histories: readonly History[]): number {
   const sizes = new Map<string, number>();
   for (const { wal, bases } of histories) {

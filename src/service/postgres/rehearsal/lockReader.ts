@@ -161,7 +161,10 @@ export class LockReader {
     for (const database of this.#sessions.keys()) await this.leave(database);
   }
 
-  /** Postgres itself would lock the relation to return its size. Each gigabyte is in a separate file. */
+  /**
+   * Returns the size of a relation. Postgres itself would lock the relation to return its size. Each gigabyte is in a separate
+   * file.
+   */
   #sizeOf(file: string): number {
     let size = 0;
     for (let part = 0; ; part += 1) {

@@ -20,7 +20,7 @@ import { StatementTap, type SeenStatement, type StatementEvents } from './statem
 
 /** Milliseconds between two samples: a tenth of the time that a statement has taken, but no less and no more than these. */
 const [LEAST_PAUSE, MOST_PAUSE] = [2, 50];
-/** Milliseconds. Counting changed rows reads their table, which isn't worthwhile for shorter transactions. */
+/** The milliseconds that a transaction takes at least for its changed rows to be counted, because counting reads their table. */
 const COUNTED_AFTER = 100;
 
 interface Session {

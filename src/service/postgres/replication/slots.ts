@@ -31,7 +31,7 @@ function isLogical(file: string): boolean {
 
 /** Seconds for which no program reads a slot, while its server runs. As on the public service. */
 const SLOT_IDLE_LIMIT = 40 * 3600;
-/** Bytes of log that an unused slot may keep before that is reported. At 4 GB it is lost. */
+/** The bytes of log from which an unused slot is reported. At 4 GB, it is lost. */
 const MUCH = 1024 ** 3;
 /** Next to the data: for how long each slot wasn't read. A slot counts only while it can be read, so a suspension doesn't end it. */
 const IDLE_FILE = 'idle-slots';
@@ -46,7 +46,7 @@ export interface SlotRow {
   readonly name: string;
   readonly active: boolean;
   readonly isLost: boolean;
-  /** Bytes of log. */
+  /** The bytes of log that Postgres keeps for the slot. */
   readonly kept: number | null;
 }
 

@@ -11,8 +11,9 @@ export const isUnreadableForInitdb = (file: string): boolean =>
   process.platform === 'win32' && !isAscii(file);
 
 /**
- * Programs of Postgres on Windows don't know letters that its old character set lacks, and initdb fails with any that isn't
- * ASCII, such as those of `C:\Users\Jürgen`. Windows has a second, short name of such a folder, unless that was turned off.
+ * Returns a path that programs of Postgres can read. Programs of Postgres on Windows don't know letters that its old character set
+ * lacks, and initdb fails with any that isn't ASCII, such as those of `C:\Users\Jürgen`. Windows has a second, short name of such a
+ * folder, unless that was turned off.
  * @returns the path by short names, or unchanged
  */
 export function asciiPath(folder: string, findShort = shortPath): string {

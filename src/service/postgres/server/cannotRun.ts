@@ -28,10 +28,7 @@ const COMMANDS: Partial<Record<NodeJS.Platform, string>> = {
 export const howToInstall = (musl = isMusl): string =>
   musl ? 'apk add postgresql' : (COMMANDS[process.platform] ?? 'apt install postgresql');
 
-/**
- * @param error what `execFileSync` threw
- * @returns a message for the user
- */
+/** Describes why a program failed. @param error what `execFileSync` threw @returns a message for the user */
 export function describeProgramFailure(program: string, error: unknown, musl = isMusl): string {
   const { reason, remedy = `Install Postgres with ${howToInstall(musl)}` } = findCause(program, error, musl);
   return `${program} can't run: ${reason}. ${remedy}.`;
@@ -68,7 +65,7 @@ function findCause(program: string, error: unknown, musl: boolean): Cause {
   return { reason: (line ?? output).replace(LOADER, '') };
 }
 
-/** macOS kills what a browser has downloaded, and what has changed since it was signed. */
+/** Returns the cause if macOS kills a program, because a browser has downloaded it or it has changed since it was signed. */
 const refusedByMacos = (program: string): Cause => ({
   reason: 'macOS refuses it, because it was downloaded or its signature is not valid',
   remedy: `Run: xattr -dr com.apple.quarantine '${path.posix.resolve(program, '..', '..')}'`,

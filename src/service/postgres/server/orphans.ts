@@ -93,7 +93,10 @@ function isBackendIn(folder: string, pid: string): boolean {
   }
 }
 
-/** PgBouncer's pid file contains only the pid. It is written at the start, so its own time is the start time. */
+/**
+ * Stops a PgBouncer that an earlier service has left. PgBouncer's pid file contains only the pid. It is written at the start, so
+ * its own time is the start time.
+ */
 async function stopPooler(folder: string): Promise<boolean> {
   const file = path.join(folder, POOLER_PID_FILE);
   if (!existsSync(file)) return false;

@@ -57,8 +57,10 @@ export class Postmaster extends ServerProcess {
 export class DataInUseError extends EngineError {}
 
 /**
- * Postgres recognizes another server on its data only if it sees its process or its shared memory, which containers don't share.
- * @returns a lock for the server, if the system offers one. Windows doesn't need it @throws {DataInUseError}
+ * Locks a data directory. Postgres recognizes another server on its data only if it sees its process or its shared memory, which
+ * containers don't share.
+ * @returns a lock for the server, if the system offers one. Windows doesn't need it
+ * @throws {DataInUseError}
  */
 async function lockData(dataDir: string): Promise<number | undefined> {
   const lock = process.platform === 'win32' ? undefined : await lockFile(`${dataDir}.lock`);
@@ -92,7 +94,9 @@ async function startAndWait(
 const didNotStart = (result: string, lines: readonly string[]): string =>
   [`Postgres did not start: it ${result}.`, ...lines.slice(-3)].join(' ').trim();
 
-/** For `pg_ctl`, which gives up the rights of an administrator on Windows. With them, Postgres doesn't run. */
+/**
+ * Returns the arguments for `pg_ctl`, which gives up the rights of an administrator on Windows. With them, Postgres doesn't run.
+ */
 function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[] {
   const options = args.map(shellQuoted).join(' ');
   return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];

@@ -67,8 +67,8 @@ function inspectFolder(folder: string): Found {
 }
 
 /**
- * The Postgres in the package for a platform, and the one from npm: in a clone, and next to our own package. Never from a
- * `node_modules` further above.
+ * Returns the folders of the Postgres in the package for a platform, and of the one from npm: in a clone, and next to our own
+ * package. Never from a `node_modules` further above.
  */
 function ownFolders(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -82,7 +82,10 @@ function ownFolders(): string[] {
 const pathFolders = (): string[] =>
   (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
 
-/** Debian, Red Hat, Homebrew, EnterpriseDB's installers and Postgres.app have one folder per version. */
+/**
+ * Returns the folders of installed versions: Debian, Red Hat, Homebrew, EnterpriseDB's installers and Postgres.app have one per
+ * version.
+ */
 function standardFolders(): string[] {
   const patterns: readonly (readonly [parent: string, version: RegExp])[] = [
     ['/usr/lib/postgresql', /^(\d+)$/],
@@ -170,7 +173,7 @@ export function pgDumpProgram(folder: string): string | undefined {
   return program !== undefined && findChangeablePart(program) === undefined ? program : undefined;
 }
 
-/** pg_dump as WebAssembly. */
+/** Returns the path of pg_dump as WebAssembly, if it is shipped. */
 export const pgDumpModule = (folder: string): string | undefined =>
   findShippedFile(folder, path.join('pg_dump', 'pg_dump.cjs'), path.join(NPM_PG_DUMP, 'pg_dump.cjs'));
 

@@ -4,7 +4,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 
 const KEPT_LINES = 40;
 
-/** Characters kept of a line that is still incomplete, so that an endless one can't fill the memory. */
+/** The most characters that are kept of an incomplete line, so that an endless one can't fill the memory. */
 const MAX_PARTIAL_LENGTH = 10_000;
 
 /** Messages of every start and stop. */
@@ -83,7 +83,7 @@ export function findReason(output: readonly string[]): string | undefined {
   return chosen.map((line) => line.replace(/^[A-Z]+: {2}/, '').replace(POSITION, '')).join(' ');
 }
 
-/** What the postmaster says of the process whose crash ends the server. Its details quote statements, so they stay in the log. */
+/** Returns what the postmaster says of the process whose crash ends the server. Its details quote statements, so they stay in the log. */
 export function findCrash(output: readonly string[]): string | undefined {
   for (const line of output.toReversed()) {
     const found = /^LOG: {2}(.* was terminated by (?:signal|exception) .*)/.exec(line)?.[1];

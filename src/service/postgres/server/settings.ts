@@ -60,22 +60,23 @@ export function settingsLines(settings: ReadonlyMap<string, string>): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** `max_connections` of a compute. @throws {EngineError} for a size outside the table. */
+/** Returns `max_connections` of a compute. @throws {EngineError} for a size outside the table */
 export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
   const connections = maxConnections(compute.minCu);
   if (connections === undefined) throw new EngineError(`${compute.minCu} CU is not a compute size`);
   return connections;
 }
 
-/** CU, for servers of the service's own work. */
+/** The size in CU of servers for the service's own work. */
 export const INTERNAL_SERVER_CU = 0.25;
 
-/** Bytes. Parallel queries fail with less, such as the 64 MB of a container. */
+/** The bytes of shared memory that are enough. With less, such as the 64 MB of a container, parallel queries fail. */
 const ENOUGH_SHARED_MEMORY = 128 * 1024 * 1024;
 
 /**
- * Postgres's default needs /dev/shm, which may be small, read-only or missing in a container. So System V memory is used there.
- * This is checked at each start: initdb's choice is for the machine that has created the files, and they may move to another one.
+ * Returns settings for shared memory that works on this machine. Postgres's default needs /dev/shm, which may be small, read-only
+ * or missing in a container. So System V memory is used there. This is checked at each start: initdb's choice is for the machine
+ * that has created the files, and they may move to another one.
  */
 export function sharedMemorySettings(): PostgresSettings {
   if (process.platform === 'win32')
@@ -136,7 +137,7 @@ export const LOGICAL_REPLICATION_SETTINGS: PostgresSettings = {
 /** Settings of Postgres by name. */
 export type PostgresSettings = Readonly<Record<string, string | number>>;
 
-/** Settings for the command line of Postgres. */
+/** Returns settings as arguments for the command line of Postgres. */
 export const settingArguments = (settings: PostgresSettings): string[] =>
   Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 

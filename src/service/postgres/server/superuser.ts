@@ -10,7 +10,10 @@ import { MAINTENANCE_DATABASE, SUPERUSER } from '../../core/systemNames.ts';
 import type { PostgresBinaries } from './programs.ts';
 import type { ServerAddress } from './serverAddress.ts';
 
-/** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
+/**
+ * Returns the options of the service's sessions. They win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's
+ * settings apply.
+ */
 export const sessionOptions = (major: number): string =>
   Object.entries(sessionSettings(major))
     .map(([name, value]) => `-c ${name}=${value}`)

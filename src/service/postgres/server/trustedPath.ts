@@ -45,7 +45,7 @@ export function findChangeablePart(file: string): string | undefined {
   const folder = path.dirname(file);
   for (let part = file; ; part = path.dirname(part)) {
     const isAbove = part !== file && part !== folder;
-    if (!isTrustedOwner(part, isAbove)) return part;
+    if (!isTrustedOwner(part, { isAbove })) return part;
     if (part === path.dirname(part)) return undefined;
   }
 }
@@ -55,15 +55,19 @@ export function findChangeableAmong(files: readonly string[]): string | undefine
   const folders = new Set<string>();
   for (const file of files) {
     const isSeen = folders.has(path.dirname(file));
-    const changeable = isSeen && isTrustedOwner(file, false) ? undefined : findChangeablePart(file);
+    const changeable =
+      isSeen && isTrustedOwner(file, { isAbove: false }) ? undefined : findChangeablePart(file);
     if (changeable !== undefined) return changeable;
     folders.add(path.dirname(file));
   }
   return undefined;
 }
 
-/** @param isAbove false for the program and its folder. Above them, a sticky folder such as /tmp is safe */
-function isTrustedOwner(part: string, isAbove: boolean): boolean {
+/**
+ * Whether only trusted users can change a part of a path.
+ * @param options `isAbove`: false for the program and its folder. Above them, a sticky folder such as /tmp is safe
+ */
+function isTrustedOwner(part: string, { isAbove }: { readonly isAbove: boolean }): boolean {
   const { uid, gid, mode } = lstatSync(part);
   if (!owners.has(uid)) return false;
   if (isAbove && (mode & 0o1000) !== 0) return true;

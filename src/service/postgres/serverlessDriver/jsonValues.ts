@@ -4,7 +4,7 @@ import { parse } from 'postgres-array';
 type Convert = (text: string) => string;
 
 const quotedText: Convert = (text) => JSON.stringify(text);
-/** `NaN` and `Infinity` are not JSON. */
+/** Returns a number as JSON, which has no `NaN` and `Infinity`: they become texts. */
 const numberOrText: Convert = (text) => (/^-?\d/.test(text) ? text : quotedText(text));
 const booleanText: Convert = (text) => String(text === 't');
 const unchangedJson: Convert = (text) => text;

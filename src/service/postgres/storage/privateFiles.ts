@@ -75,11 +75,11 @@ export async function createAtomically(
   }
 }
 
-/** Bytes of the databases in a data directory, without the write-ahead log. */
+/** Returns the bytes of the databases in a data directory, without the write-ahead log. */
 export const databasesSize = async (dataDir: string): Promise<number> =>
   folderSize(path.join(dataDir, 'base'));
 
-/** Bytes of the files in a folder. */
+/** Returns the bytes of the files in a folder. */
 export async function folderSize(folder: string): Promise<number> {
   let bytes = 0;
   for (const name of await readdir(folder, { recursive: true }))

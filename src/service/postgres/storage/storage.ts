@@ -150,7 +150,10 @@ function socketsRoot(root: string): string {
   return created;
 }
 
-/** Socket paths must be short, and Postgres reads a comma as the end of a folder. On Windows, no sockets are used. */
+/**
+ * Whether sockets can be in a folder. Socket paths must be short, and Postgres reads a comma as the end of a folder. On Windows, no
+ * sockets are used.
+ */
 function canHoldSockets(folder: string): boolean {
   const longest = path.join(folder, shortHash(''), '.s.PGSQL.5432');
   const isShort = Buffer.byteLength(longest) <= MAX_SOCKET_PATH_LENGTH;

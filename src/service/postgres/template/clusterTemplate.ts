@@ -199,7 +199,7 @@ function ownerStatements({ role, password, database }: OwnerLogin): string[] {
   return statements;
 }
 
-/** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
+/** Returns arguments of initdb: UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 export const clusterArguments = (major: number) => [
   `--username=${SUPERUSER}`,
   '--auth=scram-sha-256',

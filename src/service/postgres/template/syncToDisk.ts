@@ -11,7 +11,9 @@ interface SyncDependencies {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
+/**
+ * Syncs a data directory. Postgres does not sync files that it did not write. Without this, they could be lost at a power failure.
+ */
 export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promise<void> {
   if (deps.isTemporary) return;
   if (process.platform !== 'linux' || deps.binaries.major < 17) return runSync(deps, dataDir);

@@ -205,7 +205,7 @@ export class CatalogChanges {
     this.#filesOf.set(key, (this.#filesOf.get(key) ?? new Set()).add(fileKey(database, file)));
   }
 
-  /** See src/include/catalog/pg_class.h. */
+  /** Reads a row of `pg_class`. See src/include/catalog/pg_class.h. */
   #parse(row: RowVersion): TableRow {
     const { start } = row;
     // Since version 18, there is one column more before these two.

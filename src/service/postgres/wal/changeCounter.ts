@@ -101,7 +101,7 @@ export class ChangeCounter {
         return this.#endTransaction(record);
       case WAL_MANAGERS.xlog:
       case WAL_MANAGERS.standby:
-        return this.#readState(record);
+        return this.#noteFirstComplete(record);
       case WAL_MANAGERS.storage:
         return this.#readTruncation(record);
       case WAL_MANAGERS.relationMap:
@@ -169,13 +169,13 @@ export class ChangeCounter {
     } else if (xid === 0) return;
     else if (manager === WAL_MANAGERS.heap2) {
       if (operation === INSERT_MANY)
-        this.#insert(record, block, readNewItems(main, (info & NEW_PAGE) !== 0), true);
-    } else if (operation === INSERT) this.#insert(record, block, [main.readUInt16LE(0)], false);
+        this.#insert(record, block, readNewItems(main, (info & NEW_PAGE) !== 0), { isMany: true });
+    } else if (operation === INSERT) this.#insert(record, block, [main.readUInt16LE(0)], { isMany: false });
     else if (operation === DELETE) this.#delete(record, block, main);
     else if (operation === UPDATE || operation === HOT_UPDATE) this.#update(record, blocks, main);
   }
 
-  #insert(record: WalRecord, block: WalBlock, items: readonly number[], isMany: boolean): void {
+  #insert(record: WalRecord, block: WalBlock, items: readonly number[], { isMany = false }): void {
     this.#count(record.xid, block).added += items.length;
     this.#addTables(record, this.#catalog.insert(block, items, isMany));
   }
@@ -237,7 +237,7 @@ export class ChangeCounter {
   }
 
   /** The first record that says which transactions run shows which later ones are complete. */
-  #readState({ manager, info, bytes }: WalRecord): void {
+  #noteFirstComplete({ manager, info, bytes }: WalRecord): void {
     const operation = info & 0xf0;
     const { blocks, main } = readRecordContent(bytes);
     this.#catalog.readImages(blocks);
@@ -270,7 +270,7 @@ export class ChangeCounter {
     this.#removePending(key);
   }
 
-  /** No other transaction sees such a file yet. */
+  /** Removes the counts of a file that only the current transaction sees. */
   #removePending(file: string): void {
     for (const { rows } of this.#pending.values()) rows.delete(file);
   }
@@ -296,5 +296,5 @@ function readNewItems(main: Buffer, isNewPage: boolean): readonly number[] {
   );
 }
 
-/** Transaction ids begin again after the largest one. */
+/** Whether a transaction is older than another one. Ids begin again after the largest one. */
 const isXidBefore = (xid: number, other: number): boolean => ((xid - other) | 0) < 0;

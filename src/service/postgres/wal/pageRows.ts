@@ -8,7 +8,7 @@ const [PAGE_HEADER, ROW_HEADER, LOGGED_HEADER, LOGGED_HEADER_OF_MANY] = [24, 23,
 const NORMAL = 1;
 /** Flags of an update: the row begins or ends as the old one. */
 const [SAME_START, SAME_END] = [0x20, 0x40];
-/** Bytes of a row that are kept: enough for the columns that are used. */
+/** The most bytes of a row that are kept: enough for the columns that are used. */
 const KEPT = 140;
 
 /** What is known of one version of a row on a page. */

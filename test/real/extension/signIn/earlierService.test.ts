@@ -59,11 +59,11 @@ describe('A window of a later version than the local service', () => {
     await earlier.localService.start();
     const { pid } = note();
     const later = await openWindow('0.10.0');
-    await later.localService.ready();
+    await later.localService.join();
     assert.deepEqual([note().pid, earlier.offers(), later.offers()], [pid, 0, 1]);
     await later.localService.start();
     assert.equal(note().version, '0.10.0');
-    await earlier.localService.ready();
+    await earlier.localService.join();
     assert.deepEqual([note().version, earlier.offers(), later.offers()], ['0.10.0', 0, 1]);
   });
 
@@ -74,7 +74,7 @@ describe('A window of a later version than the local service', () => {
     assert.equal(version, '0.4.0');
     writeFileSync(file(), JSON.stringify(older));
     const later = await openWindow('0.4.0');
-    await later.localService.ready();
+    await later.localService.join();
     assert.equal(later.offers(), 1);
   });
 });

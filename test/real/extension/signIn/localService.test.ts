@@ -80,7 +80,7 @@ describe('A window with the local service', () => {
     const parts = { script, dataDir, version: '0.0.0', secrets, accounts, config, log, grace };
     const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {
-      if (account.local === true) await localService.ready();
+      if (account.local === true) await localService.join();
       const fetch = localService.fetchWhileRunning(account, globalThis.fetch);
       return new Client({ baseUrl: account.baseUrl, key, fetch, retries: 0 });
     };
@@ -184,7 +184,7 @@ describe('A window with the local service', () => {
   it('keeps the service running for another window, and the last one ends it after the grace time', async () => {
     const [first, second] = [await openWindow(5_000), await openWindow(5_000)];
     const { pid } = await start(first);
-    await second.localService.ready();
+    await second.localService.join();
     first.dispose();
     await second.inventory.refreshAll([]);
     assert.equal(isAlive(pid), true);
@@ -199,7 +199,7 @@ describe('A window with the local service', () => {
     first.dispose();
     secrets = new SecretMap();
     const second = await openWindow();
-    await assert.rejects(second.localService.ready(), { name: 'LocalServiceError', reason: 'otherKey' });
+    await assert.rejects(second.localService.join(), { name: 'LocalServiceError', reason: 'otherKey' });
     await start(second);
   });
 
@@ -216,7 +216,7 @@ describe('A window with the local service', () => {
         process.kill(pid, 'SIGTERM');
         await until('the service to end', async () => !isAlive(pid));
         window = await openWindow();
-        await assert.rejects(window.localService.ready(), {
+        await assert.rejects(window.localService.join(), {
           name: 'LocalServiceError',
           reason: 'revokedKey',
         });
@@ -251,7 +251,7 @@ describe('A window with the local service', () => {
     for (const each of hanging) process.kill(each, 'SIGSTOP');
     const window = await openWindow();
     const startAgain = async () => {
-      await assert.rejects(window.localService.ready(), { name: 'LocalServiceError', reason: 'silent' });
+      await assert.rejects(window.localService.join(), { name: 'LocalServiceError', reason: 'silent' });
       await start(window);
     };
     const [, wasStopped] = await Promise.all([startAgain(), other.localService.stop()]);

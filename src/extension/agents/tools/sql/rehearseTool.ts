@@ -19,7 +19,7 @@ import {
 } from '../tool.ts';
 import type { ToolCall } from '../toolCall.ts';
 
-/** Characters of a statement that the result repeats. */
+/** The most characters of a statement that the result repeats. */
 const MAX_TEXT = 120;
 /** Bytes that the other fields of the result have at most. */
 const OTHER_FIELDS = 500;

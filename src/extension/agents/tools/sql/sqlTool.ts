@@ -66,7 +66,7 @@ async function readRows(call: ToolCall<z.infer<typeof readingInput>>): Promise<z
   const { database, sql } = call.input;
   const branch = await findGatedBranch(call, call.input);
   const login = await findReadingLogin(call, branch, { database, sql });
-  const { note, command: _, ...result } = await executeStatement(call, login, false);
+  const { note, command: _, ...result } = await executeStatement(call, login, { write: false });
   return { ...result, note: joinNotes(result.truncated && READ_MORE, note) };
 }
 
@@ -78,7 +78,7 @@ async function changeRows(call: ToolCall<z.infer<typeof input>>): Promise<z.infe
   const login = await requireAgentLogin(deps.inventory, { ...call, ...branch, database });
   const text = sanitize(withoutLiteralValues(sql), 120);
   deps.markers.add(branch, { kind: 'agent', text, by: call.agent });
-  const { note, ...result } = await executeStatement(call, login, true);
+  const { note, ...result } = await executeStatement(call, login, { write: true });
   return { ...result, note: joinNotes(result.truncated && READ_CHANGED, note) };
 }
 
@@ -99,7 +99,7 @@ async function executeStatement(
     signal,
   }: ToolCall<z.infer<typeof readingInput>>,
   login: Awaited<ReturnType<typeof requireAgentLogin>>,
-  write: boolean,
+  { write }: { readonly write: boolean },
 ) {
   // Loads `pg`, which most windows never need.
   const { runSql: run } = await import('../../runSql.ts');
@@ -115,8 +115,8 @@ async function executeStatement(
 }
 
 /**
- * Strings in SQL may be passwords. Where one ends depends on settings of the server, so nothing is shown after what could begin
- * the first.
+ * Returns the beginning of SQL, without what could be a password. Strings may be passwords, and where one ends depends on settings
+ * of the server, so nothing is shown after what could begin the first.
  */
 export function withoutLiteralValues(sql: string): string {
   const start = sql.search(/['$]/);

@@ -21,7 +21,7 @@ export async function loadIfOffered<T>(
 export const lossText = (detail: string): string => l10n.t("This can't be undone. {0}", detail);
 
 /**
- * A modal question about what can't be undone. VS Code focuses the first button and adds Cancel as the last one, so the first
+ * Asks a modal question about what can't be undone. VS Code focuses the first button and adds Cancel as the last one, so the first
  * one changes nothing.
  * @returns whether the user chose the action
  */

@@ -127,7 +127,10 @@ function takeSecret<T>(
   return '';
 }
 
-/** VS Code takes long to draw many items again. @param isAlways whether the items depend on the text in another way, too */
+/**
+ * Returns a listener that shows the items again only if necessary. VS Code takes long to draw many items again.
+ * @param isAlways whether the items depend on the text in another way, too
+ */
 function whenWordsChange(show: () => void, isAlways: boolean): (text: string) => void {
   let hadWords = false;
   return (text) => {
@@ -140,8 +143,8 @@ function whenWordsChange(show: () => void, isAlways: boolean): (text: string) =>
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
 
 /**
- * VS Code looks for the whole text in the label, the description or the detail. Items with several words in any of these, such as a
- * project and a branch, are shown, too.
+ * Marks the items that contain all the words. VS Code itself looks for the whole text in the label, the description or the detail.
+ * So items with several words in any of these, such as a project and a branch, are shown, too.
  */
 function showWordMatches<T>(items: readonly Choice<T>[], words: readonly string[]): readonly Choice<T>[] {
   if (words.length < 2) return items;
