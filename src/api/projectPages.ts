@@ -11,9 +11,9 @@ import type { Reply } from './transport/http.ts';
 /** More pages than any account has. This ends the loop if a service always returns a next page. */
 const MAX_PAGES = 1000;
 
-/** One page, in the service's order. */
+/** One page of the list of projects, in the service's order. */
 export interface ProjectPage extends ParsedList<Project> {
-  /** Ids of projects whose details the service cannot return at the moment. */
+  /** The ids of projects whose details the service cannot return at the moment. */
   readonly unavailable: readonly string[];
 }
 

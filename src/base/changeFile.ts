@@ -40,7 +40,7 @@ export async function changeFile(
 
 /** A file as it was read. */
 interface ReadFile {
-  /** Closed on Windows, which neither replaces an open file nor lets another program do so. */
+  /** The open file. It is closed on Windows, which neither replaces an open file nor lets another program do so. */
   readonly handle: FileHandle;
   readonly stats: BigIntStats;
   readonly content: Buffer;

@@ -68,7 +68,7 @@ interface ReadOptions {
   readonly onlyEnd?: boolean;
 }
 
-/** Leaves threads of Node to other work, even if no file answers. */
+/** Runs only two reads at a time, which leaves threads of Node to other work, even if no file answers. */
 const twoAtATime = limitConcurrency(2);
 
 /**

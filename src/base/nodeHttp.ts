@@ -18,7 +18,7 @@ export function createDirectSocket(): Socket {
   return socket;
 }
 
-/** Makes a connection for each request, without a proxy of the environment. */
+/** An agent that makes a connection for each request, without a proxy of the environment. */
 export const directAgent = new Agent({ keepAlive: false });
 directAgent.createConnection = ({ host, port }) =>
   createDirectSocket()

@@ -13,7 +13,7 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
-  /** See `uniqueProcessId`. Only on Linux. */
+  /** The result of `uniqueProcessId`, which is missing except on Linux. */
   readonly uniqueId?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export const ownIdentity = (): ProcessIdentity => ({
   uniqueId: uniqueProcessId(process.pid),
 });
 
-/** Start times are rounded differently by different sources. */
+/** By how many seconds start times may differ, because sources round them differently. */
 const TOLERANCE_SECONDS = 3;
 
 /** USER_HZ, the rate of the clock ticks in /proc: 100 on every Linux that Node supports. */

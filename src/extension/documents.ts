@@ -15,7 +15,7 @@ interface DocumentTexts {
   rowsText(uri: Uri): string;
 }
 
-/** Fire them when the text of a document has changed. */
+/** The events to fire when the text of a document has changed. */
 export interface DocumentEvents {
   readonly schemasChanged: EventEmitter<Uri>;
   readonly detailsChanged: EventEmitter<Uri>;

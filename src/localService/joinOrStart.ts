@@ -37,7 +37,7 @@ export interface LocalServiceOptions {
 const GRACE = 75_000;
 const START_TIMEOUT_MS = 60_000;
 
-/** Exit codes of the service. */
+/** The exit codes of the service. */
 const ALREADY_RUNNING = 3;
 const PORT_IN_USE = 4;
 const REVOKED_KEY = 9;

@@ -20,7 +20,7 @@ export interface Lease {
   readonly key: string;
   /** Resolves to the reason why no compute can start, or to undefined. Rejects if the lease ends first. */
   readonly postgresProblem: Promise<string | undefined>;
-  /** Aborted when the service ends or the lease is released. Until then, no other program can have its port. */
+  /** Is aborted when the service ends or the lease is released. Until then, no other program can have its port. */
   readonly ended: AbortSignal;
   release(): void;
   /** Lets the process end while it has the lease. */

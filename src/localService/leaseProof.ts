@@ -8,7 +8,7 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 
 interface LeaseChallenge {
   readonly secret: string;
-  /** Chosen by the window for this proof only. */
+  /** A text that the window has chosen for this proof only. */
   readonly nonce: string;
   readonly baseUrl: string;
 }

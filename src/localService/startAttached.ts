@@ -10,9 +10,9 @@ export interface StartedService {
   readonly baseUrl: BaseUrl;
   /** Resolves with the exit code when the service has ended, for any reason. */
   readonly ended: Promise<number>;
-  /** Ends it cleanly. Signals to this program do the same. */
+  /** Ends the service cleanly. Signals to this program do the same. */
   stop(): Promise<number>;
-  /** Leaves signals to this program to others until it is stopped. */
+  /** Leaves signals to this program to others until the service is stopped. */
   leaveSignals(): void;
 }
 

@@ -39,9 +39,9 @@ interface DownCommand {
 
 export interface MigrationTool {
   readonly name: string;
-  /** Gets the database from `DATABASE_URL`. */
+  /** The command of the tool, which gets the database from `DATABASE_URL`. */
   readonly command: string;
-  /** Takes back what `command` has applied. */
+  /** The command that takes back what `command` has applied. */
   readonly down?: DownCommand;
   /**
    * A project that has one of these packages in `package.json` uses the tool. If it is a library without a program, `command` is
@@ -60,7 +60,7 @@ export interface MigrationTool {
 
 /** What psql does with a file. */
 export const PSQL_RULES: FolderRules = { order: 'number', transaction: 'statements', isOneSession: false };
-/** Numbered files of an unknown tool. */
+/** The rules for numbered files of an unknown tool. */
 export const UNKNOWN_RULES: FolderRules = { order: 'number', transaction: 'unknown', isOneSession: false };
 
 export const FLYWAY: MigrationTool & { readonly rules: FolderRules } = {

@@ -32,7 +32,7 @@ export async function createPublicServiceRoles(client: Client, text: string): Pr
   }
 }
 
-/** Some of them are for superusers. Postgres says which. */
+/** The statements that may fail, because some are for superusers. Postgres says which. */
 const MAY_FAIL =
   /^(?:create\s+(?:event\s+trigger|publication)|(?:alter|drop|comment\s+on)\s+(?:event\s+trigger|publication))\s/i;
 const [NOT_ALLOWED, MISSING] = ['42501', '42704'];

@@ -75,7 +75,7 @@ async function runFile(
   }
 }
 
-/** Codes of Postgres. */
+/** The SQLSTATEs of a statement that needs a transaction, and of one that can't run in one. */
 const NO_TRANSACTION = '25P01';
 const IN_TRANSACTION = '25001';
 

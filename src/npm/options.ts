@@ -51,7 +51,7 @@ What the command does outside the database is done for real, and so is what dbli
 
 const OPTIONS = { ...SHARED_OPTIONS, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
 
-/** Only for `rehearse`, which also has the others. */
+/** The options of `rehearse` only, which also has the others. */
 const REHEARSE_OPTIONS = {
   from: { type: 'string' },
   'longest-lock': { type: 'string' },

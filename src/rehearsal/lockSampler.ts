@@ -22,7 +22,7 @@ interface Activity {
   readonly now: number;
   readonly pid: number;
   readonly text: string;
-  /** Null before its first statement. */
+  /** When its last statement began; null before the first one. */
   readonly began: number | null;
   /** When its last statement ended; null while it runs. */
   readonly ended: number | null;

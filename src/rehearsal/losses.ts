@@ -6,7 +6,7 @@ import { relationKey, type Rehearsal, type Relation } from '../api/records/rehea
 
 interface Counted {
   readonly database: string;
-  /** Such as `public.users` or `public.users.nick`. */
+  /** The name, such as `public.users` or `public.users.nick`. */
   readonly name: string;
   readonly kind: 'values' | 'rows' | 'type';
   /** Both types of a column that has another one now. */

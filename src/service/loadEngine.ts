@@ -22,7 +22,7 @@ interface EngineChoice {
 }
 
 interface LoadedEngine {
-  /** Private folder with all data of the service. */
+  /** The private folder with all data of the service. */
   readonly storage: string;
   /** Imports no more code. */
   readonly create: () => ComputeEngine;

@@ -24,7 +24,10 @@ interface ServiceDependencies {
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: Clock;
-  /** @throws {StartError} if another service uses the folder now, so that this one may not write to it */
+  /**
+   * Requires that this service still has its lock.
+   * @throws {StartError} if another service uses the folder now, so that this one may not write to it
+   */
   readonly requireLock: () => void;
   /** Receives lines for users. They contain no secret except the first key, which is shown nowhere else. */
   readonly log: (line: string) => void;

@@ -30,7 +30,7 @@ export function connectionPartValues({ server, role, password, database }: Datab
   );
 }
 
-/** Providers name a second host that isn't pooled, as in PGHOST_UNPOOLED. */
+/** The end of the name by which providers mark a second host that isn't pooled, as in PGHOST_UNPOOLED. */
 const UNPOOLED_SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
 
 /** @returns the prefixes of variables with a host, such as `DB_` of DB_HOST, which DB_PORT and DB_USER share */

@@ -35,7 +35,7 @@ export const percentEncode = (text: string): string =>
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** These characters stay as they are in the path of a URL: `pg` doesn't decode them there. */
+/** Matches characters that stay as they are in the path of a URL, because `pg` doesn't decode them there. */
 const PLAIN_IN_PATH = /%(?:26|3D|2B|2C|3B|3A|40)/g;
 
 /** Percent-encodes a database as {@link percentEncode} does, as far as all clients decode it. */
@@ -58,7 +58,7 @@ const URL_PARTS = new RegExp(
   'i',
 );
 
-/** Parameters that some clients prefer to the same part of the URL, and that would keep them on another server. */
+/** The parameters that some clients prefer to the same part of the URL, and that would keep them on another server. */
 const OVERRIDES =
   /[?&](?:host|hostaddr|port|user|password|dbname|service|options=[^&]*(?:endpoint|project))(?:=|%3D)/i;
 

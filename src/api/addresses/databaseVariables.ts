@@ -70,7 +70,7 @@ function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
   return [...KNOWN_PREFIXES, ...findHostPrefixes(Object.keys(environment)).filter(hasPostgresVariables)];
 }
 
-/** Django, Ecto and SQLAlchemy find the driver by the scheme. */
+/** Matches schemes of other programs: Django, Ecto and SQLAlchemy find the driver by the scheme. */
 const OTHER_SCHEME = new RegExp(`^\\s*(?!postgres(?:ql)?:)(${URL_SCHEME}(?:\\+\\w+)?)://`, 'i');
 
 function replacementUrl(name: string, value: string, url: string | undefined): string | undefined {

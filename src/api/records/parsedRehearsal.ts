@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Rehearsal } from './rehearsal.ts';
 
-/** Only the outline is checked, because only the local service has rehearsals. */
+/** Checks only the outline of a rehearsal, because only the local service has rehearsals. */
 export const ParsedRehearsal = z.custom<Rehearsal>((value) =>
   ['statements', 'locks', 'before', 'after'].every((list) => Array.isArray(fieldsOf(value)[list])),
 );

@@ -21,7 +21,7 @@ const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
 const openUnion = <Known extends string>(): z.ZodMiniType<OpenUnion<Known>> => text;
 const toNull = z.transform(() => null);
-/** Null for a value of another type, which must not make the whole record unreadable. */
+/** Parses to null for a value of another type, which must not make the whole record unreadable. */
 const unknownValue = z.pipe(z.unknown(), toNull);
 const setting = z.union([z.string(), number, flag, unknownValue]);
 
@@ -64,13 +64,13 @@ export const Project = z.object({
   name: text,
   region_id: z.nullish(text),
   pg_version: z.nullish(number),
-  /** CU-seconds, in spite of its name. */
+  /** The usage in CU-seconds, in spite of the name. */
   cpu_used_sec: z.nullish(number),
   /** For how many seconds computes were active (public service). */
   active_time: z.nullish(number),
   /** While it is true, the service changes and starts nothing in the project. */
   locked: shownFlag,
-  /** Megabytes. */
+  /** The limit of each branch in megabytes. */
   branch_logical_size_limit: shownNumber,
   /** How far back branches can be restored (public service). */
   history_retention_seconds: shownNumber,
@@ -153,7 +153,7 @@ export const Compute = z.object({
   last_active: z.nullish(text),
   /** Why it isn't active, if it failed to start. Only the local service returns it. */
   last_error: z.nullish(z.string()),
-  /** Only the public service returns it. */
+  /** When the compute was last started. Only the public service returns it. */
   started_at: shownText,
   created_at: z.nullish(text),
   updated_at: shownText,

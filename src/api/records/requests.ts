@@ -55,7 +55,10 @@ export type ComputePatch = z.infer<typeof ComputePatch>;
 export const ComputeCreationBody = z.strictObject({ endpoint: ComputeCreation });
 export const ComputePatchBody = z.strictObject({ endpoint: ComputePatch });
 
-/** Postgres truncates longer names. Connection URIs reject control characters, and URL paths can't contain `.` or `..`. */
+/**
+ * The longest name in bytes. Postgres truncates longer ones. Connection URIs reject control characters, and URL paths can't contain
+ * `.` or `..`.
+ */
 const MAX_NAME_BYTES = 63;
 const sqlName = z.string().check(
   z.refine(

@@ -109,7 +109,7 @@ const redirectTarget = (headers: ResponseHeaders): string | undefined =>
 
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** Shorter keys aren't redacted: they are no secrets, and may be part of ordinary words. */
+/** The shortest key that is redacted. Shorter ones are no secrets, and may be part of ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
 /** Returns a text of the reply, shortened and without the API key; undefined if there is none, or only white space. */

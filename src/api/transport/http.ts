@@ -20,7 +20,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 /** A retry that is about to happen. `status` is undefined if there was no response. */
 export interface PendingRetry {
   readonly status: number | undefined;
-  /** Failed attempts so far. */
+  /** The number of failed attempts so far. */
   readonly attempt: number;
   /** Milliseconds until the next attempt. */
   readonly delay: number;

@@ -25,7 +25,7 @@ export interface ListReply<T> {
   readonly body: string;
 }
 
-/** Five times the largest known account. More records could exhaust the extension host's memory. */
+/** The most records of a list: five times the largest known account. More could exhaust the extension host's memory. */
 export const MAX_RECORDS = 100_000;
 
 const MAX_NAME_LENGTH = 80;

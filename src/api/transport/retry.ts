@@ -3,7 +3,7 @@ import { faultOf, isCertificateCode, type ApiError } from './errors.ts';
 import type { ResponseHeaders } from './request.ts';
 
 export interface RetryLimits {
-  /** Attempts after the first. A 423 gets more: see `LOCKED`. */
+  /** The most attempts after the first. A 423 gets more: see `LOCKED`. */
   readonly retries?: number | undefined;
   /** The longest wait between two attempts, in milliseconds. */
   readonly maxDelay?: number | undefined;
@@ -13,7 +13,7 @@ export interface RetryLimits {
 
 const FIRST_DELAY = 300;
 
-/** 423: another operation on the project is in progress. It will end, so there are more retries at shorter intervals. */
+/** The status if another operation on the project is in progress. It will end, so there are more retries at shorter intervals. */
 const LOCKED = { status: 423, retriesFactor: 6, maxDelay: 5000 } as const;
 
 /** Statuses of an overloaded service, or of a gateway or proxy that failed. */

@@ -79,7 +79,7 @@ export const UNPACKAGED_EXTENSIONS: Readonly<Record<string, Packages>> = {
 /** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
 export const PRELOADED_EXTENSIONS = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 
-/** Files of these distributions and their relatives. Fedora also has Red Hat's, so it comes first. */
+/** The files by which distributions and their relatives are known. Fedora also has Red Hat's, so it comes first. */
 const RELEASE_FILES = [
   ['debian', '/etc/debian_version'],
   ['fedora', '/etc/fedora-release'],

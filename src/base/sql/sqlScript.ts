@@ -250,7 +250,9 @@ function hasBody([first, ...words]: readonly string[]): boolean {
   return first === 'create' && (kind === 'function' || kind === 'procedure');
 }
 
-/** psql looks for no more, because a table has at most three names after `COPY BINARY`. */
+/**
+ * The most words of a statement that are kept. psql looks for no more, because a table has at most three names after `COPY BINARY`.
+ */
 const MAX_WORDS = 8;
 
 function isCopyFromStdin(words: readonly string[]): boolean {

@@ -21,7 +21,7 @@ export class AccountConnection {
   readonly accountId: string;
   readonly #key: string;
   readonly #abort = new AbortController();
-  /** @throws {Error} if its code can't be loaded */
+  /** Returns the client. @throws {Error} if its code can't be loaded */
   readonly client: () => Promise<Client>;
 
   constructor(account: Account, key: string, open: OpenClient) {
@@ -31,7 +31,7 @@ export class AccountConnection {
     this.client = keepUnlessRejected(() => open(account, key));
   }
 
-  /** Aborted when the connection is closed: pass it to every call. */
+  /** Is aborted when the connection is closed. Pass it to every call. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }

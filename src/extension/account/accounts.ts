@@ -26,7 +26,7 @@ export interface Account {
   readonly baseUrl: BaseUrl;
   /** Empty for the first account at an address. */
   readonly name: string;
-  /** Set for the account of the local service, which is started if necessary. */
+  /** True for the account of the local service, which is started if necessary. */
   readonly local?: true;
   /** The id of the stored key; known only if the extension created the key. */
   readonly keyId?: number | undefined;

@@ -5,13 +5,13 @@ import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { AccountConnection, type OpenClient } from './accountConnection.ts';
 
-/** `loading`: reading the secret store. `failed`: couldn't read it, or `fail` was called. */
+/** The state of a session. `loading`: the secret store is being read. `failed`: it couldn't be read, or `fail` was called. */
 type SessionState =
   | { readonly kind: 'signedOut' | 'loading'; readonly connection?: undefined }
   | { readonly kind: 'connected'; readonly connection: AccountConnection }
   | { readonly kind: 'failed'; readonly connection?: undefined; readonly error: unknown };
 
-/** Without a window, there is one account, which isn't stored. */
+/** The accounts that a session uses. Without a window, there is one account, which isn't stored. */
 type SessionAccounts = Pick<Accounts, 'list' | 'key' | 'onDidChange'>;
 
 export class Session implements Disposable {

@@ -15,7 +15,7 @@ import { readIgnoreState } from '../envFile/gitIgnored.ts';
 interface AgentEnvRequest {
   /** The folder that the agent runs in. */
   readonly folder: string;
-  /** Relative to the folder, or absolute. */
+  /** The path of the file, absolute or relative to the folder. */
   readonly file: string;
   readonly variable: string;
   readonly runGit: RunGit;
@@ -29,7 +29,7 @@ export interface AgentEnvFile {
   readonly variable: string;
   /** The variable's value, a secret; empty if it has none. */
   readonly value: string;
-  /** Checks everything again first. @param url a secret. @throws {Error} for the agent */
+  /** Writes the URL, after everything is checked again. @param url a secret. @throws {Error} for the agent */
   readonly write: (url: string) => Promise<void>;
 }
 

@@ -15,7 +15,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 
 interface LoginRequest extends BranchIds {
   readonly connection: AccountConnection;
-  /** If undefined, the branch's first database or the local service's usual one is meant. */
+  /** The database; undefined for the branch's first one, or the local service's usual one. */
   readonly database?: string | undefined;
   readonly signal: AbortSignal;
 }

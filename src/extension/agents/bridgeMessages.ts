@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 
 const BridgeCall = z.strictObject({
   tool: z.string(),
-  /** Checked by the tool's schema. */
+  /** The input, which the tool's schema checks. */
   input: z.unknown(),
   /** The name that the MCP client has given itself. */
   agent: z.string(),

@@ -20,7 +20,7 @@ import { windowRecordFile, removeStaleRecords, type WindowRecord } from './windo
 interface BridgeOptions {
   /** The folder for the records of all windows. */
   readonly folder: string;
-  /** @throws {Error} with a sentence for the model */
+  /** Calls a tool. @throws {Error} with a sentence for the model */
   readonly call: (call: BridgeCall, signal: AbortSignal) => Promise<object>;
   /** Whether an MCP program is connected that VS Code has started for this window. */
   readonly onPresence: (isPresent: boolean) => void;
@@ -32,7 +32,10 @@ const MAX_REQUEST = 1024 * 1024;
 const MAX_SOCKET_PATH = 100;
 
 export interface BridgeServer extends Disposable {
-  /** Call this with the focus, too: agents that work outside of all workspaces reach the window that was used last. */
+  /**
+   * Publishes the folders of the window. Call this with the focus, too: agents that work outside of all workspaces reach the window
+   * that was used last.
+   */
   publish(folders: readonly string[]): Promise<void>;
 }
 

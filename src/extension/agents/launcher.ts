@@ -12,7 +12,7 @@ import { launcherFile } from './launcherFile.ts';
 interface LauncherOptions {
   /** The folder for the script and for the records of windows. It exists. */
   readonly folder: string;
-  /** Node, or VS Code, which can run as Node. */
+  /** The path of Node, or of VS Code, which can run as Node. */
   readonly program: string;
   /** Whether updates replace the program at its path. The editor's server on another machine has a new path with each. */
   readonly isStable: boolean;

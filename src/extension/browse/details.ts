@@ -103,7 +103,7 @@ export async function readServerLog(
 
 export interface Details {
   readonly node: DetailsNode;
-  /** As the service has sent it. */
+  /** The record as the service has sent it. */
   readonly record: object;
   /** Why a compute is active. */
   readonly activity: string | undefined;

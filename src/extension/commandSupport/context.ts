@@ -27,7 +27,7 @@ export interface CommandContext extends WindowModel {
   /** Lets agents call the tools. `enable` returns the program that their configuration starts. */
   readonly agentBridge: () => Promise<{ enable(): Promise<LaunchCommand> }>;
   readonly computesView: ComputesView;
-  /** Fired with the URI of a document that is to be read again. */
+  /** Fires with the URI of a document that is to be read again. */
   readonly documents: Readonly<Record<'detailsChanged' | 'operationsChanged', { fire(uri: Uri): void }>>;
   readonly apiKeysView: {
     readonly view: Selection & { readonly visible: boolean };

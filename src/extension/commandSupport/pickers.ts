@@ -265,7 +265,7 @@ export async function pickCompute(
   return { ...node, name: nameOrId(compute?.name, computeId), fullName: resourceText(inventory, node) };
 }
 
-/** If there are more projects than this, computes are loaded only for the project that the user picks. */
+/** The most projects whose computes are all loaded. If there are more, only those of the project that the user picks are. */
 export const MAX_PRELOADED = 50;
 
 /** Shows loaded items while others load. Updates at each doubling, because VS Code takes long to draw thousands. */

@@ -38,10 +38,10 @@ export interface CommandRow {
   readonly icon?: string;
   /** Whether the Command Palette hides it while signed out. Default: true. */
   readonly needsAccount?: false;
-  /** Another condition for the Command Palette. Default: none. False: never offered. */
+  /** Another condition for the Command Palette, if there is one. False if the command is never offered there. */
   readonly palette?: string | false;
   readonly menus?: readonly MenuEntry[];
-  /** While a row of this view has the focus. */
+  /** The keys of the command while a row of this view has the focus. */
   readonly keys?: {
     readonly key: string;
     readonly mac?: string;

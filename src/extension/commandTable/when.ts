@@ -88,7 +88,7 @@ export const SUSPENDABLE_COMPUTE = allOf('viewItem =~ /^compute active/', CAN_ST
 export const LOCAL_COMPUTE = 'viewItem =~ /^compute .* local/';
 export const FAILED_COMPUTE = 'viewItem =~ /^compute .* failed/';
 export const RUNNING_COMPUTE = 'viewItem =~ /^compute (active|unknown)/';
-/** Rows that load what is below them. */
+/** Is true for rows that load what is below them. */
 export const LAZY_ROW = 'viewItem =~ /^(databases?|table|snapshots)$/';
 /** All snapshots of a branch. */
 export const SNAPSHOTS = 'viewItem =~ /^snapshots$/';

@@ -20,7 +20,7 @@ export interface ActivityFacts extends KnownOperations {
   readonly compute: Compute;
   /** Undefined if they weren't asked for. */
   readonly sessions?: readonly PostgresSession[] | undefined;
-  /** Clients of PgBouncer; only the local service knows them. */
+  /** The number of PgBouncer's clients, which only the local service knows. */
   readonly pooledClients?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export type ActivityCause =
   | 'inUse'
   | 'unused';
 
-/** Durations in seconds. */
+/** Why a compute is active. Durations are in seconds. */
 export interface WhyActive {
   readonly cause: ActivityCause;
   readonly isReplica: boolean;
@@ -85,7 +85,7 @@ export interface WhyActive {
   readonly cuHours?: number | undefined;
 }
 
-/** From this number of sessions on, the number is the cause that is shown. */
+/** The number of sessions from which on the number itself is the cause that is shown. */
 const FLOOD_SESSIONS = 50;
 /** The seconds for which PgBouncer of the local service keeps an unused session. */
 const POOLED_SESSION = 6;
@@ -93,7 +93,7 @@ const POOLED_SESSION = 6;
 const FIRST_USE = 15_000;
 /** The milliseconds after its last use in which a compute counts as in use. */
 export const RECENT_USE_MILLISECONDS = 60_000;
-/** Starts without which no rhythm is seen. */
+/** The number of starts from which on a rhythm can be seen. */
 const MIN_STARTS = 4;
 
 export function whyActive(facts: ActivityFacts): WhyActive {

@@ -46,7 +46,7 @@ function valueKindAfter(lead: string, after: string, parent: string): Completion
 export const variableBefore = (lead: string): string | undefined =>
   VARIABLES.map((pattern) => pattern.exec(lead)?.[1]).find((name) => name !== undefined);
 
-/** `postgresql://`, the login, and any hosts before this one. */
+/** Matches `postgresql://`, the login, and any hosts before this one. */
 export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
 
 /** Whether a field `host` is of a database: by the fields next to it, or by what contains it. @param lead the line until its value */
@@ -77,12 +77,12 @@ export interface DocumentLines {
   lineAt(line: number): { readonly text: string };
 }
 
-/** Such as `psycopg.connect(`, `new Pool({`. */
+/** Matches the beginning of a call such as `psycopg.connect(` or `new Pool({`. */
 const CONNECT_CALL = /\b(?:connect|create_?pool|client|pool)\s*\(\s*\{?\s*$/i;
-/** Such as `database:` and `"db": {`. */
+/** Matches a key such as `database:` or `"db": {`. */
 const DATABASE_KEY = /^[^#]*\b(?:database|db|pg|postgres(?:ql)?)["'`]?\s*(?:[:=]|=>)\s*[{(]?\s*(?:#.*)?$/i;
 
-/** `host=` in a keyword/value string or a call. */
+/** Matches `host=` in a keyword/value string or a call. */
 const HOST_FIELD = /(?<=^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
 const CONNECTION_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 

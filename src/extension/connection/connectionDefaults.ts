@@ -27,13 +27,13 @@ interface UsedDefaults extends RoleAndDatabase {
   readonly pooled?: boolean;
 }
 
-/** Every branch of the local service has these. */
+/** The role and database that every branch of the local service has. */
 export const LOCAL_ROLE_AND_DATABASE: RoleAndDatabase = { role: 'app_owner', database: 'app' };
 
 const DEFAULTS_ENTRY = 'hostedPostgres.logins';
 const FORMAT_ENTRY = 'hostedPostgres.copyFormat';
 
-/** Remembered projects; the least recently used one is forgotten first. */
+/** The most projects that are remembered. The least recently used one is forgotten first. */
 const MAX_REMEMBERED_PROJECTS = 50;
 
 export class ConnectionDefaults {
@@ -107,7 +107,7 @@ export interface Catalog {
 }
 
 interface LoginPreferences {
-  /** Offered first if both exist on the branch. Either may be empty. */
+  /** The role and database that are offered first if both exist on the branch. Either may be empty. */
   readonly proposed: RoleAndDatabase;
   /** Whether the compute has a pooled host. */
   readonly canBePooled: boolean;

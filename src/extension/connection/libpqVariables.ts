@@ -44,7 +44,10 @@ export const LIBPQ_VARIABLES = [
   'PGKRBSRVNAME',
 ] as const;
 
-/** While the local service isn't running, another program may listen at the address. It must not get the password. */
+/**
+ * The variables by which libpq demands TLS of the local service. While that isn't running, another program may listen at the
+ * address, which must not get the password.
+ */
 export const LOCAL_TLS_VARIABLES = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
 
 /** The variables of a program that connects to a database and nowhere else. The password is in the file `passFile`. */

@@ -19,7 +19,7 @@ export type PortPlace =
   /** Replace an existing port. Columns are UTF-16 units. */
   | { readonly kind: 'instead'; readonly line: number; readonly start: number; readonly end: number };
 
-/** Lines read on each side of the host. */
+/** The most lines that are read on each side of the host. */
 const MAX_DISTANCE = 20;
 const WITH_HOST: PortPlace = { kind: 'withHost' };
 
@@ -79,7 +79,7 @@ function findPort(text: string, name: string, line: number, column: number): Por
   return { kind: 'instead', line, start: end - (match[1] ?? '').length, end };
 }
 
-/** `host=`, `host: '` and the like, in a keyword/value string or a call. */
+/** Matches `host=`, `host: '` and the like, in a keyword/value string or a call. */
 const FIELD = /(?<![\w.])(host)(["']?\s*[:=]\s*["'`]?)$/i;
 
 /** Writes the port in the syntax of the host: `host=… port=…`, `Host=…;Port=…` or `host: '…', port: '…'`. */

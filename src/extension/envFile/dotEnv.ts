@@ -157,7 +157,7 @@ function rangeOfValue(file: string, start: number): ValueRange {
   return { start, end: start + (UNQUOTED.exec(text)?.[0].length ?? 0), quote: '' };
 }
 
-/** Values that need no quotes, neither in a shell nor for libraries that read such files. */
+/** Matches values that need no quotes, neither in a shell nor for libraries that read such files. */
 const BARE = /^[\w./:@%+,=?~-]*$/;
 
 /** Whether `value` can replace `old` between the same quotes. */

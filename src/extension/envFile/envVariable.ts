@@ -18,7 +18,7 @@ export interface EnvValue extends Omit<ReadVariable, 'problem'> {
 }
 
 export interface EnvChange {
-  /** @throws {Error} if the file has changed since */
+  /** Writes the earlier values again. @throws {Error} if the file has changed since */
   readonly undo: () => Promise<void>;
 }
 
@@ -29,10 +29,10 @@ export interface EnvVariable {
   readonly name: string;
   /** Whether the user trusts the workspace. The folder of a stranger may be made to harm programs that read it. */
   readonly isTrusted: boolean;
-  /** Never rejects. */
+  /** Reads the variable. Never rejects. */
   read(): Promise<EnvValue>;
   /** The variable of another folder. @param folders the file must be in one of them, with links resolved. Never rejects */
   readIn(folder: string, folders: readonly string[]): Promise<ReadVariable>;
-  /** @returns undefined if a value has changed since. @throws {Error} for example in an untrusted workspace */
+  /** Replaces values. @returns undefined if a value has changed since. @throws {Error} for example in an untrusted workspace */
   replace(changes: readonly [VariableChange, ...VariableChange[]]): Promise<EnvChange | undefined>;
 }

@@ -3,7 +3,10 @@ import path from 'node:path';
 import type { RunGit } from '../../base/git/runGit.ts';
 import { findRepository } from '../../base/git/repository.ts';
 
-/** `outside`: not in a repository. `unknown`: git failed, for example because the repository has another owner. */
+/**
+ * Whether git ignores a file. `outside`: it isn't in a repository. `unknown`: git failed, for example because the repository has
+ * another owner.
+ */
 export type IgnoreState = 'ignored' | 'notIgnored' | 'tracked' | 'outside' | 'unknown';
 
 /** Runs git, because its rules aren't only in `.gitignore`. @param file the real path; the file may not exist */

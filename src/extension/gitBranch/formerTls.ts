@@ -12,7 +12,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../window/memory.ts';
 
 const ENTRY = 'hostedPostgres.formerTls';
-/** URLs whose parameters are remembered. The oldest are dropped. */
+/** The most URLs whose parameters are remembered. The oldest are dropped. */
 const MAX_URLS = 100;
 /** A password is a secret, which isn't stored. */
 const SECRET = /^sslpassword=/i;

@@ -16,13 +16,13 @@ type GitOperation = 'rebase' | 'merge' | 'cherryPick' | 'revert' | 'bisect';
 /** Why HEAD may not be the branch that the user works on. */
 export type PauseReason = 'detached' | GitOperation;
 
-/** `branch`: without `refs/heads/`. During a merge, both are set. */
+/** What git has checked out. `branch` is without `refs/heads/`. During a merge, both are set. */
 export interface GitState {
   readonly branch: string | undefined;
   readonly pause: PauseReason | undefined;
 }
 
-/** Checked in this order, because MERGE_HEAD can also exist during a rebase. */
+/** The files that show an operation, in the order in which they are checked, because MERGE_HEAD can also exist during a rebase. */
 const OPERATION_MARKERS: readonly (readonly [file: string, operation: GitOperation])[] = [
   ['rebase-merge', 'rebase'],
   ['rebase-apply', 'rebase'],

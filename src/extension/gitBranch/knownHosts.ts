@@ -34,7 +34,7 @@ export function knownBranchProblem(known: KnownBranch | undefined): 'deleted' | 
   return isKnownExpired(known) ? 'expired' : undefined;
 }
 
-/** Hosts that are remembered. The least recently used ones are dropped. */
+/** The most hosts that are remembered. The least recently used ones are dropped. */
 const MAX_HOSTS = 200;
 
 type KnownInventory = Pick<Inventory, 'allComputes' | 'project'> & {

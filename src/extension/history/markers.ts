@@ -17,7 +17,7 @@ type MarkerKind = 'agent' | 'program' | 'mark' | 'undo';
 
 /** A moment of a branch that has a name, such as an agent's turn. */
 export interface Marker extends BranchRef {
-  /** Just before it happened, as in the service's records. */
+  /** The time just before it happened, as in the service's records. */
   readonly time: string;
   readonly kind: MarkerKind;
   /** Contains no secret. */
@@ -39,7 +39,7 @@ const MAX_MARKERS = 400;
 export const MAX_MARKER_TEXT = 120;
 
 interface MarkersOptions {
-  /** If a marker can't be written, the change that it marks must not fail. */
+  /** Receives why a marker can't be written. The change that it marks must not fail. */
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
 }

@@ -10,11 +10,11 @@ import type { RunGit } from '../../base/git/runGit.ts';
 import type { Repository } from '../../base/git/repository.ts';
 import { readCommitsSince, readLeftCommits } from './headLog.ts';
 
-/** Programs and SQL. */
+/** Matches the names of programs and of SQL. */
 const SCRIPT = /\.(?:sql|[cm]?[jt]s|rb|exs|py|php|go)$/i;
 const HASH = /^[0-9a-f]{64}$/;
 
-/** More would take too long after each checkout. */
+/** The most removed files that are considered. More would take too long after each checkout. */
 const MAX_REMOVED = 200;
 const MAX_COMMITS = 200;
 

@@ -38,7 +38,7 @@ export function removedMigrations(
 }
 
 interface LaterMigrations {
-  /** Just before the first of them, as a time and, if it is known, as a position. */
+  /** The moment just before the first of them, as a time. Its position is `lsn`, if it is known. */
   readonly before: string;
   readonly lsn?: string;
   readonly count: number;

@@ -111,7 +111,7 @@ export function restoreSourceAt(history: BranchHistory, at: PointInTime): Restor
 /** Times to offer, in seconds before now. */
 const PRESETS = [60, 5 * 60, 60 * 60];
 
-/** Moments in a list. More would be hard to read. */
+/** The most moments in a list. More would be hard to read. */
 const MAX_MOMENTS = 50;
 
 /** Returns the moments of a branch, the newest first, but before all others the one that undoes the last undo. */

@@ -29,7 +29,7 @@ export interface TableNode extends BranchIds, TableName {
 
 export interface Column {
   readonly name: string;
-  /** As SQL writes it, such as `numeric(8,2)`. */
+  /** The type as SQL writes it, such as `numeric(8,2)`. */
   readonly type: string;
   readonly isNullable: boolean;
   readonly isKey: boolean;
@@ -45,9 +45,9 @@ export interface ColumnNode extends BranchIds, Column {
 export interface FunctionName {
   readonly schema: string;
   readonly name: string;
-  /** As SQL writes them, such as `a integer, b text`. */
+  /** The parameters as SQL writes them, such as `a integer, b text`. */
   readonly parameters: string;
-  /** Null for a procedure. */
+  /** The type of the result; null for a procedure. */
   readonly result: string | null;
 }
 

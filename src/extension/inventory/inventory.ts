@@ -75,7 +75,7 @@ export class Inventory implements Disposable {
     this.#disposables.add(session.onDidChange(() => this.#changeConnection()));
   }
 
-  /** Changes with the session and with `onDidChange`. */
+  /** The state of the view, which changes with the session and with `onDidChange`. */
   get state(): InventoryState {
     const projects = this.#projects;
     const { current } = this.#session;

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
-/** Is called with each retry of a call, and with undefined when the call has got a reply and continues. */
+/** A function that is called with each retry of a call, and with undefined when the call has got a reply and continues. */
 export type OnRetry = (retry: PendingRetry | undefined) => void;
 
 /** Why a call waits: `slow` if there was no reply for {@link SLOW_AFTER}, and otherwise why it is retried. */

@@ -1,7 +1,7 @@
 /** What computes have used since the start of the billing period. */
 
 interface Counters {
-  /** CU-seconds. */
+  /** The usage in CU-seconds. */
   readonly compute_time_seconds?: number | null | undefined;
   readonly active_time_seconds?: number | null | undefined;
   /** The same counters in lists of projects. */

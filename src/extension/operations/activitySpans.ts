@@ -2,10 +2,12 @@
 import type { Compute, Operation } from '../../api/records/records.ts';
 import { isFailedOperation, isEndedOperation } from './pendingChange.ts';
 
-/** `unknown`: before the oldest operation that the service still has, or before the compute existed. */
+/**
+ * What a compute did. `unknown`: the time before the oldest operation that the service still has, or before the compute existed.
+ */
 export type ActivityPhase = 'active' | 'idle' | 'starting' | 'unknown';
 
-/** Times in milliseconds since 1970. */
+/** A time in which a compute did one thing. Times are in milliseconds since 1970. */
 export interface ActivitySpan {
   readonly phase: ActivityPhase;
   readonly from: number;
@@ -17,7 +19,7 @@ export interface KnownOperations {
   readonly operations: readonly Operation[];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Before, operations are unknown. Milliseconds since 1970. */
+  /** The time before which operations are unknown, in milliseconds since 1970. */
   readonly knownSince?: number | undefined;
 }
 

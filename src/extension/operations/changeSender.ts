@@ -33,7 +33,7 @@ interface UpdatedRecords {
   readonly computes?: readonly Compute[];
 }
 
-/** `isPending`: the operation tracker reports the end. Otherwise the change is complete. */
+/** What a change has led to. `isPending`: the operation tracker reports the end. Otherwise the change is complete. */
 export interface SendResult extends UpdatedRecords {
   readonly isPending: boolean;
 }
@@ -56,7 +56,7 @@ export interface ServiceChange {
   readonly targetStillExists?: () => boolean;
 }
 
-/** Operations that are read to find those of a change. */
+/** The most operations that are read to find those of a change. */
 const NEWEST = 50;
 
 /** The newest operations of a project; undefined if the service doesn't list them or they can't be read. Never rejects. */

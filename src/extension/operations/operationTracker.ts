@@ -34,7 +34,7 @@ interface OperationTrackerDependencies {
   readonly inventory: Inventory;
   readonly memory: Memory;
   readonly onError: (error: unknown) => void;
-  /** Shared with all other background work of the window. */
+  /** The requests that all background work of the window may send. */
   readonly budget: RequestBudget;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -92,7 +92,7 @@ export class OperationTracker implements Disposable {
     return this.#all.filter((change) => change.account === connection?.accountId);
   }
 
-  /** Projects with pending changes, which the tracker polls. */
+  /** The projects with pending changes, which the tracker polls. */
   get projects(): ReadonlySet<string> {
     return new Set(this.pending.map((change) => change.projectId));
   }
@@ -174,7 +174,7 @@ export class OperationTracker implements Disposable {
     return Math.max(interval, this.#budget.waitFor(1));
   }
 
-  /** Most changes of a service on this machine take less than a second. */
+  /** The shortest time between two requests. Most changes of a service on this machine take less than a second. */
   get #shortestInterval(): number {
     return this.#budget.isUnlimited ? 250 : 1000;
   }

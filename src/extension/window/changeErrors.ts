@@ -8,7 +8,7 @@ export class NotConnectedError extends Error {
   }
 }
 
-/** Another window has switched the account. */
+/** The change wasn't made, because another window has switched the account. */
 export class AccountSwitchedError extends Error {
   override readonly name = 'AccountSwitchedError';
 

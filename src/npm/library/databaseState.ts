@@ -143,7 +143,7 @@ const CATALOGS: Readonly<Record<string, string>> = {
   pg_type: 'oid',
 };
 
-/** Temporary objects are the test's own. */
+/** Conditions by catalog that exclude temporary objects, which are the test's own. */
 const NOT_TEMPORARY: Readonly<Record<string, string>> = {
   pg_constraint: `connamespace <> ${TEMPORARY_SCHEMAS}`,
   pg_type: `typnamespace <> ${TEMPORARY_SCHEMAS}`,
@@ -178,7 +178,7 @@ const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   settings: `select md5(string_agg(sql, ';' order by sql)) from (${settingsQuery('current_database()', "''")}) as s`,
 };
 
-/** Prepared, because its plan takes longer than its run. */
+/** Reads the catalogs. It is prepared, because its plan takes longer than its run. */
 const CATALOG_QUERY = {
   name: 'catalogs',
   text: `with ${TEMPORARY} ${Object.entries({

@@ -11,7 +11,7 @@ import { findProjectTools } from '../../migrations/shownTools.ts';
 import { listFiles } from '../../migrations/sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
-/** Changes with how steps are run and what is saved, so that parents of former versions aren't used. */
+/** The version of how steps are run and what is saved. Parents of other versions aren't used. */
 const VERSION = 7;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */

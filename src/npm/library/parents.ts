@@ -20,7 +20,7 @@ const PARENT_PREFIX = 'parent ';
 const BUILDING_PREFIX = 'building ';
 /** A child of the parent, with the databases of files that share a branch. */
 export const SHARED_BRANCH_PREFIX = 'shared ';
-/** Parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
+/** The number of parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
 const KEPT_PARENTS = 20;
 const POLL = 50;
 

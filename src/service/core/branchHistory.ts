@@ -39,7 +39,7 @@ export interface TableChange {
   readonly deleted: number;
 }
 
-/** Object ids, and the number of the file with the rows of the table. */
+/** The object ids of a database and a table, and the number of the file with its rows. */
 export interface TableFile {
   readonly database: number;
   readonly table: number;

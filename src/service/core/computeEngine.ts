@@ -188,7 +188,7 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** Starts the compute; resolves when it accepts connections. Idempotent. @throws {EngineError} */
   start(compute: ComputeSpec): Promise<void>;
 
-  /** Neither starts the compute nor counts as activity. @throws {EngineError} */
+  /** Returns what clients do. Neither starts the compute nor counts as activity. @throws {EngineError} */
   activity(computeId: string): Promise<ComputeActivity>;
 
   /** The last lines that the servers of the compute have logged since the service started, with their times. */
@@ -210,10 +210,10 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** Creates the data of a branch, unless it exists. Idempotent. @throws {EngineError} and leaves nothing behind */
   createBranch(branch: BranchSpec): Promise<void>;
 
-  /** No compute may run on the restored branch. Idempotent. @throws {EngineError} and leaves the branch as it was */
+  /** Replaces the data of a branch without running computes. Idempotent. @throws {EngineError} and leaves the branch as it was */
   restoreBranch(restore: BranchRestore): Promise<void>;
 
-  /** Starts no compute. @returns undefined without history. @throws {EngineError} also if the time occurred more than once */
+  /** Reads the range of the history, if there is one. Starts no compute. @throws {EngineError} also for a time that occurred twice */
   history(branchId: string, timestamp?: string): Promise<BranchHistory | undefined>;
 
   /** A sentence for users, if a full disk is why the history of a branch begins late or is missing. Does not throw. */
@@ -278,7 +278,7 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** Returns what the branch has on the disk; undefined without Postgres. Asks no server. @throws {Error} without data */
   size(branchId: string): Promise<BranchSize | undefined>;
 
-  /** Starts no compute. @throws {EngineError} */
+  /** Reads the schema. Starts no compute. @throws {EngineError} */
   schema(branchId: string, database: string, format: SchemaFormat, moment?: Moment): Promise<BranchSchema>;
 
   /**

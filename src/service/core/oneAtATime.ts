@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that a connection may send before it has received the reply to the first of them. */
+/** The most requests that a connection may send before it has received the reply to the first of them. */
 export const MAX_PIPELINED_REQUESTS = 100;
 
 /**

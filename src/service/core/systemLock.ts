@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 
-/** For `open` on macOS (`O_EXLOCK`) and Windows (libuv's `UV_FS_O_EXLOCK`). Node names neither. */
+/** The flag for `open` on macOS (`O_EXLOCK`) and Windows (libuv's `UV_FS_O_EXLOCK`). Node names neither. */
 const LOCK_ON_OPEN: Partial<Record<NodeJS.Platform, number>> = {
   darwin: 0x20 | constants.O_NONBLOCK,
   win32: 0x1000_0000,

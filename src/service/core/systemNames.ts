@@ -4,7 +4,7 @@
 export const SUPERUSER = 'postgres';
 /** The database that each server has, for work that belongs to no other one. */
 export const MAINTENANCE_DATABASE = 'postgres';
-/** Read replicas stream with this role. It has no other rights. */
+/** The role with which read replicas stream. It has no other rights. */
 export const REPLICATOR = 'service_replicator';
 /** Reads for the extension and for agents. Only they get its password. */
 export const READER = 'service_reader';

@@ -124,7 +124,10 @@ function notAllowed(methods: readonly string[]): HttpError {
   return new HttpError(405, 'METHOD_NOT_ALLOWED', `This path supports ${allow}.`, { allow });
 }
 
-/** Neon's command line searches the text for "not available". It then works without buckets, functions and credentials. */
+/**
+ * The text for other paths. Neon's command line searches it for "not available", and then works without buckets, functions and
+ * credentials.
+ */
 const NOTHING_HERE = 'There is nothing at this path: it is not available in the local service.';
 const UNEXPECTED_ERROR = new HttpError(
   500,

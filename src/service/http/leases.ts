@@ -30,7 +30,7 @@ interface LeasesDependencies {
 }
 
 export class Leases {
-  /** New at each start. See `leaseProof.ts`. */
+  /** The secret of leases, new at each start. See `leaseProof.ts`. */
   readonly secret = newLeaseSecret();
   readonly #deps: LeasesDependencies;
   /** The function that ends each lease, with the key of a client that has proved itself. */

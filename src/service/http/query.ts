@@ -57,7 +57,7 @@ interface PageLimits {
 export const PROJECT_PAGE_LIMITS: PageLimits = { default: 10, max: 400 };
 
 interface ListOrder<T> {
-  /** Records are sorted by this text. Those with the same one stay in the order of the list. */
+  /** Returns the text by which records are sorted. Those with the same one stay in the order of the list. */
   readonly key: (record: T) => string;
   readonly isDescending?: boolean;
 }

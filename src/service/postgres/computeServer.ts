@@ -27,7 +27,7 @@ import { needsServerStop, primaryLifecycle, type ServerLifecycle } from './prima
 interface ComputeDependencies extends ServerDependencies {
   readonly events: EngineEvents;
   readonly log: (line: string) => void;
-  /** PgBouncer. Undefined without a usable one: each pooled client then gets a separate session. */
+  /** The path of PgBouncer. Undefined without a usable one: each pooled client then gets a separate session. */
   readonly pooler: string | undefined;
   readonly allowedOrigins: readonly string[];
 }

@@ -8,7 +8,7 @@ import { systemReason } from '../../base/systemReason.ts';
 import { unusableStartError, StartError } from '../core/serviceErrors.ts';
 import type { Mutation } from './storedRecords.ts';
 
-/** Increase it when older versions of the service couldn't read the file. */
+/** The format of the file. Increase it when older versions of the service couldn't read the file. */
 const FORMAT = 4;
 /** The oldest format that is read. It has no snapshots, but is otherwise the same. */
 const OLDEST_FORMAT = 3;

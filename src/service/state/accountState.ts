@@ -18,17 +18,17 @@ export interface ProjectState {
   readonly computes: Map<string, StoredCompute>;
   /** The reply with the list of computes, until one of them changes. */
   listOfComputes?: Buffer | undefined;
-  /** Oldest first. */
+  /** The operations, oldest first. */
   readonly operations: Map<string, StoredOperation>;
 }
 
-/** Only {@link Mutation}s change it. */
+/** The account in memory. Only {@link Mutation}s change it. */
 export class AccountState {
   readonly projects = new Map<string, ProjectState>();
   readonly keys = new Map<number, StoredKey>();
   /** Ids of revoked keys by hash; their values must never become valid again. */
   readonly revokedKeys = new Map<string, number>();
-  /** Ports that belong to a compute. */
+  /** The ports that belong to a compute. */
   readonly ports = new Set<number>();
   /** What is left to delete, by project. */
   readonly leftovers = new Map<string, PendingDeletion>();

@@ -51,7 +51,7 @@ function createTemporaryFolder(): string {
   }
 }
 
-/** Postgres uses at most 259 characters, and its longest path in the folder has up to 119. */
+/** The longest path of the folder. Postgres uses at most 259 characters, and its longest path in the folder has up to 119. */
 const MAX_WINDOWS_PATH = 140;
 
 /** Creates it with its parents unless it exists. @throws {StartError} if it cannot be created or written */

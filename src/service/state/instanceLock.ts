@@ -158,7 +158,7 @@ function isEndProvenByLock(owner: LockOwner, me: LockOwner): boolean {
   return theirs === undefined ? !isOfOtherMachine(owner) : theirs === ours;
 }
 
-/** Far more than the processes that start at the same moment. */
+/** The most attempts to take the lock: far more than the processes that start at the same moment. */
 const MAX_ATTEMPTS = 1000;
 
 /** Watches the lock of another machine. @returns the process that has the lock; undefined if this process has it now */

@@ -137,7 +137,7 @@ export function sampleAccount(plan: Plan): AccountDescription {
   };
 }
 
-/** Branches of the sample with tables and rows. */
+/** The branches of the sample with tables and rows. */
 export const SAMPLE_DATA: SampleBranches = {
   'br-aged-salad-637688': 'main',
   'br-sweet-breeze-497520': 'checkoutRewrite',

@@ -18,7 +18,7 @@ import { window } from '../../window/ui/window.ts';
 
 export const MCP_FILE = '.mcp.json';
 
-/** Both sides of the difference have this scheme, because the file may not exist yet. */
+/** The scheme of both sides of the difference, because the file may not exist yet. */
 const SCHEME = 'hosted-postgres-mcp-file';
 
 export async function writeMcpFile(

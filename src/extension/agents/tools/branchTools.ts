@@ -27,9 +27,9 @@ import {
 } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
-/** Limits what the model has to read. */
+/** The most branches of a list, because a model has to read it. */
 const MAX_BRANCHES = 100;
-/** Bytes that the other fields of the list have at most. */
+/** The most bytes of the other fields of the list. */
 const OTHER_FIELDS = 500;
 
 const ids = { projectId: projectIdSchema, branchId: branchIdSchema };

@@ -23,7 +23,7 @@ import type { ToolCall } from './toolCall.ts';
 /** Limits of what the model has to read: rows of each side, and characters of a value. */
 const MAX_ROWS = 20;
 const MAX_VALUE = 200;
-/** Bytes that the other fields of the result have at most. */
+/** The most bytes of the other fields of the result. */
 const OTHER_FIELDS = 500;
 
 export const compareTools = {
@@ -85,7 +85,7 @@ function shortenToFit(diff: string, { rows, note }: ComparedRows, maxBytes: numb
   };
 }
 
-/** SQLSTATEs: the table or column doesn't exist. */
+/** The SQLSTATEs of a table or column that doesn't exist. */
 const UNDEFINED = ['42P01', '42703'];
 
 /** @returns only a note if a side doesn't have what is compared, such as a new table @throws {Error} for the model */

@@ -30,7 +30,7 @@ import {
 } from './tool.ts';
 import type { ComputeChange, ToolCall, ToolDependencies } from './toolCall.ts';
 
-/** Limits what the model has to read. It can name a project to see its computes. */
+/** The most projects of a list, because a model has to read it. It can name a project to see its computes. */
 const MAX_PROJECTS = 20;
 const MAX_COMPUTES = 100;
 /** The most bytes of the other fields of a result, and of each project in it. */

@@ -57,7 +57,7 @@ export interface Tool<I extends Input = Input, O extends Output = Output> extend
   readonly output: O;
   /** Whether a call with this input changes nothing, for tools that read and change. */
   readonly onlyReads?: (input: Readonly<Record<string, unknown>>) => boolean;
-  /** Checks the input first. Returns only fields that the output describes. @throws {Error} with a sentence for the model */
+  /** Runs the tool, after the input is checked. Returns only fields that the output describes. @throws {Error} with a sentence for the model */
   readonly run: (call: ToolCall<unknown>) => Promise<object>;
 }
 

@@ -56,7 +56,7 @@ export type AgentChange = ChangeTarget & {
     | { readonly kind: 'create'; readonly limit: BranchLimit | undefined }
   );
 
-/** Tools have no access to accounts and API keys. */
+/** What tools need of a window. They have no access to accounts and API keys. */
 export interface ToolDependencies {
   readonly session: Session;
   readonly inventory: Inventory;

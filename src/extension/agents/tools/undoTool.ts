@@ -40,7 +40,7 @@ import {
 } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
-/** Bytes that the other fields of the list have at most. */
+/** The most bytes of the other fields of the list. */
 const OTHER_FIELDS = 500;
 
 export const undoTools = {
@@ -92,8 +92,8 @@ export const undoTools = {
 };
 
 /**
- * For the hook that agents run before each turn (`mcp/hook.ts`). It isn't in the list of tools, where models would read it with each
- * request.
+ * The tool for the hook that agents run before each turn (`mcp/hook.ts`). It isn't in the list of tools, where models would read it
+ * with each request.
  */
 export const markTurn = defineTool({
   title: 'Mark Turn',

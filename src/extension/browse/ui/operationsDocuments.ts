@@ -16,7 +16,10 @@ import { activityPicture, activitySummary } from '../../operations/ui/activityPi
 import { parseDetailsUri, requireDocumentNode, type DetailsDependencies } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
 
-/** As many as one request returns. For most projects, these are more than those of a day, and the local service keeps no more. */
+/**
+ * The most operations of a document: as many as one request returns. For most projects, these are more than those of a day, and the
+ * local service keeps no more.
+ */
 const MAX_OPERATIONS = 500;
 
 interface History {
@@ -124,7 +127,7 @@ function targetText({ inventory }: DetailsDependencies, operation: Operation): s
   return computeId ?? nameUnlessId(branch) ?? branchId ?? '';
 }
 
-/** Returns the action itself if it is unknown. */
+/** Returns the text of an action, or the action itself if it is unknown. */
 function actionText(action: string): string {
   const texts: Readonly<Record<string, string>> = {
     start_compute: l10n.t('Start compute'),

@@ -9,7 +9,7 @@ const HOVER_LIMIT = 3000;
 
 export class WhyActiveSentences {
   readonly #session: Pick<Session, 'connection'>;
-  /** Sentences in documents. VS Code reads documents again with each change of the lists, which a timer refreshes, too. */
+  /** The sentences in documents. VS Code reads documents again with each change of the lists, which a timer refreshes, too. */
   readonly #kept = new Map<string, { readonly state: string; readonly text: Promise<string | undefined> }>();
 
   constructor(session: Pick<Session, 'connection'>) {

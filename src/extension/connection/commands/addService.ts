@@ -22,7 +22,7 @@ import { computeHost } from '../branchLogin.ts';
 import { pickComputeRecord } from './copyHost.ts';
 import { askForLogin } from './login.ts';
 
-/** Postgres truncates longer names. */
+/** The longest name in bytes, because Postgres truncates longer ones. */
 const MAX_NAME_BYTES = 63;
 
 export const addService: Command = async (context, argument, run) => {

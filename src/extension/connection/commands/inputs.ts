@@ -58,9 +58,9 @@ function readArguments(argument: unknown) {
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   return {
-    /** Id or name. */
+    /** The id or name of a project. */
     project: textValue('project'),
-    /** Id or name. */
+    /** The id or name of a compute. */
     compute: textValue('compute'),
     role: textValue('role'),
     database: textValue('database'),

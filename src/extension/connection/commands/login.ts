@@ -36,7 +36,7 @@ export interface LoginRequest {
   readonly scope: Uri | undefined;
   /** Whether the caller can use a pooled connection. */
   readonly allowsPooled: boolean;
-  /** Asked for if it isn't named. */
+  /** The database. The user is asked for it if it isn't named. */
   readonly database?: string | undefined;
   /** Whether to take the first database instead of asking which. */
   readonly takesFirst?: boolean;

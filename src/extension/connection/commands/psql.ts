@@ -24,7 +24,10 @@ import {
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 
-/** VS Code removes a variable that is null. Otherwise PGHOSTADDR and others would send psql to another server. */
+/**
+ * The variables of libpq, each as null, by which VS Code removes a variable. Otherwise PGHOSTADDR and others would send psql to
+ * another server.
+ */
 const withoutLibpqVariables = Object.fromEntries(LIBPQ_VARIABLES.map((name) => [name, null]));
 
 export const openPsql: Command = async (context, argument, run) => {

@@ -27,9 +27,9 @@ interface ItemContext {
   readonly place: CompletionContext;
   readonly line: number;
   readonly portPlace: PortPlace;
-  /** @param projectId undefined if the compute isn't loaded yet */
+  /** Returns the login. @param projectId undefined if the compute isn't loaded yet */
   readonly login: (projectId: string | undefined) => RoleAndDatabase;
-  /** Such as `main (shop)`. */
+  /** The branch of a compute as text, such as `main (shop)`. */
   readonly branchText: (compute: Compute) => string;
   /** Whether a password may be inserted: the document is a file of variables, in a trusted workspace. */
   readonly takesPassword: boolean;

@@ -40,7 +40,7 @@ export interface HostProviderDependencies {
   readonly log: Log;
 }
 
-/** Hosts per completion list. Typing more finds others. */
+/** The most hosts of a completion list. Typing more finds others. */
 const MAX_COMPLETIONS = 100;
 
 export class HostProvider implements Disposable {

@@ -7,7 +7,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Session } from '../../account/session.ts';
 import type { HostProvider } from './hostProvider.ts';
 
-/** Files of any kind, but not the input boxes, output channels and comments that are documents too. */
+/** Selects files of any kind, but not the input boxes, output channels and comments that are documents too. */
 const FILES: DocumentSelector = [
   'file',
   'untitled',

@@ -38,7 +38,7 @@ export type PreparingContext = Pick<
 interface PreparingRequest {
   readonly title: string;
   readonly branch: BranchRef;
-  /** Asked for if it isn't known. */
+  /** The database. The user is asked for it if it isn't known. */
   readonly database?: string | undefined;
   /** Whether a compute may be woken without a question, because that is clear from the command. */
   readonly mayWake?: boolean;

@@ -9,7 +9,7 @@ import { quoteName } from '../../../base/sql/quote.ts';
 
 /** A table or query on one side, with the columns that both sides have. */
 export interface ComparedSource {
-  /** One statement. */
+  /** The text of one statement. */
   readonly sql: string;
   /** The number of all columns. */
   readonly count: number;

@@ -14,9 +14,9 @@ export interface RowDifference {
   readonly added: number;
   readonly changed: number;
   readonly deleted: number;
-  /** Deleted rows, and changed ones with their old values, in the order of the table's key. As many as can be shown. */
+  /** The deleted rows, and the changed ones with their old values, in the order of the table's key, as many as can be shown. */
   readonly before: readonly DifferingRow[];
-  /** Added rows, and changed ones with their new values. */
+  /** The added rows, and the changed ones with their new values. */
   readonly after: readonly DifferingRow[];
   readonly hasMore: boolean;
 }

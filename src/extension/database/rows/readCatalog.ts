@@ -6,7 +6,7 @@ import { readSession } from './readRows.ts';
 
 const MAX_OBJECTS = 5000;
 
-/** Excludes the schemas of Postgres itself. */
+/** A condition that excludes the schemas of Postgres itself. */
 const USERS_SCHEMA = "nspname !~ '^pg_' AND nspname <> 'information_schema'";
 
 const TABLES = `SELECT nspname AS schema, relname AS name, relkind IN ('v', 'm') AS "isView"

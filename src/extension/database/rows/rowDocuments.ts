@@ -5,7 +5,7 @@ import { ROWS_SCHEME } from './rowsScheme.ts';
 
 /** A table or query of a database. */
 export interface RowSource {
-  /** One statement. */
+  /** The text of one statement. */
   readonly sql: string;
   /** The name of the table in SQL, with quotes if it needs them; undefined for a query. */
   readonly table?: string | undefined;

@@ -45,7 +45,7 @@ export function statementAt(sql: string, offset: number): FileStatement | undefi
   );
 }
 
-/** Words before the name of a table, and those that name one after ON. */
+/** The words before the name of a table, and those that name one after ON. */
 const BEFORE_TABLE = ['table', 'view', 'into'];
 const BEFORE_ON = ['index', 'trigger', 'policy'];
 

@@ -23,7 +23,7 @@ declare module 'pg' {
 /** Contains a secret. */
 export interface BranchLogin extends ConnectionStringParts {
   readonly password: string;
-  /** Set if `role` only reads: the role whose `search_path` the user's statements have. */
+  /** If `role` only reads: the role whose `search_path` the user's statements have. */
   readonly readsFor?: string;
 }
 
@@ -38,7 +38,7 @@ export interface SessionOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Includes the start of a suspended compute. */
+/** The most seconds for connecting, which include the start of a suspended compute. */
 const CONNECT_SECONDS = 30;
 const MAX_ERROR_TEXT = 2000;
 /** Milliseconds between two attempts to cancel a statement. */

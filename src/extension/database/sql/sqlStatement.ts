@@ -29,7 +29,7 @@ export interface StatementResult {
   readonly rows: (string | null)[][];
   /** Whether rows or parts of values were left out. */
   truncated: boolean;
-  /** Such as `INSERT 0 3`; undefined if the statement was stopped. */
+  /** What was done, such as `INSERT 0 3`; undefined if the statement was stopped. */
   command: string | undefined;
 }
 

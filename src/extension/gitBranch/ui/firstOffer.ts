@@ -28,10 +28,10 @@ interface OfferDependencies {
 /** The repositories for which it was offered, by the folder that their worktrees share. */
 const ENTRY = 'hostedPostgres.offeredRepositories';
 
-/** Repositories that are remembered. The oldest ones are dropped. */
+/** The most repositories that are remembered. The oldest ones are dropped. */
 const MAX_REPOSITORIES = 200;
 
-/** Paths of folders for which the user has run a command about the database branch. */
+/** The paths of folders for which the user has run a command about the database branch. */
 const usedFolders = new Set<string>();
 
 /** Call it when a command begins, so that the offer doesn't come between its questions. */

@@ -102,7 +102,7 @@ async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): P
 
 export interface ChosenMoment {
   readonly source: RestoreSource;
-  /** Such as `Before commit 3f2a1c “add roles”`. */
+  /** What the user reads, such as `Before commit 3f2a1c “add roles”`. */
   readonly text: string;
   /** Whether the branch may never have had these data. */
   readonly isOfOther?: boolean;

@@ -117,7 +117,7 @@ export const openPastPsql: Command = async (context, argument, run) => {
   if (terminal !== undefined) onClosed(terminal, () => void remove());
 };
 
-/** Users who turn it off change only the temporary branch. */
+/** Makes a session read-only. Users who turn that off change only the temporary branch. */
 const READ_ONLY = '-c default_transaction_read_only=on';
 
 function onClosed(terminal: Terminal, then: () => void): void {

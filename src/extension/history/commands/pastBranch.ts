@@ -16,9 +16,9 @@ export const PAST_BRANCH_LIFETIME = { comparison: 60 * 60, psql: 24 * 60 * 60 } 
 
 interface PastBranch extends BranchRef {
   readonly compute: Compute;
-  /** Such as `main · 14:32:07`. */
+  /** The title, such as `main · 14:32:07`. */
   readonly title: string;
-  /** Never rejects: if the branch can't be deleted, it expires. */
+  /** Deletes the branch. Never rejects: if that fails, the branch expires. */
   readonly remove: () => Promise<void>;
 }
 

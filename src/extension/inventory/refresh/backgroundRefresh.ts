@@ -25,7 +25,7 @@ interface BackgroundRefreshDependencies {
   readonly onError: (error: unknown) => void;
   /** Called after each refresh, also if nothing has changed. */
   readonly onRefreshed?: () => void;
-  /** Shared with all other background work of the window. Unlimited for a service on this machine. */
+  /** The requests that all background work of the window may send. There is no limit for a service on this machine. */
   readonly budget: RequestBudget;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -51,7 +51,7 @@ export class BackgroundRefresh implements Disposable {
   readonly #deps: BackgroundRefreshDependencies;
   readonly #clock: Clock;
   readonly #subscription: Disposable;
-  /** Projects with a pending change, and the time when it was first seen. */
+  /** The projects with a pending change, and the time when it was first seen. */
   readonly #unsettled = new Map<string, number>();
   readonly #budget: RequestBudget;
   /** The remaining requests of the current refresh. */

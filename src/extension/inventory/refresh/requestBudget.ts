@@ -19,7 +19,7 @@ interface RequestBudgetDependencies {
 export class RequestBudget {
   readonly #isUnlimited: () => boolean;
   readonly #clock: Clock;
-  /** Below 0 if more was spent than available. */
+  /** The number of requests that may be sent; below 0 if more was spent than available. */
   #tokens = BURST;
   #refilledAt: number;
 

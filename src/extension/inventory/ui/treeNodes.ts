@@ -24,7 +24,7 @@ interface UnreadableNode {
   readonly index: number;
 }
 
-/** Shown if a project has no computes, or they couldn't be loaded. */
+/** A row that is shown if a project has no computes, or they couldn't be loaded. */
 export interface HintNode {
   readonly kind: 'failure' | 'noComputes';
   readonly projectId: string;

@@ -9,7 +9,7 @@ const WIDTH = 960;
 const BAR = 28;
 const HEIGHT = 48;
 const HOUR = 60 * 60_000;
-/** Hours between two labels. */
+/** The hours between two labels. */
 const LABELS = 4;
 
 /** A phase without a style is a gap. */

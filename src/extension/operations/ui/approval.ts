@@ -15,7 +15,7 @@ import { droppedPsqlText } from './openPsql.ts';
 export interface ApprovalRequest extends ChangeTarget {
   /** What the user enters to confirm a change in production. */
   readonly name: string;
-  /** Such as “Restart the primary of main (shop)?”: it names the branch and the project. */
+  /** The question, such as “Restart the primary of main (shop)?”. It names the branch and the project. */
   readonly question: string;
   /** A verb. */
   readonly button: string;

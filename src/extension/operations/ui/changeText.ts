@@ -68,7 +68,7 @@ const failureText = (change: PendingChange, reason?: string): string =>
   l10n.t('{0} failed: {1}', pendingText(change), sanitize(reason ?? l10n.t('the service gave no reason')));
 
 interface EffectDetails {
-  /** Open connections; undefined if the service doesn't report them. */
+  /** The number of open connections; undefined if the service doesn't report them. */
   readonly connections?: number | undefined;
   /** The label of the branch to which the compute moves. */
   readonly toBranch?: string | undefined;

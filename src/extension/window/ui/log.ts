@@ -5,7 +5,7 @@ import { redact } from '../../../base/redact.ts';
 
 export class Log implements Disposable {
   #output: LogOutputChannel | undefined;
-  /** Secrets to redact that no pattern would recognize. In memory only. */
+  /** The secrets to redact that no pattern would recognize. They are only in memory. */
   readonly #secrets = new Set<string>();
 
   /** Redacts this value from now on. */

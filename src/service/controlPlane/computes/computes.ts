@@ -275,7 +275,7 @@ export async function openComputeAddresses(
   await Promise.allSettled(computes.map((compute) => engine.attach(computeSpec(compute))));
 }
 
-/** Attempts to find a free address: more than there are ports. */
+/** The most attempts to find a free address: more than there are ports. */
 const ADDRESS_ATTEMPTS = 32_000;
 
 /**

@@ -23,8 +23,8 @@ class SharedLock {
 }
 
 /**
- * Exclusive for starting or stopping the primary, shared for reading or copying the data. Do not take it again inside the
- * work, which would wait for itself.
+ * The lock of a branch's data: exclusive for starting or stopping the primary, shared for reading or copying the data. Do not take
+ * it again inside the work, which would wait for itself.
  */
 export class BranchLock<Server extends Pick<Postmaster, 'stop'> = Postmaster> extends SharedLock {
   /** A server for work that holds the shared lock while no primary runs. */

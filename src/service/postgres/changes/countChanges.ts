@@ -16,7 +16,7 @@ import { MomentPositions } from './momentPositions.ts';
 
 /** The most bytes that are read, at the end of the WAL. */
 const MAX_READ = 64 * 1024 * 1024;
-/** Bytes after which other work of the service gets its turn: every few milliseconds. */
+/** The bytes after which other work of the service gets its turn: every few milliseconds. */
 const PIECE = 128 * 1024;
 
 interface CountedWal {

@@ -203,7 +203,7 @@ function tableChangeKind(kinds: Kinds, exists: boolean, isRenamed: boolean): Tab
 
 const NO_ROWS: RowCounts = { added: 0, changed: 0, deleted: 0 };
 
-/** Changes that lose most come first. */
+/** The weights by which changes are sorted: those that lose most come first. */
 const WEIGHTS = { dropped: 5, replaced: 4, truncated: 3, altered: 2, created: 1 };
 
 const importance = ({ change, added, changed, deleted }: TableChange): number =>

@@ -25,7 +25,8 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
   const { branches } = deps;
   let mustCopy = false;
 
-  async function checkStreaming(compute: ComputeSpec, server: Postmaster, primary: Postmaster) {
+  /** Restarts the replica on a new copy if it cannot follow its primary. */
+  async function copyAgainUnlessStreaming(compute: ComputeSpec, server: Postmaster, primary: Postmaster) {
     if (await canStream(deps, primary, { server, name: compute.id })) return;
     mustCopy = true;
     restart('it cannot follow its primary, so the branch is copied again');
@@ -40,7 +41,7 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
       if (!isDeepStrictEqual(settings, required)) return restart('its primary now has higher settings');
       // The reload makes the replica connect at once instead of after a pause.
       server.reload();
-      void checkStreaming(compute, server, primary);
+      void copyAgainUnlessStreaming(compute, server, primary);
     });
     void server.ended.then(() => subscription.dispose());
   }
@@ -63,7 +64,7 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
     restartWithPrimary(compute, server, settings);
     // A new copy isn't checked: if it doesn't stream, copying again wouldn't help.
     const primary = branches.primary(compute.branchId);
-    if (existing && primary) void checkStreaming(compute, existing, primary);
+    if (existing && primary) void copyAgainUnlessStreaming(compute, existing, primary);
     return server;
   }
 

@@ -110,7 +110,7 @@ export function findBase(bases: readonly BaseBackupRecord[], moment: Moment): Ba
   return inOrder.findLast(({ time }) => time <= Date.parse(moment.timestamp));
 }
 
-/** Between a record and the position after it, there can be the header of a page. */
+/** The bytes that can be between a record and the position after it: the header of a page. */
 const TOLERANCE = 64;
 
 /**

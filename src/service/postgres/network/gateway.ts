@@ -42,7 +42,7 @@ export interface GatewayTarget {
   serveHttp(port: number): Promise<(client: net.Socket) => void>;
   /** Forwards what both send, until one of them ends. */
   connect(client: net.Socket, server: net.Socket): void;
-  /** Serves a client of logical replication. Undefined at a pooled address. @throws {ClientRefusal} */
+  /** Serves a client of logical replication. It is undefined at a pooled address. @throws {ClientRefusal} */
   replicate?(client: net.Socket, server: net.Socket, request: ReplicationRequest): void;
 }
 

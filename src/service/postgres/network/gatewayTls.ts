@@ -67,7 +67,10 @@ export class GatewayTls {
 
 interface Contexts {
   readonly atClients: SecureContext;
-  /** For connections to servers. Trusts only our own certificate and presents none: PgBouncer would ask for it and reject it. */
+  /**
+   * The context of connections to servers. It trusts only our own certificate and presents none: PgBouncer would ask for it and
+   * reject it.
+   */
   readonly atServers: SecureContext;
 }
 

@@ -1,6 +1,6 @@
 /** Reads along in a stream of messages of the Postgres protocol (manual, "Message Formats"): a type, a length, and a body. */
 
-/** Bytes of the type and the length. */
+/** The bytes of the type and the length. */
 const HEAD = 5;
 /** The most bytes of a body that are kept. Only the data of COPY and long statements are longer. */
 const KEPT = 100_000;
@@ -8,7 +8,7 @@ const KEPT = 100_000;
 interface Message {
   /** The letter of the type. */
   readonly type: string;
-  /** Cut off after {@link KEPT} bytes. */
+  /** The body, cut off after {@link KEPT} bytes. */
   readonly body: Buffer;
 }
 

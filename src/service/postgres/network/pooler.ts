@@ -20,7 +20,7 @@ import { chooseFreePort, LOOPBACK } from '../server/serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
-/** PgBouncer has nothing to lose, so it gets little time to stop. */
+/** The signals that stop PgBouncer, with their limits. It has nothing to lose, so it gets little time. */
 const STOP_STEPS = [
   ['SIGTERM', 500],
   ['SIGKILL', 5_000],

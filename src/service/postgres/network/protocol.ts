@@ -7,7 +7,7 @@ import { ClientRefusal } from './refusal.ts';
  */
 type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup' | 'http';
 
-/** Codes of requests, which are in the place of the version of the protocol. */
+/** The code of a cancel request, which is in the place of the version of the protocol. */
 const CANCEL_REQUEST = 80877102;
 const REQUESTS: ReadonlyMap<number, FirstPacket> = new Map([
   [CANCEL_REQUEST, 'cancel'],

@@ -8,7 +8,7 @@ const PROTOCOL_OPTION = '_pq_.';
 /** The encoding of most clients. The public service sets it, too, also for clients that have asked for another one. */
 const ENCODING = ['client_encoding', 'UTF8'] as const;
 
-/** Bytes of the length and of the version of the protocol. */
+/** The bytes of the length and of the version of the protocol. */
 const HEAD = 8;
 /** The byte that ends each text. */
 const END = '\0';
@@ -34,7 +34,7 @@ export function filterStartupPacket(packet: Buffer): Buffer {
 
 /** What a client asks for that wants logical replication. Its session is an ordinary one: see `replicationConnection.ts`. */
 export interface ReplicationRequest {
-  /** Command-line options with the settings of the process that sends changes. */
+  /** The command-line options with the settings of the process that sends changes. */
   readonly options: string;
 }
 

@@ -15,7 +15,7 @@ export type ReplicationCommand =
       readonly kind: 'create';
       readonly text: string;
       readonly usesSnapshot: boolean;
-      /** Undoes it. */
+      /** The command that undoes it. */
       readonly undo: string;
     };
 

@@ -15,11 +15,11 @@ type SlotCreation = Extract<ReplicationCommand, { readonly kind: 'create' }>;
 
 export interface ReplicationSender {
   readonly socket: Duplex;
-  /** @throws {ClientRefusal} */
-  allow(command: ReplicationCommand): Promise<void>;
+  /** Requires that the client may use a command. @throws {ClientRefusal} */
+  requireAllowed(command: ReplicationCommand): Promise<void>;
 }
 
-/** Only COPY FROM has longer ones, which a replication connection doesn't need. Bytes. */
+/** The most bytes of a message. Only COPY FROM has longer ones, which a replication connection doesn't need. */
 const MAX_MESSAGE = 1_048_576;
 /** The chunks of the session that are kept while the sender answers. Only a session that listens for notifications sends as many. */
 const MAX_HELD = 1000;
@@ -150,7 +150,7 @@ export class ReplicationConnection {
 
   async #run(command: ReplicationCommand): Promise<void> {
     this.#sender ??= await this.#connect();
-    await this.#sender.allow(command);
+    await this.#sender.requireAllowed(command);
     if (command.kind === 'create' && command.usesSnapshot) return this.#createForTransaction(command);
     await this.#send(command.text);
   }

@@ -14,7 +14,7 @@ import { ReplicationConnection, type ReplicationSender } from './replicationConn
 import type { ReplicationCommand } from './replicationCommand.ts';
 import { MAX_SLOTS } from './slotFunctions.ts';
 
-/** Processes that may send changes at once, as on the public service. */
+/** The most processes that may send changes at once, as on the public service. */
 const MAX_SENDERS = 10;
 
 /** Postgres itself says whose session it is. Roles that the API has created are members of a role that SQL can't grant. */
@@ -84,7 +84,7 @@ export class ReplicationSenders {
         this.#sessions.delete(id);
         this.#count -= 1;
       });
-      return { socket, allow: async (command) => this.#allow(address, session, command) };
+      return { socket, requireAllowed: async (command) => this.#requireAllowed(address, session, command) };
     } catch (error) {
       this.#count -= 1;
       throw error;
@@ -140,7 +140,11 @@ export class ReplicationSenders {
     return { id: Number(fieldsOf(sender)['processID']), socket: stream };
   }
 
-  async #allow(address: ServerAddress, { database }: SessionRow, command: ReplicationCommand): Promise<void> {
+  async #requireAllowed(
+    address: ServerAddress,
+    { database }: SessionRow,
+    command: ReplicationCommand,
+  ): Promise<void> {
     if (command.kind !== 'create' && command.kind !== 'drop') return;
     const { rows: slots } = await withSuperuser(this.#deps, address, async (client) =>
       client.query<{ name: string; database: string }>(SLOTS),

@@ -9,7 +9,7 @@ import type { ServerAddress } from '../server/serverAddress.ts';
 import { withSuperuser, listConnectableDatabases } from '../server/superuser.ts';
 import { PLUGINS } from './replicationCommand.ts';
 
-/** Slots that users may create, as on the public service. A server has more of them, for our own copies. */
+/** The most slots that users may create, as on the public service. A server has more of them, for our own copies. */
 export const MAX_SLOTS = 10;
 
 /** `source`: null if the slot is to be created. */

@@ -33,7 +33,10 @@ function isLogical(file: string): boolean {
 const SLOT_IDLE_LIMIT = 40 * 3600;
 /** The bytes of log from which an unused slot is reported. At 4 GB, it is lost. */
 const MUCH = 1024 ** 3;
-/** Next to the data: for how long each slot wasn't read. A slot counts only while it can be read, so a suspension doesn't end it. */
+/**
+ * The file next to the data that says for how long each slot wasn't read. A slot counts only while it can be read, so a suspension
+ * doesn't end it.
+ */
 const IDLE_FILE = 'idle-slots';
 
 const SLOTS = `select slot_name as name, active, wal_status operator(pg_catalog.=) 'lost' as "isLost",

@@ -12,7 +12,7 @@ import { readPrivateJson, writePrivateFile } from '../storage/privateFiles.ts';
 /** Timestamps are ISO 8601 UTC. */
 const StoredRole = z.object({
   name: z.string(),
-  /** Two until Postgres has confirmed a change. */
+  /** The passwords of a role: two until Postgres has confirmed a change. */
   passwords: z.array(z.string()),
   createdAt: z.optional(z.string()),
   updatedAt: z.string(),

@@ -49,7 +49,7 @@ interface LaunchOptions extends StartOptions {
   readonly inFile?: Readonly<Record<string, string>>;
 }
 
-/** Processes of a killed server may still use its shared memory. Milliseconds. */
+/** The milliseconds for which a start is tried again, because processes of a killed server may still use its shared memory. */
 const LEFTOVER_LIMIT = 10_000;
 const LEFTOVER_PAUSE = 100;
 const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;

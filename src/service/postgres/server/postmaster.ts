@@ -27,7 +27,9 @@ interface PostmasterOptions {
 const START_LIMIT = 120_000;
 /** A primary and a standby log this line when they are ready. */
 const READY_LINE = /database system is ready to accept (read-only )?connections$/;
-/** Cleanly first. A server that takes longer is killed and recovers at the next start. */
+/**
+ * The signals that stop a server, with their limits: cleanly first. One that takes longer is killed and recovers at the next start.
+ */
 export const POSTMASTER_STOP_STEPS = [
   ['SIGINT', 30_000],
   ['SIGQUIT', 5_000],

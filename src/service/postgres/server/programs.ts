@@ -7,7 +7,7 @@ import { describeProgramFailure, howToInstall } from './cannotRun.ts';
 import { installationFolder, findChangeablePart, realPathIfExists } from './trustedPath.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
 
-/** Older versions lack `pg_backup_start` and are no longer supported. */
+/** The oldest version that is used. Older ones lack `pg_backup_start` and are no longer supported. */
 const OLDEST_MAJOR = 15;
 
 const EXE = process.platform === 'win32' ? '.exe' : '';

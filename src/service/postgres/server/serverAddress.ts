@@ -45,8 +45,8 @@ export const libpqConnectionString = (parameters: Readonly<Record<string, string
     .join(' ');
 
 /**
- * Below the range for outgoing connections (from 32768 on Linux), so that a compute's ports are likely to be free when the
- * service starts again.
+ * The first port of computes. All are below the range for outgoing connections (from 32768 on Linux), so that they are likely to be
+ * free when the service starts again.
  */
 const FIRST_PORT = 15_000;
 const LAST_PORT = 32_000;

@@ -7,7 +7,7 @@ const KEPT_LINES = 40;
 /** The most characters that are kept of an incomplete line, so that an endless one can't fill the memory. */
 const MAX_PARTIAL_LENGTH = 10_000;
 
-/** Messages of every start and stop. */
+/** Matches messages of every start and stop. */
 const ROUTINE =
   /^LOG: {2}(starting PostgreSQL|listening on|database system (was (shut down|interrupted; last known)|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo (starts|done)|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming|standby "service_rehearsal")/;
 

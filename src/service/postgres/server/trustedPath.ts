@@ -24,7 +24,7 @@ export const installationFolder = path.resolve(
 /** The `admin` group. Its members can become root, and Homebrew's folders are writable for it. */
 const MACOS_ADMIN = 80;
 
-/** Root, this user, and the owner of the running code. */
+/** The ids of trusted users: root, this user, and the owner of the running code. */
 const owners: ReadonlySet<number> = new Set([0, process.getuid?.() ?? 0, statSync(programFile).uid]);
 
 /** @returns undefined when there is no such file */

@@ -33,11 +33,11 @@ interface ServerlessOptions {
  * takes memory before its password is known.
  */
 const MAX_CONNECTIONS = 1000;
-/** Sessions of `POST /sql` at once. More requests wait. */
+/** The most sessions of `POST /sql` at once. More requests wait. */
 const MAX_SESSIONS = 20;
-/** Larger bodies are read after the login, so that clients without a password can't fill the memory. Bytes. */
+/** The bytes from which on a body is read after the login, so that clients without a password can't fill the memory. */
 const LARGE_BODY = 64 * 1024;
-/** Logins of WebSockets at once. More wait. */
+/** The most logins of WebSockets at once. More wait. */
 const MAX_LOGINS = 50;
 /** The largest WebSocket message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;

@@ -12,7 +12,7 @@ interface CopyOptions {
   readonly shutdownSignal?: AbortSignal;
 }
 
-/** Files copied at the same time: enough to keep a disk busy, and well below any limit on open files. */
+/** The most files that are copied at the same time: enough to keep a disk busy, and well below any limit on open files. */
 const MAX_CONCURRENT_FILES = 16;
 /** Data directories copied at the same time: few, so that the first is complete early. */
 const runTwoAtATime = limitConcurrency(2);

@@ -48,7 +48,7 @@ export interface EngineStorage {
   removeAddress(name: string): void;
   /** Removes what a compute leaves: its address, the copy of a read replica, and PgBouncer's configuration. */
   removeCompute(computeId: string): void;
-  /** Call it when no server runs. */
+  /** Removes the folder of sockets. Call it when no server runs. */
   removeSockets(): void;
 }
 

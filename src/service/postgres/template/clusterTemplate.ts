@@ -39,7 +39,7 @@ host    all          all                 127.0.0.1/32     scram-sha-256
 host    replication  ${REPLICATOR}  127.0.0.1/32     scram-sha-256
 `;
 
-/** Shared by all parts of the engine. */
+/** What all parts of the engine share. */
 export interface EngineDependencies {
   readonly storage: EngineStorage;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */

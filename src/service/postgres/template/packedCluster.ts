@@ -11,7 +11,7 @@ import * as z from 'zod/mini';
 /** The start of the unpacked file, as a line of JSON. The contents of the files follow, in this order. */
 const ClusterIndex = z.object({
   folders: z.array(z.string()),
-  /** Paths with slashes, and bytes. */
+  /** The files: their paths with slashes, and their bytes. */
   files: z.array(z.tuple([z.string(), z.number()])),
 });
 export type ClusterIndex = z.infer<typeof ClusterIndex>;

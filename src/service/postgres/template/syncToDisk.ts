@@ -25,7 +25,10 @@ export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promi
   return shared(dataDir);
 }
 
-/** One system call for the whole file system instead of one for each file, so all folders that wait for it share it. */
+/**
+ * The syncs in progress. One is a single system call for the whole file system instead of one for each file, so all folders that
+ * wait share it.
+ */
 const sharedSyncs = new WeakMap<EngineStorage, (dataDir: string) => Promise<void>>();
 
 async function runSync(deps: SyncDependencies, dataDir: string, ...method: readonly string[]) {

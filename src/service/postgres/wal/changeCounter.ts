@@ -59,7 +59,7 @@ export class ChangeCounter {
   readonly #catalog: CatalogChanges;
   readonly #major: number;
   readonly #transactions: TransactionReceiver | undefined;
-  /** Positions, in order. */
+  /** The positions of the moments, in order. */
   readonly #moments: readonly number[];
   /** Where the first record after each passed moment is. */
   readonly #next: number[] = [];

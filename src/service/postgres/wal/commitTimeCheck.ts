@@ -6,7 +6,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { formatLsn } from '../../core/lsn.ts';
 import type { WalRecord } from './walRecords.ts';
 
-/** Microseconds. Transactions that end together may be in another order in the log. */
+/** The microseconds by which transactions that end together may be in another order in the log. */
 const TOLERANCE = 1_000_000;
 
 export class CommitTimeCheck {

@@ -93,7 +93,7 @@ export class PageRows {
     });
   }
 
-  /** A change of a row in its place. @returns the new row; undefined if it isn't known */
+  /** Changes a row in its place. @returns the new row; undefined if it isn't known */
   change(block: WalBlock, item: number): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const old = this.row(block, item);

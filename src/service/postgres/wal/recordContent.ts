@@ -16,7 +16,7 @@ const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map([
 
 /** A file of a table, an index or something else that has pages. */
 interface File {
-  /** Object id; 0 for what all databases share. */
+  /** The object id of the database; 0 for what all databases share. */
   readonly database: number;
   /** The object id of what it was created for, until it was written to a new file. */
   readonly file: number;
@@ -32,7 +32,7 @@ export interface PageImage {
 
 /** A page that a record changes. */
 export interface WalBlock extends File {
-  /** 0 for the main content of the file. */
+  /** The part of the file: 0 for its main content. */
   readonly fork: number;
   readonly page: number;
   /** The whole page after the change, in place of data. */

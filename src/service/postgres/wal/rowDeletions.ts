@@ -5,9 +5,9 @@ interface RowDeletion extends EndedTransaction {
   readonly rows: number;
 }
 
-/** Transactions in so short a time belong together, such as the batches of one deletion. Microseconds. */
+/** The microseconds within which transactions belong together, such as the batches of one deletion. */
 const SERIES = 10_000_000;
-/** Programs delete single rows all the time. */
+/** The fewest rows of a deletion that matters. Programs delete single rows all the time. */
 const LEAST_ROWS = 2;
 const MAX_DELETIONS = 5;
 

@@ -27,13 +27,13 @@ export interface Transaction {
 export interface EndedTransaction {
   /** The position of the record of its end. */
   readonly at: number;
-  /** Microseconds since 1970. */
+  /** When the transaction ended, in microseconds since 1970. */
   readonly time: number;
   /** The end of the transaction before it, which is the moment just before it; undefined if that isn't known. */
   readonly previousEnd: number | undefined;
 }
 
-/** Is given the transactions of which all is known, and before which the data can be restored, in the order of their commits. */
+/** Receives the transactions of which all is known, and before which the data can be restored, in the order of their commits. */
 export interface TransactionReceiver {
   /** Called when transactions until now may have been missed. */
   forget(): void;

@@ -10,7 +10,7 @@ interface WalTransaction extends Readonly<RowCounts>, Omit<EndedTransaction, 'at
   readonly late: boolean;
 }
 
-/** Collects them while the WAL is read. */
+/** Collects the transactions that have changed rows of a table while the WAL is read. */
 export class TransactionsOfTable implements TransactionReceiver {
   readonly #of: TableFile;
   #found: WalTransaction[] = [];
@@ -23,7 +23,7 @@ export class TransactionsOfTable implements TransactionReceiver {
     this.#of = of;
   }
 
-  /** Oldest first. The table has had the same file since before the first one. */
+  /** Returns the transactions, oldest first. The table has had the same file since before the first one. */
   get list(): readonly WalTransaction[] {
     return this.#found;
   }
@@ -37,7 +37,7 @@ export class TransactionsOfTable implements TransactionReceiver {
     this.#ending.push([id, transaction]);
   }
 
-  /** Call it after `add` for a transaction and its subtransactions. */
+  /** Call it after `addTransaction` for a transaction and its subtransactions. */
   endTransaction({ time, previousEnd }: EndedTransaction): void {
     const { database, table, file } = this.#of;
     const ending = this.#ending;

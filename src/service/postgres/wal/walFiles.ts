@@ -7,7 +7,7 @@ import { parseLsn } from '../../core/lsn.ts';
 
 /** A file of the WAL. Within a timeline, the names sort in the order of the contents. */
 export const WAL_FILE = /^[0-9A-F]{24}$/;
-/** Says from which timelines a timeline comes. */
+/** Matches the name of a file that says from which timelines a timeline comes. */
 export const TIMELINE_FILE = /^[0-9A-F]{8}\.history$/;
 
 const HALF = 2 ** 32;
@@ -74,7 +74,7 @@ export class Wal {
   readonly files: ReadonlySet<string>;
   /** The last checkpoint that is on disk: a server writes no file before it again. */
   readonly checkpoint: number;
-  /** Newest first. */
+  /** The timelines, newest first. */
   readonly #eras: readonly Era[];
 
   constructor(dataDir: string) {

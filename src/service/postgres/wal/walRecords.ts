@@ -11,7 +11,7 @@ const PAGE = 8192;
 const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
 /** Flags of a page: it begins with the rest of a record; it does not, because a crash interrupted that record. */
 const [CONTINUED, INTERRUPTED] = [0x1, 0x8];
-/** Resource managers. */
+/** The numbers of resource managers. */
 export const WAL_MANAGERS = {
   xlog: 0,
   transaction: 1,
@@ -30,7 +30,7 @@ const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
   [0x40, 0],
   [0x10, 16],
 ]);
-/** If a record is longer, only its first part is read. No record of a table is as long. */
+/** The most bytes of a record that are read. No record of a table is as long. */
 const MAX_RECORD = 8 * 1024 * 1024;
 
 /** Microseconds from 1970 to 2000, from which Postgres counts. */

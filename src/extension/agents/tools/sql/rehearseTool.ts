@@ -21,7 +21,7 @@ import type { ToolCall } from '../toolCall.ts';
 
 /** The most characters of a statement that the result repeats. */
 const MAX_TEXT = 120;
-/** Bytes that the other fields of the result have at most. */
+/** The most bytes of the other fields of the result. */
 const OTHER_FIELDS = 500;
 
 const input = z.strictObject({

@@ -35,7 +35,7 @@ type LoadItems<T> = (show: (known: readonly Choice<T>[]) => void) => Promise<rea
 
 interface PickOptions<T> {
   readonly placeholder: string;
-  /** Shown instead if there are no items. */
+  /** The text that is shown instead if there are no items. */
   readonly none?: string;
   /** Busy while they load; if that rejects, the question ends with the error. */
   readonly items: readonly Choice<T>[] | LoadItems<T>;
@@ -179,7 +179,7 @@ export interface TextOptions {
   readonly placeholder?: string;
   readonly value?: string;
   readonly isSecret?: boolean;
-  /** Next to the title. */
+  /** A button next to the title. */
   readonly button?: QuestionButton;
   /** Accepts any text, even an empty one. Otherwise the text is trimmed and can't be empty. */
   readonly isVerbatim?: boolean;
