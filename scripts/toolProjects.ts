@@ -11,7 +11,7 @@ class Project {
   readonly #folder: string;
   readonly #url: string;
 
-  /** @param url of a database that generators may read */
+  /** @param url the URL of a database that generators may read */
   constructor(folder: string, url: string) {
     this.#folder = folder;
     this.#url = url;

@@ -9,7 +9,7 @@ export interface Ids {
 
 /**
  * A walk through all tools, on a branch of the agent if the client lets it create one.
- * @param ids of a project, for a client that doesn't
+ * @param ids the ids of a project, for a client that doesn't
  * @param adds what the client adds to the input of each tool
  */
 export function callsOf({ projectId, branchId, computeId }: Ids, adds: object = {}): readonly ToolCall[] {

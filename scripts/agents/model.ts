@@ -6,7 +6,7 @@ import { fieldsOf } from '../../src/base/fieldsOf.ts';
 
 export interface ToolCall {
   readonly tool: string;
-  /** @param answers of the calls before */
+  /** @param answers the answers to the calls before */
   readonly input: (answers: readonly string[]) => object;
 }
 export interface Model {

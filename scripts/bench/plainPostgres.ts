@@ -16,8 +16,8 @@ export interface PlainPostgres {
 
 /**
  * @param dataDir the data directory of a server that has run
- * @param copy in a folder for it alone, below a folder that the server's account can read
- * @param settings for the command line, in addition
+ * @param copy a copy in a folder for it alone, below a folder that the server's account can read
+ * @param settings more settings for the command line
  */
 export async function plainPostgres(
   dataDir: string,

@@ -21,7 +21,7 @@ const turns = new Map<string, Promise<unknown>>();
 /**
  * Reads, changes and replaces a file, one change of a file after the other. Keeps what other programs append in the meantime,
  * and repeats the change if another program replaces the file.
- * @param file with links resolved. @param mode of a new file. @returns undefined if there was nothing to change
+ * @param file the path with links resolved. @param mode the mode of a new file. @returns undefined if there was nothing to change
  */
 export async function changeFile(
   file: string,

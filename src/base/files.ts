@@ -162,7 +162,7 @@ export async function readUpTo(handle: FileHandle, start = 0, maxSize = MAX_FILE
 
 /**
  * Reads a file that the user has chosen, such as a SQL script, which may be large and a link to anywhere.
- * @param maxSize in bytes; by default, what a text can have
+ * @param maxSize the most bytes that are read; by default, what a text can have
  * @throws {Error} if it is larger or no file, such as a device that never ends
  */
 export async function readChosenFile(file: string, maxSize = MAX_STRING_LENGTH): Promise<Buffer> {

@@ -14,7 +14,7 @@ export interface RunningService {
   readonly lease: Lease;
 }
 
-/** Takes a lease of the first service that runs. @param folder of the agent, unless it is gone */
+/** Takes a lease of the first service that runs. @param folder the folder of the agent, unless it is gone */
 export async function findRunningService(folder: string | undefined): Promise<RunningService | undefined> {
   for (const dataDir of listDataDirs(folder)) {
     const lease = await takeLeaseOfRunning(dataDir).catch(() => undefined);

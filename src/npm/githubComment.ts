@@ -16,7 +16,8 @@ interface GitHubRun {
 }
 
 /**
- * @param rehearsed by which it is found again
+ * Writes the text as a comment of the run's pull request, in place of an earlier one.
+ * @param rehearsed what was rehearsed; the comment is found again by it
  * @returns why it couldn't be written; undefined if it was
  */
 export async function writeGitHubComment(

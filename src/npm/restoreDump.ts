@@ -21,7 +21,7 @@ export async function isDump(name: string): Promise<boolean> {
   return (await isFile(name)) || (await isFile(path.join(name, CONTENTS)));
 }
 
-/** @param url of an empty database @throws {Error} with the reason of Postgres, or if pg_restore is missing */
+/** @param url the URL of an empty database @throws {Error} with the reason of Postgres, or if pg_restore is missing */
 export async function restoreDump(name: string, url: string): Promise<void> {
   if (await isArchive(name)) return restoreArchive(name, url);
   await runSqlFiles(name, url);

@@ -158,7 +158,7 @@ const withTrialSession = async (
     },
   );
 
-/** Reads what calls functions of users. @param same to find only this one, by its id or else its name */
+/** Reads what calls functions of users. @param same the only caller to find, by its id or else its name */
 async function readCallers(client: Client, same?: Caller): Promise<Caller[]> {
   const { rows } = await client.query<Caller>(CALLERS, [same?.id ?? null, same?.name ?? null]);
   return rows;

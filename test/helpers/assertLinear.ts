@@ -32,7 +32,7 @@ function measured(run: () => void): number {
  * Fails when the time that `run` takes grows faster than its text. It compares two CPU times, so neither the speed of the
  * machine nor what else runs on it matters. The garbage collector may spoil a try, so there are several.
  * @param length characters of the shorter text
- * @param start of both texts. If \`run\` adds it, that is measured, too, and memory for a long text takes longer
+ * @param start the start of both texts. If \`run\` adds it, that is measured, too, and memory for a long text takes longer
  */
 export function assertLinear(unit: string, length: number, run: (text: string) => void, start = ''): void {
   const text = (characters: number) => start + unit.repeat(Math.ceil(characters / unit.length));

@@ -4,7 +4,7 @@ import { atEndOfTest } from './atEndOfTest.ts';
 
 const noListener = () => ({ dispose: () => undefined });
 
-/** @param text for all input boxes until the end of the test. @returns those that were shown */
+/** @param text what to enter in all input boxes until the end of the test. @returns those that were shown */
 export async function enterInInputBoxes(text: string): Promise<{ readonly validationMessage: string }[]> {
   const shown: { readonly validationMessage: string }[] = [];
   const createInputBox = () => {

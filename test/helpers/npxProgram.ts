@@ -58,7 +58,7 @@ export async function installProgram(): Promise<string> {
 const running = new Set<() => void>();
 process.once('exit', () => running.forEach((kill) => kill()));
 
-/** @param command runs the program. @param temporary for TMPDIR. @param variables more of them */
+/** @param command the command that runs the program. @param temporary the value of TMPDIR. @param variables more variables */
 export function startProgram(
   command: readonly string[],
   cwd: string,

@@ -3,7 +3,7 @@ import { SqlLexer } from '../../src/base/sql/sqlLexer.ts';
 import { SqlScript } from '../../src/base/sql/sqlScript.ts';
 import { replyTo, type Sent } from './psqlRecorder.ts';
 
-/** @param text with a character for each byte. Commands of psql are skipped, as if they had run. */
+/** @param text the script, with a character for each byte. Commands of psql are skipped, as if they had run. */
 export function splitScript(text: string): Sent[] {
   const script = new SqlScript(text);
   const sent: Sent[] = [];

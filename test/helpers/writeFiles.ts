@@ -4,7 +4,7 @@ import { temporaryFolder } from './localService.ts';
 
 /**
  * Writes files, by their paths below a folder.
- * @param folder by default, a temporary one
+ * @param folder the folder; by default, a temporary one
  * @returns the folder
  */
 export function writeFiles(

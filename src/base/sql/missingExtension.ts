@@ -92,7 +92,7 @@ const distributionOrPlatform = (): string =>
   (process.platform === 'linux' && RELEASE_FILES.find(([, file]) => existsSync(file))?.[0]) ||
   process.platform;
 
-/** @param name of an extension that the local Postgres lacks @returns the command that installs it, if it is known */
+/** @param name the name of an extension that the local Postgres lacks @returns the command that installs it, if it is known */
 export function installCommand(name: string, machine = distributionOrPlatform()): string | undefined {
   const packages = (Object.hasOwn(UNPACKAGED_EXTENSIONS, name) && UNPACKAGED_EXTENSIONS[name]) || {};
   const installer = INSTALLERS[machine];
@@ -100,7 +100,7 @@ export function installCommand(name: string, machine = distributionOrPlatform())
   return found && installer.command + found;
 }
 
-/** @param name of an extension that the local Postgres lacks @returns what to do, as a sentence */
+/** @param name the name of an extension that the local Postgres lacks @returns what to do, as a sentence */
 export function extensionAdvice(name: string, machine = distributionOrPlatform()): string {
   if (PRELOADED_EXTENSIONS.includes(name))
     return `The local service can't run "${name}", which must be loaded when Postgres starts. Use a branch of the public service.`;
@@ -145,7 +145,7 @@ const NO_CONTROL_FILE = /could not open extension control file "([^"\n]+)\.contr
 const NOT_PERMITTED = /permission denied to create extension "([^"\n]+)"/;
 const NOT_OWNED = /must be owner of extension ([\w$-]+)/;
 
-/** @param text that psql or another tool has printed @returns undefined without an error for which advice is known */
+/** @param text what psql or another tool has printed @returns undefined without an error for which advice is known */
 export function extensionAdviceForOutput(text: string, machine?: string): string | undefined {
   const file = NO_CONTROL_FILE.exec(text)?.[1];
   const missing = NOT_AVAILABLE.exec(text)?.[1] ?? file?.split(/[/\\]/).at(-1);
@@ -163,7 +163,7 @@ export function extensionAdviceForOutput(text: string, machine?: string): string
 
 /**
  * Replaces Postgres's own hint, which says less.
- * @param error of a statement on this machine; others are left as they are
+ * @param error the error of a statement on this machine; others are left as they are
  */
 export function addExtensionHint(error: unknown, machine?: string): void {
   const { code, message } = fieldsOf(error);

@@ -25,9 +25,9 @@ export interface ScriptResult {
 
 /** Statements that a script can do without. */
 export interface SkipRule {
-  /** @param text of a statement, with what is before it, such as comments, removed */
+  /** @param text the text of a statement, without what is before it, such as comments */
   mayFail(text: string): boolean;
-  /** @param error of Postgres. @returns false if it ends the script */
+  /** @param error the error that Postgres reports. @returns false if it ends the script */
   isSkipped(error: unknown, line: number): boolean;
 }
 
@@ -98,7 +98,7 @@ async function runStatements(running: RunningScript): Promise<number> {
   return count;
 }
 
-/** @param text with a character for each byte */
+/** @param text the script, with a character for each byte */
 function byteQuery(text: string): Query {
   const query = new Query(text);
   query.submit = ({ stream }: Connection) => {
@@ -197,7 +197,7 @@ function errorAtLine(
   return new ScriptError(script.lineAt(start + before), lines.join('\n'), { cause: error });
 }
 
-/** @param text in UTF-8, with a character for each byte */
+/** @param text UTF-8 text, with a character for each byte */
 function bytesBefore(text: string, characters: number): number {
   const decoded = Buffer.from(text, 'latin1').toString();
   return Buffer.byteLength(Array.from(decoded).slice(0, characters).join(''));

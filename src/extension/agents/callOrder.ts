@@ -20,7 +20,7 @@ interface PendingCall {
 export class CallOrder {
   readonly #pending = new Set<PendingCall>();
 
-  /** @param name of the tool, any text. Rejects with the reason of the signal if that is aborted while the call waits. */
+  /** @param name the name of the tool, which may be any text. Rejects with the reason of the signal if that is aborted while the call waits. */
   async run<T>(name: string, input: unknown, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const subject = subjectOfCall(name, input);
     const earlier = [...this.#pending].filter((other) => mustWait(other.subject, subject));

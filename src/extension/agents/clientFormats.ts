@@ -92,7 +92,7 @@ export const MCP_CLIENTS: readonly ClientFormat[] = [
   },
 ];
 
-/** Replaces the home folder by a variable, for files that a team shares. @param variable as the client of the file writes it */
+/** Replaces the home folder by a variable, for files that a team shares. @param variable the variable as the client of the file writes it */
 export function withHome(launch: LaunchCommand, variable: string): LaunchCommand {
   const home = os.homedir();
   const shared = (word: string) => (word.startsWith(home) ? variable + word.slice(home.length) : word);

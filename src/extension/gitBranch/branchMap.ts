@@ -42,7 +42,7 @@ export function gitBranchNameInMap(map: BranchMap, gitBranch: string): string {
   return [...map.branches.keys()].find((name) => isSameGitBranch(map, name, gitBranch)) ?? gitBranch;
 }
 
-/** Skips invalid entries. @param folder in the repository. @throws {Error} with git's message if git rejects it */
+/** Skips invalid entries. @param folder a folder in the repository. @throws {Error} with git's message if git rejects it */
 export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {
   const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*|core\\.ignorecase)$`.toLowerCase();
   const result = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);

@@ -72,14 +72,14 @@ export class KnownHosts {
     return withFormerTls(this.#memory, before, after);
   }
 
-  /** @param computes to remember with their branches, as the inventory knows them */
+  /** @param computes the computes to remember with their branches, as the inventory knows them */
   async remember(inventory: KnownInventory, account: string, computes: readonly Compute[]): Promise<void> {
     await this.#set(computes.flatMap((compute) => this.#entriesOf(inventory, account, compute)));
   }
 
   /**
    * Updates the known branches of the account from its loaded lists, and adds those of other hosts.
-   * @param hosts that are in env files
+   * @param hosts the hosts that are in env files
    */
   async refresh(inventory: KnownInventory, account: string, hosts: readonly string[]): Promise<void> {
     const own = readStoredHosts(this.#memory).filter(([, known]) => known.account === account);

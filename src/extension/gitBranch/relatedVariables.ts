@@ -38,7 +38,7 @@ export interface RelatedVariables {
   readonly left: readonly string[];
 }
 
-/** @param text of the env file. @param name the variable that follows git. Never rejects */
+/** @param text the text of the env file. @param name the variable that follows git. Never rejects */
 export async function findRelatedVariables(
   deps: BranchUrlDependencies,
   text: string,

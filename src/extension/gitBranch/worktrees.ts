@@ -26,7 +26,7 @@ export async function listOtherWorktrees({ gitDir, commonDir }: Repository): Pro
   return [...(hasMain ? [path.dirname(commonDir)] : []), ...linked];
 }
 
-/** @param entry in `worktrees` of the git folder @returns undefined for one that git hasn't finished */
+/** @param entry an entry in `worktrees` of the git folder @returns undefined for one that git hasn't finished */
 async function folderOfLinkedWorktree(entry: string): Promise<string | undefined> {
   const gitFile = (await readUserText(path.join(entry, 'gitdir'), entry))?.trim() ?? '';
   // Git 2.48 and later may write a path relative to the entry.

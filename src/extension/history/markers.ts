@@ -55,7 +55,7 @@ export class Markers {
     this.#now = now;
   }
 
-  /** Call this just before something changes the branch. Never throws. @param time in milliseconds since 1970 */
+  /** Call this just before something changes the branch. Never throws. @param time the time in milliseconds since 1970 */
   add(ref: BranchRef, marker: NewMarker, time = this.#now()): void {
     this.#change((all) => withMarker(all, this.#create(ref, marker, time)));
   }

@@ -112,7 +112,7 @@ async function readHashes(
   return hashes;
 }
 
-/** @param note of a migration in a database. @returns which of the files it may be about */
+/** @param note what a database has noted about a migration. @returns which of the files it may be about */
 export function filesNotedAs(
   note: string,
   names: readonly string[],
@@ -134,7 +134,7 @@ export function filesNotedAs(
 const withoutLeadingZeros = (text: string): string => text.replace(/^0+(?=\d+$)/, '');
 
 /**
- * @param names of files that git has
+ * @param names the names of files that git has
  * @returns whether they have the same text in every commit that HEAD had since a time (in milliseconds since 1970), and in the
  * working tree
  */

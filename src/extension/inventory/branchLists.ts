@@ -78,7 +78,7 @@ export class BranchLists {
     this.#listeners = listeners;
   }
 
-  /** Call this when the connection has changed. @param keepItems for the same account */
+  /** Call this when the connection has changed. @param keepItems whether the account is the same */
   reset({ keepItems }: { readonly keepItems: boolean }): void {
     this.#isOffered = undefined;
     if (!keepItems) this.#lists.clear();

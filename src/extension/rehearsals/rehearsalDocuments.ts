@@ -16,7 +16,7 @@ export class RehearsalDocuments {
   readonly #texts = new Map<string, string>();
   #created = 0;
 
-  /** @param title which an editor shows @param text Markdown */
+  /** @param title the title that an editor shows @param text the report in Markdown */
   add(title: string, text: string): DocumentUri {
     const query = String((this.#created += 1));
     this.#texts.set(query, text);

@@ -48,5 +48,5 @@ export function pendingFiles(
   return pending.at(-1)?.file === file ? pending : undefined;
 }
 
-/** @param text with a character for each byte */
+/** @param text the text, with a character for each byte */
 const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('hex');

@@ -26,7 +26,7 @@ export function rootsToEmpty(
 /**
  * @param roots what is emptied
  * @param tables those of these roots that hold rows themselves
- * @param rows by table
+ * @param rows the rows by table
  */
 export function tableReplacementStatements(
   client: Client,

@@ -114,7 +114,7 @@ async function addCompute(
     account.apply({ set: 'operation', value: newOperation(newStartTask(value), 'scheduling', now) });
 }
 
-/** @param name of the compute, for the message @throws {HttpError} if it breaks a rule */
+/** @param name the name of the compute, for the message @throws {HttpError} if it breaks a rule */
 function requireCreatable(project: ProjectState, creation: ComputeCreation, plan: Plan, name: string): void {
   try {
     requireValidCreation(project.record, creation, plan);

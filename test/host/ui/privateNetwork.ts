@@ -41,7 +41,7 @@ export async function startPrivateNetwork(options: Omit<FaultProxyOptions, 'tls'
 
 /**
  * Writes user settings in the editor, because machine settings cannot contain application settings.
- * @param login for the proxy
+ * @param login the login for the proxy
  */
 export async function setProxy(
   workbench: Workbench,

@@ -9,7 +9,7 @@ import type { BranchRef } from '../../account/refs.ts';
 
 /**
  * Renews the passwords of the branch, unless that was done since they were last reset.
- * @param role whose password the agent gets @throws {ApiError} @throws {Error} for the agent
+ * @param role the role whose password the agent gets @throws {ApiError} @throws {Error} for the agent
  */
 export async function ensureOwnPasswords(
   call: ToolCall<unknown>,

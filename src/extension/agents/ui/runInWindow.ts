@@ -38,7 +38,7 @@ export const runInWindow = (
 /** The order of calls is shared by all tools of the chat. */
 const order = new CallOrder();
 
-/** Returns a tool for VS Code's chat. @param name as in package.json, such as `hostedPostgres_listComputes` */
+/** Returns a tool for VS Code's chat. @param name the name as in package.json, such as `hostedPostgres_listComputes` */
 export const languageModelTool = (
   deps: WindowDependencies,
   name: string,

@@ -42,8 +42,8 @@ export const openPsql: Command = async (context, argument, run) => {
 };
 
 /**
- * If psql isn't installed, shows other ways to connect.
- * @param argument for the commands that are offered then
+ * Finds psql. If it isn't installed, shows other ways to connect.
+ * @param argument the argument for the commands that are offered then
  * @returns undefined if it isn't installed
  * @throws {Error} in an untrusted workspace
  */

@@ -37,7 +37,7 @@ export class RowDocuments {
   readonly #documents = new Map<string, { readonly text: string; readonly request: RowRequest }>();
   #created = 0;
 
-  /** @param title which an editor shows */
+  /** @param title the title that an editor shows */
   add(title: string, text: string, request: RowRequest): DocumentUri {
     const query = String((this.#created += 1));
     this.#documents.set(query, { text, request });

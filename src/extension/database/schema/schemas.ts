@@ -23,7 +23,7 @@ interface SchemaOrigin extends BranchIds {
   readonly at?: PointInTime | undefined;
 }
 
-/** @param title of the branch: see `documentTitle` */
+/** @param title the title of the branch: see `documentTitle` */
 export const schemaUri = (
   account: Account,
   { projectId, branchId, database, at }: SchemaOrigin,

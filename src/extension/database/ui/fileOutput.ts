@@ -19,7 +19,7 @@ export function resultText({ command, fields, rows, rowCount }: ScriptResult): s
   return `${[...tableLines({ columns, rows, rightAligned }, MAX_VALUE_TEXT), count, ''].join('\n')}\n`;
 }
 
-/** @param name of the file */
+/** @param name the name of the file */
 export function failureText(error: unknown, name: string): string {
   if (!(error instanceof ScriptError)) return error instanceof Error ? error.message : String(error);
   const reason =

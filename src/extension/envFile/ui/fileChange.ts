@@ -20,9 +20,9 @@ export interface FileChange {
 }
 
 /**
- * @param uri with links resolved
+ * @param uri the URI with links resolved
  * @param change returns the new text; undefined to leave the file. Called again if another program writes to the file
- * @param mode of a new file
+ * @param mode the mode of a new file
  * @returns undefined if the file was left
  * @throws {Error} if it isn't UTF-8 or the workspace is untrusted
  */

@@ -106,7 +106,7 @@ export function deletionText(
   return [lost, ...rest].filter((part) => part !== '').join(' ');
 }
 
-/** Says what an undo does. @param name of the branch that keeps the current data */
+/** Says what an undo does. @param name the name of the branch that keeps the current data */
 export const undoConsequencesText = (name: string): string =>
   l10n.t(
     'Its current data is kept as the branch {0}. Its active computes are restarted, and their connections are dropped.',

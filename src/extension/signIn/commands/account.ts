@@ -11,7 +11,7 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
 import { startLocalService } from './startLocalService.ts';
 
-/** @param argument to replace the key of an account: its `accountId`, or `newKey` for the current one */
+/** @param argument the `accountId` of an account whose key is replaced, or `newKey` for the key of the current one */
 export const connectAccount: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't connect");
   const { accounts } = await context.accounts.list();

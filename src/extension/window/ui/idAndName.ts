@@ -29,7 +29,7 @@ export class NameOrder {
 
 /**
  * The description is empty if there is only an id.
- * @param title with names first, for a record without a name
+ * @param title what to show for a record without a name while names are first
  */
 export function idAndName(
   id: string,

@@ -46,7 +46,7 @@ export function timeAgo(timestamp: string, now: number = Date.now()): string {
 export const timeAhead = (timestamp: string, now: number = Date.now()): string =>
   relativeTime(timestamp, Math.max(0, Math.round((Date.parse(timestamp) - now) / 1000)));
 
-/** Returns text such as `23 h`, for rows. @param timestamp of the end */
+/** Returns text such as `23 h`, for rows. @param timestamp the time of the end */
 export function timeLeft(timestamp: string, now: number = Date.now()): string {
   const minutes = Math.max(0, Math.floor((Date.parse(timestamp) - now) / 60_000));
   if (Number.isNaN(minutes)) return sanitize(timestamp, 40);
@@ -71,7 +71,7 @@ function relativeTime(timestamp: string, seconds: number): string {
   return format.format(Math.trunc(seconds / length), unit);
 }
 
-/** @param delay as in the compute's record: see `autosuspendDelay.ts` */
+/** @param delay the delay as in the compute's record: see `autosuspendDelay.ts` */
 export function autosuspendText(delay: number | null | undefined): string {
   const seconds = autosuspendSeconds(delay ?? AUTOSUSPEND_DEFAULT);
   if (seconds === undefined) return l10n.t('never');
@@ -93,7 +93,7 @@ export function clockText(time: number, now = Date.now()): string {
 
 export const timeAgoFrom = (time: number, now: number): string => timeAgo(new Date(time).toISOString(), now);
 
-/** Names earlier data of a branch, such as `main · 14:32:07`. @param name of the branch */
+/** Names earlier data of a branch, such as `main · 14:32:07`. @param name the name of the branch */
 export function pastBranchText(name: string, at: PointInTime | undefined): string {
   if (at === undefined) return name;
   const { timestamp } = at;

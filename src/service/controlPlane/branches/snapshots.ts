@@ -222,7 +222,7 @@ export async function restoreSnapshot(
 
 /**
  * Puts a branch that was restored from a snapshot in the place of another one.
- * @param body with the new name of the branch that is replaced
+ * @param body has the new name of the branch that is replaced
  */
 export async function finalizeRestore(
   plane: ControlPlaneContext,

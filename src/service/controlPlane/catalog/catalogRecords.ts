@@ -8,7 +8,7 @@ import { roleRecord, type RoleLogin } from './roles.ts';
 
 /**
  * Like the public service, returns connection URIs only if there is one database and one role.
- * @param catalog with the password of the only role, if it is known
+ * @param catalog has the password of the only role, if it is known
  */
 export function catalogRecords(
   branch: BranchRecord,

@@ -36,7 +36,7 @@ export const listRetentions = (
   );
 
 /**
- * @param fields of a request: a position (LSN) and a time, by the field's name
+ * @param fields two fields of a request: a position (LSN) and a time, by the field's name
  * @returns undefined for the current data
  * @throws {HttpError} 400 or 422 if it can't be read, or is in the future
  */

@@ -44,7 +44,7 @@ export const snapshotTask = (
   target: { project_id, branch_id: source_branch_id },
 });
 
-/** Starts a new compute. If it is disabled, only its address is opened. */
+/** Returns the task that starts a new compute, or that only opens its address if it is disabled. */
 export const newStartTask = ({ record }: StoredCompute): OperationTask =>
   computeTask(record, { kind: record.disabled ? 'attach' : 'start' });
 

@@ -98,7 +98,7 @@ export class BranchData {
 
   /**
    * Returns the branch's data directory, which is created if it's missing. The caller holds or shares the branch's lock.
-   * @param keepsHistory of a new one: if the project keeps none after all, what is here is removed later
+   * @param keepsHistory whether new data keeps a history: if the project keeps none after all, what is here is removed later
    * @throws {EngineError} also if another version of Postgres has written the data
    */
   async ensureDataDir(branchId: string, keepsHistory = true): Promise<string> {

@@ -25,7 +25,7 @@ export function changedDatabases(counted: readonly (CountedChanges | undefined)[
 
 /**
  * Returns the changes by table and database. A database that was dropped and created again under its name counts as replaced.
- * @param names of the databases that still exist
+ * @param names the names in the databases that still exist
  * @param oldFiles the tables of files that were dropped or replaced
  * @returns what matters most first
  */

@@ -60,7 +60,7 @@ type TableRow = Record<'schema' | 'name' | 'whole_schema' | 'whole_name', string
   Record<'is_partition' | 'is_view', boolean>;
 
 /**
- * @param ids of databases; all without it
+ * @param ids the databases to read; by default, all
  * @returns those that still exist; undefined if the catalogs of one have been rewritten, so that changes of its tables weren't seen
  * @throws {EngineError}
  */

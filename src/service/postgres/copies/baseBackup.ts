@@ -183,7 +183,7 @@ interface BaseCopy {
 
 /**
  * Copies a base with the WAL from `start` to `end`, and the branch's settings.
- * @param folder of the new data, which is created in its subfolder `data` and needs recovery
+ * @param folder the folder of the new data, which is created in its subfolder `data` and needs recovery
  */
 export async function copyBase(
   { storage, shutdownSignal }: ServerDependencies,
@@ -209,7 +209,7 @@ const MAX_RECOVERED_SEGMENTS = 4;
 /**
  * Copies a branch on which a primary runs from its newest base, if little was written since. A backup would end a segment of the
  * WAL each time, so that many branches of a source would push out its history.
- * @param folder of the new data, which keeps the history since the base and can recover by itself
+ * @param folder the folder of the new data, which keeps the history since the base and can recover by itself
  * @returns whether the branch was copied
  */
 export async function copyNewestBase(

@@ -44,8 +44,8 @@ export async function readAtMoment<T>(
 }
 
 /**
- * @param folder of the new data, which is created in its subfolder `data` and keeps the history up to the moment
- * @param work with the server that recovers it
+ * @param folder the folder of the new data, which is created in its subfolder `data` and keeps the history up to the moment
+ * @param work what to do with the server that recovers it
  * @throws {EngineError}
  */
 export async function copyDataAt<T>(

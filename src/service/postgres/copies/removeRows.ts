@@ -11,7 +11,7 @@ const OF_USERS = `relpersistence <> 't'
 /** The tables of extensions stay: `CREATE EXTENSION` fills them. */
 const NOT_OF_EXTENSION = `not exists (select from pg_depend where classid = 'pg_class'::regclass
   and objid = pg_class.oid and deptype = 'e')`;
-/** @param kinds as in `pg_class`, such as `r,p` */
+/** @param kinds the kinds of relations, as in `pg_class`, such as `r,p` */
 const relationsQuery = (
   kinds: string,
 ): string => `select pg_class.oid as id, format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace

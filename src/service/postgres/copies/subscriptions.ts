@@ -21,7 +21,7 @@ function mayHaveSubscriptions(dataDir: string): boolean {
   return statSync(path.join(dataDir, CATALOG_FILE), { throwIfNoEntry: false })?.size !== 0;
 }
 
-/** @param folder of a copy of the branch, which no client uses yet @throws {EngineError} */
+/** @param folder the folder of a copy of the branch, which no client uses yet @throws {EngineError} */
 export async function dropSubscriptionsOfCopy(
   deps: ServerDependencies,
   branchId: string,

@@ -64,7 +64,7 @@ export interface ExtensionChoice {
   readonly trustedExtensions?: readonly string[] | undefined;
 }
 
-/** @returns the folders that are used, and those that have extensions but can't be used. Reads every library in them */
+/** Reads every library of the folders with extensions. @returns the folders, also those that can't be used */
 export function findMoreExtensions(
   { extensionsDir, installedExtensions = false }: ExtensionChoice,
   binaries: PostgresBinaries,

@@ -75,7 +75,7 @@ export const MORE_OWNER_EXTENSIONS = [
 const ONLY_FOR_SUPERUSERS =
   /^(?:adminpack|amcheck|dict_xsyn|file_fdw|pageinspect|pg_(?:freespacemap|logicalinspect|surgery|visibility|walinspect)|sslinfo|pl\w+u)$/;
 
-/** Whether owners may create it if the user says so. @param name of an extension that the package lacks */
+/** Whether owners may create it if the user says so. @param name the name of an extension that the package lacks */
 export const canUserTrustExtension = (name: string): boolean => !ONLY_FOR_SUPERUSERS.test(name);
 
 /** Changes with the rules above, so that a folder of an older version isn't used. */
@@ -148,7 +148,7 @@ function filesThatOnlyDefine(source: string, name: string): [string, string][] {
     : [];
 }
 
-/** @param steps of the scripts: `[version]` of one that installs it, `[from, to]` of an update */
+/** @param steps what the scripts do: `[version]` of one that installs it, `[from, to]` of an update */
 function isReachable(version: string | undefined, steps: readonly (readonly string[])[]): boolean {
   const reached = new Set<string | undefined>();
   for (let before = -1; before < reached.size;) {

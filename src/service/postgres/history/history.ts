@@ -103,7 +103,7 @@ export const templateBase = (template: string, dataDir: string): BaseBackupRecor
 
 /**
  * Gives a copy the history of its source: the WAL before that of the copy, and the newest base, because older ones need more.
- * @param folder of the copy, with its data
+ * @param folder the folder of the copy, with its data
  */
 export function inheritHistory(storage: EngineStorage, sourceFolder: string, folder: string): void {
   const history = readHistory(storage, sourceFolder);

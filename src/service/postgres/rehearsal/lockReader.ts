@@ -31,7 +31,7 @@ type ReadRelation = Omit<Relation, 'bytes'> & { readonly path: string | null };
 const LOCKS = locksQuery('$1');
 const RELATIONS = relationsQuery('pg_catalog.pg_relation_filepath(c.oid) as path');
 
-/** @param table with its schema, quoted if necessary */
+/** @param table the table's name with its schema, quoted if necessary */
 const changedRowsOf = (table: string, pid: number): string => `
 select pg_catalog.count(*)::pg_catalog.float8 as count from only ${table} where xmax operator(pg_catalog.=) any(array(
   select transactionid from pg_catalog.pg_locks where pid operator(pg_catalog.=) ${pid}

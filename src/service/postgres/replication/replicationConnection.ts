@@ -54,7 +54,7 @@ export class ReplicationConnection {
   /** An answer that isn't for the client, or not yet. */
   #kept: Buffer[] | undefined;
 
-  /** @param session has got the start-up packet of the client @param openSender for the session of this process */
+  /** @param session has got the start-up packet of the client @param openSender opens the sender for the session of this process */
   constructor(
     client: net.Socket,
     session: net.Socket,

@@ -44,7 +44,7 @@ export class ReplicationSenders {
     this.#deps = deps;
   }
 
-  /** @param session of the client, which Postgres may still refuse @throws {ClientRefusal} if the compute serves no replication */
+  /** @param session the session of the client, which Postgres may still refuse @throws {ClientRefusal} if the compute serves no replication */
   connect(
     client: net.Socket,
     session: net.Socket,

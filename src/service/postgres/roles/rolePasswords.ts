@@ -24,7 +24,7 @@ const REMEDY = "remove it and reset the passwords of the branch's roles";
 export class RolePasswords {
   readonly #folder: string;
 
-  /** @param folder of the branch */
+  /** @param folder the folder of the branch */
   constructor(folder: string) {
     this.#folder = folder;
   }

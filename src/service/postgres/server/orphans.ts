@@ -53,7 +53,7 @@ export async function stopOrphans({ root }: Pick<EngineStorage, 'root'>, postgre
 
 /**
  * Stops a server of an earlier service on this data directory.
- * @param postgres as for {@link stopOrphans} @returns whether there was one
+ * @param postgres the same as for {@link stopOrphans} @returns whether there was one
  */
 export async function stopOrphanServer(dataDir: string, postgres?: string): Promise<boolean> {
   const written = readPostmasterPid(dataDir);

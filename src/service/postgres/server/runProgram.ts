@@ -49,7 +49,7 @@ export async function runProgram(
   }
 }
 
-/** A message for users. @param program of a Postgres that worked when the service started */
+/** Returns a message for users. @param program a program of a Postgres that worked when the service started */
 export const missingProgramMessage = (program: string): string =>
   `${program} is gone, for example because npm emptied its cache. Start the local service again.`;
 

@@ -117,8 +117,8 @@ export async function withTimeLimit<T>(limit: number, result: Promise<T>): Promi
 /**
  * Sends a signal to a server. Windows has no signals, and would end the server at once. Postgres reads a pipe instead, to which
  * pg_ctl writes. On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
- * @param program of the server. On Windows, pg_ctl is in its folder
- * @param pid of a process that may have just ended
+ * @param program the program of the server. On Windows, pg_ctl is in its folder
+ * @param pid the id of a process that may have just ended
  */
 export function signalServer(program: string, pid: number, signal: NodeJS.Signals): void {
   if (process.platform !== 'win32' || signal === 'SIGKILL') sendSignal(pid, signal);

@@ -68,7 +68,7 @@ function splitJson(json: string): string[] {
   return parts;
 }
 
-/** @param start of the string */
+/** @param start where the string starts */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;

@@ -12,6 +12,6 @@ export function hasAccount(): boolean {
   }
 }
 
-/** A message for users. @param folder of an initdb that can't run */
+/** Returns a message for users. @param folder the folder of an initdb that can't run */
 export const missingAccountMessage = (folder: string): string =>
   `The initdb of ${folder} needs a user account, and this system has none with the id ${process.getuid?.()}. Add a line to /etc/passwd, or use the Postgres of the npm package or the extension, which needs none.`;

@@ -3,7 +3,7 @@ import zlib from 'node:zlib';
 
 export type Compression = 'pglz' | 'lz4' | 'zstd';
 
-/** @param size of the content @returns undefined if it can't be decompressed here */
+/** @param size the size of the content @returns undefined if it can't be decompressed here */
 export function decompress(bytes: Buffer, size: number, by: Compression): Buffer | undefined {
   if (by === 'pglz') return decompressPglz(bytes, size);
   // Node has LZ4 in no version, and zstd since 22.15.

@@ -71,7 +71,7 @@ export class PageRows {
     });
   }
 
-  /** Reads the row that a record updates. @param flags of the update @param old the row before. @returns undefined if it isn't known */
+  /** Reads the row that a record updates. @param flags the flags of the update @param old the row before. @returns undefined if it isn't known */
   update(block: WalBlock, item: number, flags: number, old: RowVersion | undefined): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const { data } = block;

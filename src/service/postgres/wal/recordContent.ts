@@ -50,7 +50,7 @@ type Draft = { -readonly [Key in keyof WalBlock]: WalBlock[Key] } & {
   dataLength: number;
 };
 
-/** @param bytes of the whole record */
+/** @param bytes the bytes of the whole record */
 export function readRecordContent(bytes: Buffer): RecordContent {
   const blocks: Draft[] = [];
   let [at, mainLength] = [HEADER, 0];

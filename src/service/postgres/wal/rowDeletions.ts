@@ -37,7 +37,7 @@ export class RowDeletions implements TransactionReceiver {
     }
   }
 
-  /** Returns the deletions that matter, oldest first. @param isIncluded by the file of a table and the position */
+  /** Returns the deletions that matter, oldest first. @param isIncluded tells by the file of a table and the position whether a deletion counts */
   list(isIncluded: (file: string, at: number) => boolean): readonly RowDeletion[] {
     const all = new Map<number, RowDeletion>();
     for (const [file, found] of this.#found)

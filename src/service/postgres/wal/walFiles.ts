@@ -14,7 +14,7 @@ const HALF = 2 ** 32;
 
 const hexadecimal = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
 
-/** @param size of a segment, in bytes */
+/** @param size the size of a segment, in bytes */
 function walFileName(timeline: number, segment: number, size: number): string {
   const perPart = HALF / size;
   return [timeline, Math.floor(segment / perPart), segment % perPart].map(hexadecimal).join('');

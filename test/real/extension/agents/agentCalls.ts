@@ -266,7 +266,7 @@ const KINDS: Readonly<
   },
 };
 
-/** @param random of a constant seed, so that each run has the same calls */
+/** @param random numbers from a constant seed, so that each run has the same calls */
 export function hostileCalls(random: Random, targets: Targets, count: number): HostileCall[] {
   const shares = Object.entries(KINDS).flatMap(([kind, { share }]) =>
     Array.from({ length: share }, () => kind),

@@ -78,7 +78,7 @@ describe('Every call of the document', () => {
     role_name: 'app_owner',
   };
 
-  /** @param values of the parameters, by name; all others are `x` */
+  /** @param values the values of the parameters, by name; all others are `x` */
   async function send(method: string, template: string, values = sample, withKey = true) {
     const path = template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? 'x');
     const operation = findOperation(method, path.split('/'));

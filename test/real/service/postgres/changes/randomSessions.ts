@@ -27,7 +27,7 @@ export class RandomSessions {
     this.#random = random;
   }
 
-  /** Resolves when all sessions have ended their transactions, or are gone. @param uri of the branch */
+  /** Resolves when all sessions have ended their transactions, or are gone. @param uri the URI of the branch */
   async round(uri: string): Promise<void> {
     // The programs are the same for the same seed.
     const programs = Array.from({ length: SESSIONS }, () => this.#program());

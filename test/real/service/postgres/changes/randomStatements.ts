@@ -137,7 +137,7 @@ export class RandomStatements {
     return { sql: 'copy item (n, x) from stdin', data: lines.join('') };
   }
 
-  /** @param kinds of statements @returns several, some of them undone */
+  /** @param kinds the kinds of statements @returns several, some of them undone */
   body(kinds: readonly (() => RandomStatement)[]): RandomStatement[] {
     const statements = Array.from({ length: 1 + Math.floor(this.#random() * 4) }, () => this.pick(kinds)());
     return statements.flatMap((statement) => {

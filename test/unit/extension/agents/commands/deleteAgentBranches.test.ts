@@ -9,7 +9,7 @@ import { scriptService } from '../../../../helpers/scriptedService.ts';
 const { deleteAgentBranches } = await import('../../../../../src/extension/agents/commands/agents.ts');
 
 describe('Delete Agent Branches…', () => {
-  /** The account's list has no project. @param status of the reply about the project of the agent's branch */
+  /** The account's list has no project. @param status the status of the reply about the project of the agent's branch */
   const knownAfter = async (status: 200 | 404) => {
     const model = await connectModel(
       await scriptService((call) => {
