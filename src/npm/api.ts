@@ -62,7 +62,7 @@ export class ServiceApi {
   readonly #poll: number;
 
   /** @param isHosted whether it isn't the local service, so that requests can be lost, and their number is limited */
-  constructor(baseUrl: BaseUrl, key: string, isHosted = false) {
+  constructor(baseUrl: BaseUrl, key: string, { isHosted = false } = {}) {
     const limits = { attempt: LIMIT, total: LIMIT };
     this.#poll = isHosted ? HOSTED_POLL : POLL;
     const fetch = isLoopback(new URL(baseUrl).hostname) ? localFetch : globalThis.fetch;

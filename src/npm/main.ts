@@ -90,9 +90,13 @@ async function rehearseInAccount(rehearsal: Rehearsal): Promise<number> {
     runShellCommand(
       each,
       { ...process.env, ...serviceVariables(baseUrl, key, { projectId, branchId, url }) },
-      2,
+      'stderr',
     );
-  return await rehearseCommand(new ServiceApi(baseUrl, key, true), { ...rehearsal, projectId, run });
+  return await rehearseCommand(new ServiceApi(baseUrl, key, { isHosted: true }), {
+    ...rehearsal,
+    projectId,
+    run,
+  });
 }
 
 async function rehearseOnService(
@@ -109,7 +113,7 @@ async function rehearseOnService(
       runShellCommand(
         each,
         { ...process.env, ...serviceVariables(service.baseUrl, key, { projectId, branchId, url }) },
-        2,
+        'stderr',
       );
     const from = dump === undefined ? rehearsal.from : undefined;
     return await rehearseCommand(api, { ...rehearsal, from, dump, run });

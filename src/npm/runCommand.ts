@@ -7,18 +7,18 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs a command in a shell, and passes signals on.
- * @param output its standard output, as a descriptor of this process
+ * @param output the output of this process that gets the command's standard output
  * @returns its exit code, or 128 + the number of the signal that ended it
  */
 export async function runShellCommand(
   command: string,
   environment: NodeJS.ProcessEnv,
-  output: 1 | 2 = 1,
+  output: 'stdout' | 'stderr' = 'stdout',
 ): Promise<number> {
   // Ctrl-C in a terminal reaches the command as well, and only this process group may read from the terminal. Without a terminal,
   // the command has its own group, so that signals reach more than its shell.
   const ownGroup = !process.stdin.isTTY && process.platform !== 'win32';
-  const stdio = ['inherit', output, 'inherit'] as const;
+  const stdio = ['inherit', output === 'stdout' ? 1 : 2, 'inherit'] as const;
   const { child, release } = startShellCommand(command, { env: environment, stdio, ownGroup });
   const pass = (signal: NodeJS.Signals) => {
     if (ownGroup) signalGroup(child.pid, signal);

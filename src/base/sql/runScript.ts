@@ -126,7 +126,7 @@ async function runOrSkip(running: RunningScript, statement: ScriptStatement): Pr
   if (isInside) await client.query('release savepoint skipped');
 }
 
-/** Doesn't know nested comments: the rest of an outer one stays, so that no rule skips the statement. */
+/** Removes the comments before a statement. The rest of one that contains another stays, so that no rule skips the statement. */
 const withoutLeadingComments = (text: string): string =>
   text.replace(/^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)+/, '');
 

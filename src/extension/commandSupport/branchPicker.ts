@@ -78,7 +78,7 @@ function branchItem(
   };
 }
 
-/** Such as `primary: shop-main · 2 read replicas`. */
+/** Returns text such as `primary: shop-main · 2 read replicas`. */
 function computesSummary(computes: readonly Compute[]): string {
   if (computes.length === 0) return l10n.t('no computes');
   const primary = computes.find(isPrimary);

@@ -1,4 +1,4 @@
-/** Separate from the table, because every window calls this at activation. */
+/** Whether there are known hosts. This is separate from their table, because every window calls this at activation. */
 import type { Memory } from '../window/memory.ts';
 
 /** The entry of {@link KnownHosts}. */

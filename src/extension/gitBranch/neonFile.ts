@@ -22,7 +22,7 @@ interface NeonFile {
   readonly branchOf: (gitBranch: string) => unknown;
 }
 
-/** Like the public service's command line, searches the folder and those above it, but not the home folder. */
+/** Finds the file as the public service's command line does: searches the folder and those above it, but not the home folder. */
 export async function findNeonFile(folder: string, home = homedir()): Promise<NeonFile | undefined> {
   const parent = path.dirname(folder);
   if (folder === home || folder === parent) return undefined;

@@ -71,7 +71,7 @@ export async function readMigrationFiles(
   return { ...files, removed: gone, hashes: await readHashes(runGit, worktree, { ...files, removed: gone }) };
 }
 
-/** Such as in another folder, with another name, or ignored by git. */
+/** Whether it still exists, such as in another folder, with another name, or ignored by git. */
 function isStillThere(
   { name, content }: GitFile,
   { tracked, present }: Pick<MigrationFiles, 'tracked' | 'present'>,

@@ -42,7 +42,7 @@ interface LaterMigrations {
   readonly before: string;
   readonly lsn?: string;
   readonly count: number;
-  /** Just before the first migration of the database; undefined if the WAL begins later. */
+  /** The moment just before the first migration of the database; undefined if the WAL begins later. */
   readonly since: string | undefined;
 }
 

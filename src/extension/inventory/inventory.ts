@@ -126,7 +126,7 @@ export class Inventory implements Disposable {
     return list;
   }
 
-  /** Like `ensureComputes`, for the first page of projects. */
+  /** Loads the first page of projects as `ensureComputes` loads computes: not again after a failure. Never rejects. */
   async ensureProjects(): Promise<ProjectList | undefined> {
     const list = this.#projects;
     if (list?.failure === undefined) await list?.loadFirstPage().catch(() => undefined);

@@ -14,10 +14,10 @@ export interface SharedMemory {
   change(next: (before: SharedValues) => SharedValues): void;
 }
 
-/** Unfinished work that the next window reports or resumes. Files, or a Map in tests. */
+/** Records of unfinished work that the next window reports or resumes. They are files, or a Map in tests. */
 export interface RecoveryRecords<T> {
   all(): readonly T[];
-  /** Stored on disk when it resolves. @throws {Error} if it can't be stored */
+  /** Resolves when the record is stored on disk. @throws {Error} if it can't be stored */
   set(id: string, record: T): Promise<void>;
   delete(id: string): void;
 }

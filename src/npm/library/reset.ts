@@ -156,7 +156,7 @@ export class DatabaseReset {
   }
 }
 
-/** The last of the results is that of `commit`. */
+/** Returns the number in the result before the last one, which is that of `commit`. */
 function numberInResults(results: unknown): number {
   const last = Array.isArray(results) ? results.at(-2) : undefined;
   const number = Number(last?.rows?.[0]?.number);

@@ -14,6 +14,6 @@ export const REHEARSAL_STANDBY = 'service_rehearsal';
 export const isSystemDatabase = (name: string): boolean =>
   [MAINTENANCE_DATABASE, 'template0', 'template1'].includes(name);
 
-/** Includes the names that Postgres reserves: it rejects `public` and `none`, and roles that begin with `pg_`. */
+/** Whether the name is that of a role of the service, or reserved: Postgres rejects `public`, `none`, and names that begin with `pg_`. */
 export const isSystemRole = (name: string): boolean =>
   [SUPERUSER, REPLICATOR, READER, 'public', 'none'].includes(name) || name.startsWith('pg_');

@@ -63,7 +63,7 @@ async function showSchemaChanges(plane: ControlPlane, branchId: string): Promise
   return jsonReply({ schema_changes: found.slice(-MAX_MOMENTS) });
 }
 
-/** @param text `[branch@]position or time` @throws {HttpError} */
+/** @param text a position or time, after `branch@` if it is of another branch @throws {HttpError} */
 function parsePastMoment(
   text: string,
   branchId: string,

@@ -118,7 +118,7 @@ function pageSize(call: ApiCall, limits: PageLimits): number {
   return limit;
 }
 
-/** Like the public service, gives the last page a cursor too: a client recognizes it by its length. */
+/** Returns the field with the cursor of the next page. Like the public service, gives the last page one, too: a client recognizes it by its length. */
 export const paginationField = ({
   cursor,
 }: {

@@ -23,7 +23,7 @@ export interface ApiCall {
   readonly query: URLSearchParams;
 }
 
-/** Accepts the names of this machine only. */
+/** Matches the names of this machine, with or without a port. */
 const ALLOWED_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
 /** @throws {HttpError} 403 */
@@ -83,7 +83,7 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodMin
   return validateBody(parseJsonBytes(await readBytes(request)).value, schema);
 }
 
-/** Like {@link readJsonBody}; a missing body is an empty object. */
+/** Reads the body as {@link readJsonBody} does, and a missing body as an empty object. */
 export async function readOptionalJsonBody<T>(
   request: IncomingMessage,
   schema: z.ZodMiniType<T>,

@@ -291,7 +291,7 @@ export class ComputeServer {
     return this.server.address;
   }
 
-  /** Has the compute started. Clients that connect at the same time share one start. */
+  /** Asks for a start of the compute, and waits for it. Clients that connect at the same time share one start. */
   async #wake(): Promise<void> {
     const { events } = this.#deps;
     this.#waking ??= events.wake(this.#spec.id).finally(() => (this.#waking = undefined));

@@ -73,7 +73,7 @@ export class Store {
     return this.#lastWrite;
   }
 
-  /** Like {@link whenDurable}, for work that no client waits for: waits until a full disk has space again. Never rejects. */
+  /** Waits until {@link whenDurable} succeeds, such as when a full disk has space again. For work that no client waits for. Never rejects. */
   async untilDurable(): Promise<void> {
     const isDurable = () =>
       this.whenDurable().then(

@@ -153,7 +153,7 @@ function momentOutput({ time, source, ...moment }: Moment): { readonly to: strin
   }
 }
 
-/** Such as `a change of the schema (1 migrations, 2 created)`. */
+/** Returns text such as `a change of the schema (1 migrations, 2 created)`. */
 function schemaText(change: Omit<SchemaChange, 'before' | 'lsn'>): string {
   if (change.deleted !== undefined) return `${change.deleted} rows were deleted`;
   const kinds = ['migrations', 'created', 'altered', 'dropped', 'truncated'] as const;

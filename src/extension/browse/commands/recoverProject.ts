@@ -56,7 +56,7 @@ async function listDeletedProjects({ session, config }: CommandContext): Promise
   return client.listDeletedProjects(organizationId, { signal: connection.signal });
 }
 
-/** After a deletion: offers to undo it, or says that the service hasn't kept the project. Never rejects. */
+/** Offers to undo a deletion, or says that the service hasn't kept the project. Never rejects. */
 export async function offerRecovery(context: CommandContext, projectId: string, name: string): Promise<void> {
   try {
     const project = (await listDeletedProjects(context)).find(({ id }) => id === projectId);

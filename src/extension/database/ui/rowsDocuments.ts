@@ -12,7 +12,7 @@ export const forgetClosedRows = (documents: RowDocuments): Disposable =>
     for (const uri of closed.flatMap(tabUris)) documents.forget(uri);
   });
 
-/** The documents that a tab shows, of a diff first the left one. */
+/** Returns the documents that a tab shows. For a diff, the left one comes first. */
 export function tabUris({ input }: Pick<Tab, 'input'>): readonly Uri[] {
   if (input instanceof TabInputTextDiff) return [input.original, input.modified];
   return input instanceof TabInputText ? [input.uri] : [];

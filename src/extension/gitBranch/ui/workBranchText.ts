@@ -10,7 +10,7 @@ import { fileProblemTexts } from '../../window/ui/fileProblemText.ts';
 export const knownBranchName = ({ branchName, branchId }: KnownBranch): string =>
   nameOrId(branchName, branchId);
 
-/** Such as `main (shop)`. */
+/** Returns text such as `main (shop)`. */
 export const knownBranchText = (known: KnownBranch): string =>
   `${knownBranchName(known)} (${nameOrId(known.projectName, known.projectId)})`;
 

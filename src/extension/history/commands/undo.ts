@@ -86,7 +86,12 @@ const undoTitle = (name: string, moment: string): string =>
   l10n.t('Undo {0}? You selected: {1}.', name, moment);
 
 /** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
-async function undoQuestion(context: CommandContext, ref: BranchRef, preserved: string, isAsked = false) {
+async function undoQuestion(
+  context: CommandContext,
+  ref: BranchRef,
+  preserved: string,
+  { isAsked = false } = {},
+) {
   const slots = endedSlotsMessage(await findEndingSlots(context.session.requireConnection(), ref), l10n);
   return {
     drops: loadedComputes(context.inventory, ref).map(computeNodeOf),
@@ -151,12 +156,9 @@ export async function restoreSnapshot(
     question: undoTitle(fullName, text),
     button: l10n.t('Undo'),
     ...ask,
-    ...(await undoQuestion(
-      context,
-      ref,
-      `${picked.branch.name} (old)`,
-      isOfOther === true || ask !== undefined,
-    )),
+    ...(await undoQuestion(context, ref, `${picked.branch.name} (old)`, {
+      isAsked: isOfOther === true || ask !== undefined,
+    })),
     progress,
     send: (options) => {
       const location = ProgressLocation.Notification;

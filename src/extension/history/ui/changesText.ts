@@ -8,7 +8,7 @@ import type { ChangesSince, ChangedTable } from '../../../api/records/records.ts
 const MAX_LENGTH = 80;
 const MAX_NAME = 40;
 
-/** Such as `since then: customers dropped; orders 3 added, 12 changed`. */
+/** Returns text such as `since then: customers dropped; orders 3 added, 12 changed`. */
 export function changesText(changes: ChangesSince | undefined): string | undefined {
   if (changes === undefined) return undefined;
   const { tables, tables_count: count } = changes;

@@ -25,7 +25,7 @@ export async function reportRotation(context: CommandContext, record: RotationRe
   await offerToRevoke(context, { failureMessage: '', initialConnection: connection }, record);
 }
 
-/** The user has already confirmed that the old key is revoked. An error message stays, unlike a warning. */
+/** Says that the old key couldn't be revoked, and offers to try again without another confirmation. An error message stays, unlike a warning. */
 export async function offerToRevoke(
   context: CommandContext,
   run: CommandRun,

@@ -22,7 +22,7 @@ import { nameOrId } from '../../../base/sanitize.ts';
 import { unreadableRecordItem } from '../../inventory/ui/treeItems.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 
-/** Redrawn completely if any row looks different, because it has few rows and no children. */
+/** The tree of the API keys. It is redrawn as a whole if any row looks different, because it has few rows and no children. */
 export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
   readonly #keys: ApiKeyList;
   readonly #changed = new EventEmitter<undefined>();

@@ -36,7 +36,7 @@ export async function findRole(target: BranchTarget, name: string): Promise<Role
   return requireNamed('role', await listRoles(target), name);
 }
 
-/** Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
+/** Creates a role. Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
 export async function createRole(
   target: BranchTarget,
   { name, canLogin }: { readonly name: string; readonly canLogin: boolean },
@@ -61,7 +61,7 @@ export async function revealPassword(target: BranchTarget, name: string): Promis
   return requirePassword(await readCatalog(target, name), name);
 }
 
-/** Ends the connections to the branch's primary. @throws {HttpError} 404, or 412 for a role that can't log in */
+/** Creates a role. Ends the connections to the branch's primary. @throws {HttpError} 404, or 412 for a role that can't log in */
 export async function resetPassword(target: BranchTarget, name: string): Promise<RoleResult> {
   rejectReservedName('role', name);
   requireLogin(await findRole(target, name));

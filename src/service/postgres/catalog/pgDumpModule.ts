@@ -127,7 +127,7 @@ class ServerSession {
   }
 }
 
-/** Includes the byte of the type, which the length field doesn't count. */
+/** Returns the length with the byte of the type, which the length field doesn't count. */
 const messageLength = (bytes: Buffer): number | undefined =>
   bytes.length < 5 ? undefined : 1 + bytes.readInt32BE(1);
 

@@ -64,7 +64,7 @@ const CONNECTION_STRING = `^${SPACE}(${PAIR}[ \\t\\r\\n]+)*${PAIR}${SPACE}$`;
 const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=@]*)`;
 const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${PARAMETER}(&${PARAMETER})*)?$`;
 
-/** Has the same meaning with any `standard_conforming_strings` of the role that creates the extension. */
+/** Quotes a text so that it has the same meaning with any `standard_conforming_strings` of the role that creates the extension. */
 const dollarQuoted = (text: string): string => `$pattern$${text}$pattern$`;
 
 /**

@@ -191,7 +191,7 @@ export class RehearsalObserver {
     };
   }
 
-  /** Does not throw. Notes what Postgres rolls back when the session ends now. */
+  /** Notes what Postgres rolls back when the session ends now. Does not throw. */
   async #noteUncommitted({ transaction, isRunning }: Session, pid: number): Promise<void> {
     // A statement that still runs can be the commit.
     if (transaction === undefined || isRunning) return;
@@ -215,7 +215,7 @@ export class RehearsalObserver {
     return this.#lastHold.at > from ? this.#lastHold : NOT_HELD;
   }
 
-  /** Does not throw. A table that is locked against reads needs no count of its rows. */
+  /** Counts the rows that are changed and not committed. Does not throw. A table that is locked against reads needs no count of its rows. */
   async #countChangedRows(): Promise<void> {
     const tables = new Set(this.#before.filter(({ kind }) => kind === 'r').map(relationKey));
     for (const [pid, { held }] of this.#sessions) {

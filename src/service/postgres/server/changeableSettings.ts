@@ -121,7 +121,7 @@ interface SettingDescription {
 
 type Descriptions = ReadonlyMap<string, SettingDescription>;
 
-/** Those of the service's Postgres, which is asked once, because asking takes half as long as a start. */
+/** The settings of the service's Postgres, which is asked once, because asking takes half as long as a start. */
 const known = new WeakMap<CheckDependencies['binaries'], Promise<Descriptions>>();
 
 function describeSettings({ binaries, storage }: CheckDependencies): Promise<Descriptions> {

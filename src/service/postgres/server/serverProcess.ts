@@ -131,7 +131,7 @@ export function signalServer(program: string, pid: number, signal: NodeJS.Signal
     );
 }
 
-/** The program that is next to this one. */
+/** Returns the path of pg_ctl, which is in the folder of this program. */
 export const pgCtlProgram = (postgres: string): string =>
   path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
 

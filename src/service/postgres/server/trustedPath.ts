@@ -50,7 +50,7 @@ export function findChangeablePart(file: string): string | undefined {
   }
 }
 
-/** Like {@link findChangeablePart}, but for many files. Checks each of their folders only once. */
+/** Does what {@link findChangeablePart} does, for many files. Checks each of their folders only once. */
 export function findChangeableAmong(files: readonly string[]): string | undefined {
   const folders = new Set<string>();
   for (const file of files) {

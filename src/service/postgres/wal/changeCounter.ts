@@ -105,7 +105,7 @@ export class ChangeCounter {
       case WAL_MANAGERS.storage:
         return this.#readTruncation(record);
       case WAL_MANAGERS.relationMap:
-        return this.#readMap(record);
+        return this.#forgetIfRewritten(record);
       default:
         // A record such as that of a sequence says that the transaction has changed something.
         if (record.xid !== 0) this.#transaction(record.xid);
@@ -250,8 +250,8 @@ export class ChangeCounter {
     this.#forget();
   }
 
-  /** The catalogs may have other files from now on. */
-  #readMap({ bytes }: WalRecord): void {
+  /** Forgets all if the catalogs have other files from now on. */
+  #forgetIfRewritten({ bytes }: WalRecord): void {
     const { main } = readRecordContent(bytes);
     for (let index = 0; index < main.readInt32LE(16); index += 1)
       if (isRewrittenCatalog(main.readUInt32LE(20 + index * 8), main.readUInt32LE(24 + index * 8)))
