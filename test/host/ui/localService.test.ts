@@ -18,7 +18,8 @@ describe('the life of the local service', () => {
   const start = async (button: string) => {
     await ui().openView('Hosted Postgres');
     await ui().clickWelcome('Computes', button);
-    await ui().computes.waitForFirstProject();
+    // The button that had the focus is gone.
+    await ui().page.locator('[role="tree"][aria-label="Computes"]:focus').waitFor();
     await showComputes();
     return findOwnService(ui().dataFolder);
   };

@@ -125,7 +125,7 @@ describe('A checkout before migrations', () => {
       "main (shop) has a migration that this commit doesn't have. Take the branch back to just before it";
     await ui().notifications.press(question, 'Go Back');
     await ui().notifications.waitFor(
-      /^Undid main \(shop\): Before the later migrations\. Its previous data is kept as/,
+      /^Undid main \(shop\)\. You selected: Before the later migrations\. Its previous data is kept as/,
     );
     await until('the earlier database', async () => (await applied()).join() === '1.sql');
     assert.deepEqual(await query(uri, 'select * from users'), [1]);
@@ -136,7 +136,7 @@ describe('A checkout before migrations', () => {
     repository.git('checkout', '--quiet', 'HEAD~1');
     const question = "main (shop) has a migration that this commit doesn't have.";
     await ui().notifications.press(question, 'Go Back');
-    await ui().notifications.waitFor('Undid main (shop): Before the later migrations.');
+    await ui().notifications.waitFor('Undid main (shop). You selected: Before the later migrations.');
     await until(
       'the empty database',
       async () => (await query(uri, "select to_regclass('users')").catch(() => ['']))[0] === null,

@@ -59,9 +59,9 @@ describe('After a branch went back', () => {
     await branchApi(() => service, id).waitForNoConnections();
     await ui().computes.contextMenu(work, 'Undo…');
     await ui().quickInput.answer('Select the moment that work (shop) goes back to', past);
-    const { message } = await ui().notifications.waitFor(/^Undid work \(shop\): /);
+    const { message } = await ui().notifications.waitFor(/^Undid work \(shop\)\. You selected: /);
     assert.ok(message.endsWith(OUTDATED), message);
-    await ui().notifications.press('Undid work (shop): ', 'Compare Again');
+    await ui().notifications.press('Undid work (shop). You selected: ', 'Compare Again');
     await waitForComparison(/^visits: no differences \(main ↔ work\)/);
   });
 

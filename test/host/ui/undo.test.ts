@@ -80,7 +80,9 @@ describe('Undo…', () => {
       /^Its current data is kept as the branch before-undo-.* 1 open connection is dropped\.$/,
     );
     await ui().dialog.press('Undo');
-    await ui().notifications.waitFor(/^Undid work \(shop\): .* data is kept as before-undo-.* until /);
+    await ui().notifications.waitFor(
+      /^Undid work \(shop\)\. You selected: .* data is kept as before-undo-.* until /,
+    );
     await waitForColumns('id email');
     assert.deepEqual(await query(uri, 'select email from users order by id'), [
       '1@example.com',
@@ -99,10 +101,10 @@ describe('Undo…', () => {
     const { items } = await ui().quickInput.waitFor(QUESTION);
     assert.match(items[0] ?? '', /^Undo the undo of \d+:\d\d:\d\d/);
     await ui().quickInput.accept(QUESTION);
-    await ui().notifications.waitFor(/^Undid work \(shop\): Undo the undo of/);
+    await ui().notifications.waitFor(/^Undid work \(shop\)\. You selected: Undo the undo of/);
     await waitForColumns('id');
-    await ui().notifications.press('Undid work (shop): Undo the undo of', 'Undo');
-    await ui().notifications.waitFor('Undid work (shop): Undo the undo');
+    await ui().notifications.press('Undid work (shop). You selected: Undo the undo of', 'Undo the Undo');
+    await ui().notifications.waitFor('Undid work (shop). You selected: Undo the undo');
     await waitForColumns('id email');
     // They are kept for a week, or for ever if the user says so.
     const lifetimes = async () =>
@@ -110,7 +112,7 @@ describe('Undo…', () => {
         .filter(({ name }) => name.startsWith('before-undo-'))
         .map(({ expires_at }) => expires_at && Math.round((Date.parse(expires_at) - Date.now()) / DAY));
     assert.deepEqual(await lifetimes(), [7, 7, 7]);
-    await ui().notifications.press('Undid work (shop): Undo the undo', 'Keep');
+    await ui().notifications.press('Undid work (shop). You selected: Undo the undo', 'Keep Previous Data');
     await until('one that is kept', async () => (await lifetimes()).includes(undefined));
   });
 
@@ -124,7 +126,7 @@ describe('Undo…', () => {
     });
     assert.ok(items.some((item) => item.startsWith('As it was created')));
     await ui().quickInput.accept(QUESTION);
-    await ui().notifications.waitFor(/^Undid work \(shop\): Before 3 rows were deleted/);
+    await ui().notifications.waitFor(/^Undid work \(shop\)\. You selected: Before 3 rows were deleted/);
     await until(
       'the rows',
       async () => (await query(uri, 'select count(*)::int from users').catch(() => []))[0] === 3,
@@ -217,7 +219,7 @@ describe('Undo…', () => {
     await waitForNoConnections();
     await ui().computes.contextMenu(row, 'Undo…');
     await ui().quickInput.choose(QUESTION, '“clean start”');
-    await ui().notifications.waitFor(/^Undid work \(shop\): “clean start”/);
+    await ui().notifications.waitFor(/^Undid work \(shop\)\. You selected: “clean start”/);
     await until('the row', async () => (await query(uri, 'select id from users').catch(() => []))[0] === 2);
   });
 
@@ -243,10 +245,11 @@ describe('Undo…', () => {
     );
     await ui().quickInput.answer(QUESTION, title);
     await ui().quickInput.answer('This is production', 'work');
-    const restored = `Undid work (shop): ${title}`;
-    await ui().notifications.waitFor(`${restored}. Its previous data is kept as work (old).`);
+    const restored = `Undid work (shop). You selected: ${title}`;
+    const { message } = await ui().notifications.waitFor(restored);
+    assert.match(message, /\)\. Its previous data is kept as work \(old\)\.$/);
     await waitForRows(rows);
-    await ui().notifications.press(restored, 'Undo');
+    await ui().notifications.press(restored, 'Undo the Undo');
     await ui().quickInput.answer('This is production', 'work');
     await waitForRows(0);
     const branches = await branchCalls(service).branches(PROJECT);

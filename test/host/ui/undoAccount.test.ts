@@ -99,13 +99,13 @@ describe('Undo… on an account', () => {
     await ui().quickInput.accept(QUESTION);
     const { message, detail } = await ui().dialog.read();
     await shoot('question');
-    assert.equal(message, 'Undo main (shop)? You selected: “before the migration”.');
+    assert.match(message, /^Undo main \(shop\)\? You selected: “before the migration” \(.*\)\.$/);
     assert.match(detail, /^Its current data is kept as the branch before-undo-\d\d-\d\d\. /);
     await ui().page.keyboard.press('Enter');
     await ui().notifications.waitFor('Undoing main (shop)');
     await shoot('progress');
     await ui().notifications.waitFor(
-      /^Undid main \(shop\): “before the migration”\. Its previous data is kept as before-/,
+      /^Undid main \(shop\)\. You selected: “before the migration” \(.*\)\. Its previous data is kept as before-/,
     );
     await shoot('undone');
     await waitForColumns('id name email city created_at');
@@ -126,7 +126,7 @@ describe('Undo… on an account', () => {
     await ui().quickInput.accept(QUESTION);
     await ui().dialog.press('Undo');
     await waitForColumns('id name city created_at');
-    await ui().notifications.waitFor(/^Undid main \(shop\): Undo the undo of/);
+    await ui().notifications.waitFor(/^Undid main \(shop\)\. You selected: Undo the undo of/);
     await shoot('undone-again');
     assert.equal((await names()).filter((name) => name.startsWith('before-undo-')).length, 2);
   });
@@ -151,7 +151,7 @@ describe('Undo… on an account', () => {
     await ui().quickInput.waitFor('This is production');
     await shoot('protected');
     await ui().quickInput.answer('This is production', 'main');
-    await ui().notifications.waitFor(/^Undid main \(shop\): Undo the undo of/);
+    await ui().notifications.waitFor(/^Undid main \(shop\)\. You selected: Undo the undo of/);
     await shoot('undone-protected');
     await waitForColumns('id name email city created_at');
     await api.change('PATCH', address, { branch: { protected: false } });

@@ -27,7 +27,7 @@ import {
 } from '../moments.ts';
 import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment, type MomentLimits } from '../parseMoment.ts';
-import { momentItem, momentProblem, momentText, typedMomentItem } from '../ui/momentText.ts';
+import { momentItem, momentProblem, momentWithTime, typedMomentItem } from '../ui/momentText.ts';
 import { pointInTimeText } from '../../window/ui/timeText.ts';
 
 /** The branch of the env file, so that the palette needs no question about it. */
@@ -102,7 +102,7 @@ async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): P
 
 export interface ChosenMoment {
   readonly source: RestoreSource;
-  /** What the user reads, such as `Before commit 3f2a1c “add roles”`. */
+  /** What the user reads, such as `Before commit 3f2a1c “add roles” (10:31:02 AM)`. */
   readonly text: string;
   /** Whether the branch may never have had these data. */
   readonly isOfOther?: boolean;
@@ -154,7 +154,7 @@ export async function askForMoment(
   };
   const itemOf = (moment: Moment, found?: FoundChanges): Choice<ChosenMoment | 'enter'> => {
     const isOfOther = moment.kind === 'snapshot' && moment.isOfOther === true;
-    const value = { source: moment.source, text: momentText(moment, now), isOfOther };
+    const value = { source: moment.source, text: momentWithTime(moment, now), isOfOther };
     const item = momentItem<ChosenMoment | 'enter'>(moment, now, value, changesText(found?.(moment)));
     if (!canChange || moment.kind !== 'snapshot') return item;
     const actions = snapshotButtons().map(({ kind, ...button }) => ({

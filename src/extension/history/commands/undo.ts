@@ -77,13 +77,16 @@ export const undo: Command = async (context, argument, run) => {
   void showUndone(
     context,
     { kind: 'branch', projectId, branchId, preserved: kept?.id },
-    doneText('undo', fullName, chosen.text, preserved, expiry),
-    expiry !== undefined,
+    {
+      verb: 'undo',
+      message: doneText('undo', fullName, chosen.text, preserved, expiry),
+      expires: expiry !== undefined,
+    },
   );
 };
 
 const undoTitle = (name: string, moment: string): string =>
-  l10n.t('Undo {0}? You selected: {1}.', name, moment);
+  `${l10n.t('Undo {0}?', name)} ${l10n.t('You selected: {0}.', moment)}`;
 
 /** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
 async function undoQuestion(
@@ -113,7 +116,8 @@ function doneText(
   preserved?: string,
   expiry?: string,
 ): string {
-  const done = `${changeTexts(verb, name).done}: ${moment}.`;
+  const selected = verb === 'undo' ? `. ${l10n.t('You selected: {0}.', moment)}` : `: ${moment}.`;
+  const done = `${changeTexts(verb, name).done}${selected}`;
   if (preserved === undefined) return done;
   const kept =
     expiry === undefined
@@ -176,7 +180,7 @@ export async function restoreSnapshot(
   void showUndone(
     context,
     { kind: 'branch', projectId, branchId: restored.branchId, preserved: preserved?.id },
-    message,
+    { verb, message },
   );
 }
 
@@ -186,14 +190,21 @@ interface Redo extends BranchNode {
   readonly preserved: string | undefined;
 }
 
-/** Callers don't await the message, because the command has ended. @param expires whether what is kept is kept for a time */
+interface UndoneMessage {
+  readonly verb: 'undo' | 'restore';
+  readonly message: string;
+  /** Whether what is kept is kept for a time. */
+  readonly expires?: boolean;
+}
+
+/** Callers don't await the message, because the command has ended. */
 async function showUndone(
   context: CommandContext,
   { preserved, ...node }: Redo,
-  message: string,
-  expires = false,
+  { verb, message, expires = false }: UndoneMessage,
 ): Promise<void> {
-  const [undoAgain, keep, compareAgain] = [l10n.t('Undo'), l10n.t('Keep'), l10n.t('Compare Again')];
+  const undoAgain = verb === 'undo' ? l10n.t('Undo the Undo') : l10n.t('Undo');
+  const [keep, compareAgain] = [l10n.t('Keep Previous Data'), l10n.t('Compare Again')];
   const outdated = findOutdatedEditors(context, branchRefOf(context, node));
   const buttons = [
     ...(preserved === undefined ? [] : [undoAgain, ...(expires ? [keep] : [])]),

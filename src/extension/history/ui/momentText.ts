@@ -45,6 +45,13 @@ export function momentText(moment: Moment, now: number): string {
   }
 }
 
+/** With its time, for a sentence. */
+export function momentWithTime(moment: Moment, now: number): string {
+  const text = momentText(moment, now);
+  if (moment.kind === 'ago' || moment.kind === 'undo' || moment.kind === 'created') return text;
+  return `${text} (${clockText(moment.time, now)})`;
+}
+
 function schemaText({
   migrations,
   created,

@@ -4,14 +4,18 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { accountLabel } from '../../account/ui/accountLabel.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
-import { startLocalService } from './startLocalService.ts';
+import { FROM_VIEW, startLocalService } from './startLocalService.ts';
 
-/** @param argument the `accountId` of an account whose key is replaced, or `newKey` for the key of the current one */
+/**
+ * @param argument the `accountId` of an account whose key is replaced, or `newKey` for the key of the current one; `FROM_VIEW` to
+ * focus the rows
+ */
 export const connectAccount: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't connect");
   const { accounts } = await context.accounts.list();
@@ -20,15 +24,16 @@ export const connectAccount: Command = async (context, argument, run) => {
       ? context.session.connection?.account
       : accounts.find((stored) => accountId(stored) === argument);
   // The user can't know the key of the local service. It gets a new one.
-  if (account?.local === true) return await startLocalService(context, undefined, run);
+  if (account?.local === true) return await startLocalService(context, argument, run);
   const answer = await askForAccount(context, account);
   if (answer === undefined) return;
-  if (answer === 'localService') return await startLocalService(context, undefined, run);
+  if (answer === 'localService') return await startLocalService(context, argument, run);
   context.log.addSecret(answer.key);
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
   announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
   await context.computesView.revealFirst();
+  if (argument === FROM_VIEW) await executeCommand('hostedPostgres.computes.focus');
 };
 
 async function accountItems({ accounts }: CommandContext): Promise<readonly Choice<Account>[]> {

@@ -10,8 +10,11 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { showExtensions } from './extensions.ts';
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
 
-/** Starts the local service and connects to it. */
-export const startLocalService: Command = async (context, _argument, run) => {
+/** The argument of links in the welcome texts. The text goes when there are rows, and with it the keyboard focus. */
+export const FROM_VIEW = 'view';
+
+/** Starts the local service and connects to it. @param argument `FROM_VIEW` to focus the rows */
+export const startLocalService: Command = async (context, argument, run) => {
   const { localService, session } = context;
   run.failureMessage = l10n.t("Couldn't start the local service");
   const title = l10n.t('Starting the local service');
@@ -28,6 +31,7 @@ export const startLocalService: Command = async (context, _argument, run) => {
     await refreshAll(context).catch((error: unknown) => context.log.error('Refreshing', error));
   announce(l10n.t('The local service is running'));
   if (isNew) await context.computesView.revealFirst();
+  if (argument === FROM_VIEW) await executeCommand('hostedPostgres.computes.focus');
 };
 
 export const stopLocalService: Command = async ({ localService, session, computesView }, _argument, run) => {

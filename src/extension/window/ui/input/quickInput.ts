@@ -17,7 +17,7 @@ import { GO_BACK, type Answer, type Question, type StepPosition } from './multiS
 export interface Choice<T> extends QuickPickItem {
   /** Undefined if the item is shown but can't be picked. Its description says why. */
   readonly value: T | undefined;
-  /** The item to focus; the first one by default. */
+  /** The item to focus; by default the first one that can be picked. */
   readonly isCurrent?: boolean;
   /** Buttons of the item. They answer the question, too. */
   readonly actions?: readonly { readonly button: QuickInputButton; readonly value: T }[];
@@ -60,7 +60,8 @@ export const pickOne =
       let items: readonly Choice<T>[] = [];
       const idOf = ({ value }: Choice<T>) =>
         value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
-      const current = () => items.find(({ isCurrent }) => isCurrent === true);
+      const pickable = () => items.filter(({ value }) => value !== undefined);
+      const current = () => pickable().find(({ isCurrent }) => isCurrent === true) ?? pickable()[0];
       const show = () => {
         const typed = pick.typed?.(takeSecret(input, pick, answer));
         const shown = showWordMatches(items, wordsOf(input.value));
@@ -71,7 +72,8 @@ export const pickOne =
         items = loaded.map((item) =>
           safeItem({ ...item, buttons: item.actions?.map(({ button }) => button) ?? [] }),
         );
-        // VS Code makes the first new item active, but the user may be about to press Enter on another one.
+        // VS Code makes the first new item active, but it may be one that can't be picked, and the user may be about to press Enter
+        // on another one.
         show();
         const active =
           activeId === undefined ? current() : input.items.find((item) => idOf(item) === activeId);

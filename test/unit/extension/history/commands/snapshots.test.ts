@@ -151,9 +151,9 @@ describe('Snapshots of a branch', () => {
       `POST ${SNAPSHOTS}/snap-1/restore {"finalize_restore":true,"target_branch_id":"br-main"}`,
     ]);
     await until('the message', async () => questions.length === 1);
-    assert.equal(
-      questions[0],
-      'Undid main (shop): Snapshot “before”. Its previous data is kept as main (old).',
+    assert.match(
+      String(questions[0]),
+      /^Undid main \(shop\)\. You selected: Snapshot “before” \(.*\)\. Its previous data is kept as main \(old\)\.$/,
     );
     const [marker] = model.markers.ofBranch(ref('br-new'));
     assert.deepEqual([marker?.kind, marker?.preserved], ['undo', 'br-main']);
@@ -199,7 +199,7 @@ describe('Snapshots of a branch', () => {
     await end;
     assert.match(
       String(questions[0]),
-      /^Undo main \(shop\)\? You selected: Snapshot “before”\. .* kept as the branch main \(old\)/,
+      /^Undo main \(shop\)\? You selected: Snapshot “before” \(.*\)\. .* kept as the branch main \(old\)/,
     );
     assert.deepEqual(sent, []);
   });
@@ -215,7 +215,10 @@ describe('Snapshots of a branch', () => {
     const end = undo();
     await accept('Snapshot “old” of a deleted branch');
     await end;
-    assert.match(String(questions[0]), /^Undo .*\? You selected: Snapshot “old” of a deleted branch\. /);
+    assert.match(
+      String(questions[0]),
+      /^Undo .*\? You selected: Snapshot “old” of a deleted branch \(.*\)\. /,
+    );
     assert.deepEqual(sent, []);
   });
 

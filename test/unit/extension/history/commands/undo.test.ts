@@ -107,11 +107,11 @@ describe('Undo…', () => {
     await until('the message', async () => questions.length === 2);
     assert.match(
       String(questions[0]),
-      /^Undo main \(shop\)\? You selected: Before prisma migrate dev\. Its current data is kept/,
+      /^Undo main \(shop\)\? You selected: Before prisma migrate dev \(.*\)\. Its current data is kept/,
     );
     assert.match(
       String(questions[1]),
-      /^Undid main \(shop\): Before prisma migrate dev\. Its previous data is kept as before-undo/,
+      /^Undid main \(shop\)\. You selected: Before prisma migrate dev \(.*\)\. Its previous data is kept as before-undo/,
     );
   });
 
@@ -149,7 +149,7 @@ describe('Undo…', () => {
 
   it('can be undone, by what is offered first and from the message', async () => {
     model.markers.add(ref(), { kind: 'program', text: 'migrate' });
-    answers.push('Undo', 'Undo');
+    answers.push('Undo', 'Undo the Undo');
     await undoFirst();
     await until('the action', async () => executed.at(-1)?.[0] === 'hostedPostgres.undo');
     assert.deepEqual(executed.at(-1), [
