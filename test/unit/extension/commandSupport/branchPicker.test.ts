@@ -1,5 +1,6 @@
 import { quickPicks, type FakeQuickPick } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import type { Branch } from '../../../../src/api/records/records.ts';
 import { deletionProblem } from '../../../../src/extension/inventory/branchStatus.ts';
 import { LastCompute } from '../../../../src/extension/computes/lastCompute.ts';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
@@ -88,7 +89,7 @@ describe('pickBranch', () => {
 
   const row = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' } as const;
   const lastOne: ComputeNode = { ...row, kind: 'compute', computeId: 'ep-one' };
-  const pick = (selection: readonly unknown[], problem?: () => string | undefined) => {
+  const pick = (selection: readonly unknown[], problem?: (branch: Branch) => string | undefined) => {
     const context = commandContext(store, { lastCompute, computesView: fakeView(selection) });
     return pickBranch(context, 'Protect Branch', undefined, problem);
   };
@@ -128,6 +129,16 @@ describe('pickBranch', () => {
     assert.ok(quickPicks.includes(question));
     question.cancel();
     assert.equal(await picked, undefined);
+  });
+
+  it('starts with the first one that can be picked if no branch is selected', async () => {
+    const picked = pick([{ kind: 'project', projectId: 'shop' }], ({ name }) =>
+      name === 'main' ? 'has no parent' : undefined,
+    );
+    const question = await asked('Select a branch');
+    assert.equal(question.active, 'dev');
+    question.accept();
+    assert.equal((await picked)?.branchId, 'br-dev');
   });
 
   it('offers the other projects with Back', async () => {

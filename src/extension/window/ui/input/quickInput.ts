@@ -60,8 +60,8 @@ export const pickOne =
       let items: readonly Choice<T>[] = [];
       const idOf = ({ value }: Choice<T>) =>
         value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
-      const pickable = () => items.filter(({ value }) => value !== undefined);
-      const current = () => pickable().find(({ isCurrent }) => isCurrent === true) ?? pickable()[0];
+      const current = () =>
+        items.find(({ isCurrent }) => isCurrent === true) ?? items.find(({ value }) => value !== undefined);
       const show = () => {
         const typed = pick.typed?.(takeSecret(input, pick, answer));
         const shown = showWordMatches(items, wordsOf(input.value));
