@@ -4,7 +4,7 @@
  */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { BranchIds } from '../account/refs.ts';
-import { asBranchNode } from './nodes.ts';
+import { asBranchNode, asComputeNode } from './nodes.ts';
 
 interface DatabasesNode extends BranchIds {
   readonly kind: 'databases';
@@ -78,6 +78,10 @@ export function asDatabaseRow(value: unknown): DatabaseParentNode | undefined {
   if (kind !== 'table' || typeof schema !== 'string' || typeof name !== 'string') return undefined;
   return { kind, ...branch, database, schema, name, isView: isView === true };
 }
+
+/** Reads the row of a branch, of one of its computes, or of a database, a table or all databases of it. */
+export const asRowOfBranch = (value: unknown) =>
+  asBranchNode(value) ?? asComputeNode(value) ?? asDatabaseRow(value);
 
 /** Returns the database that a row is in or stands for; undefined for the row of all databases. */
 export function databaseOfRow(value: unknown): string | undefined {

@@ -80,9 +80,7 @@ describe('Undo…', () => {
       /^Its current data is kept as the branch before-undo-.* 1 open connection is dropped\.$/,
     );
     await ui().dialog.press('Undo');
-    await ui().notifications.waitFor(
-      /^Undid work \(shop\)\. You selected: .* data is kept as before-undo-.* until /,
-    );
+    await ui().notifications.waitFor(/^Undid work \(shop\)\. .* data is kept as before-undo-.* until /);
     await waitForColumns('id email');
     assert.deepEqual(await query(uri, 'select email from users order by id'), [
       '1@example.com',
@@ -245,11 +243,10 @@ describe('Undo…', () => {
     );
     await ui().quickInput.answer(QUESTION, title);
     await ui().quickInput.answer('This is production', 'work');
-    const restored = `Undid work (shop). You selected: ${title}`;
-    const { message } = await ui().notifications.waitFor(restored);
+    const { message } = await ui().notifications.waitFor(title);
     assert.match(message, /\)\. Its previous data is kept as work \(old\)\.$/);
     await waitForRows(rows);
-    await ui().notifications.press(restored, 'Undo the Undo');
+    await ui().notifications.press(title, 'Undo the Undo');
     await ui().quickInput.answer('This is production', 'work');
     await waitForRows(0);
     const branches = await branchCalls(service).branches(PROJECT);

@@ -5,6 +5,7 @@ import { isSameBranch } from '../../account/refs.ts';
 import type { SchemaChange } from '../../../api/records/records.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
+import { asRowOfBranch } from '../../inventory/databaseNodes.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
 import { asBranchNode, asBranchOfSnapshots } from '../../inventory/nodes.ts';
 import { isInMap, gitBranchNameInMap } from '../../gitBranch/branchMap.ts';
@@ -30,12 +31,14 @@ import { parseMoment, type MomentLimits } from '../parseMoment.ts';
 import { momentItem, momentProblem, momentWithTime, typedMomentItem } from '../ui/momentText.ts';
 import { pointInTimeText } from '../../window/ui/timeText.ts';
 
-/** The branch of the env file, so that the palette needs no question about it. */
-function branchOfFile({ session, workFolders }: CommandContext): BranchNode | undefined {
+/** The branch of the env file, so that the palette needs no question about it unless the row of another branch is selected. */
+function branchOfFile({ session, workFolders, computesView }: CommandContext): BranchNode | undefined {
   const current = workFolders.shown?.work.state.current;
   if (current === undefined || current.isDeleted) return undefined;
   if (current.account !== session.connection?.accountId) return undefined;
   const { projectId, branchId } = current;
+  const selected = asRowOfBranch(computesView.view.selection[0]);
+  if (selected !== undefined && selected.branchId !== branchId) return undefined;
   return { kind: 'branch', projectId, branchId };
 }
 

@@ -60,8 +60,6 @@ export const pickOne =
       let items: readonly Choice<T>[] = [];
       const idOf = ({ value }: Choice<T>) =>
         value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
-      const current = () =>
-        items.find(({ isCurrent }) => isCurrent === true) ?? items.find(({ value }) => value !== undefined);
       const show = () => {
         const typed = pick.typed?.(takeSecret(input, pick, answer));
         const shown = showWordMatches(items, wordsOf(input.value));
@@ -72,11 +70,10 @@ export const pickOne =
         items = loaded.map((item) =>
           safeItem({ ...item, buttons: item.actions?.map(({ button }) => button) ?? [] }),
         );
-        // VS Code makes the first new item active, but it may be one that can't be picked, and the user may be about to press Enter
-        // on another one.
+        // VS Code makes the first new item active, but the user may be about to press Enter on another one.
         show();
         const active =
-          activeId === undefined ? current() : input.items.find((item) => idOf(item) === activeId);
+          activeId === undefined ? itemToFocus(items) : input.items.find((item) => idOf(item) === activeId);
         if (active !== undefined) input.activeItems = [active];
       };
       const setLoaded = (loaded: readonly Choice<T>[]) => {
@@ -98,7 +95,7 @@ export const pickOne =
       disposables.add(input.onDidChangeSelection(([item]) => (selected = item)));
       // The user may press Enter before the items are drawn.
       const itemFor = (text: string) => {
-        if (text === '') return current() ?? items[0];
+        if (text === '') return itemToFocus(items) ?? items[0];
         return items.find(({ label }) => label === text) ?? pick.typed?.(text);
       };
       const accept = () => {
@@ -114,6 +111,10 @@ export const pickOne =
       );
     });
   };
+
+/** Returns the current item, even if it can't be picked: Enter doesn't pick another one then. */
+const itemToFocus = <T>(items: readonly Choice<T>[]): Choice<T> | undefined =>
+  items.find(({ isCurrent }) => isCurrent === true) ?? items.find(({ value }) => value !== undefined);
 
 /** Removes a secret from the box, which shows its text, and answers with it. @returns the text that stays */
 function takeSecret<T>(
