@@ -1,6 +1,6 @@
 /** The questions and messages of env files that follow the git branch. */
 import { commands, debug, l10n, tasks, window as vscodeWindow } from 'vscode';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import { branchMapWriter } from '../branchMap.ts';
 import type { AskReason } from '../envFileDecision.ts';
@@ -41,13 +41,15 @@ interface Switch {
 
 export class FollowNotices {
   readonly #deps: NoticesDependencies;
+  readonly #clock: Clock;
   #last: Switch | undefined;
   #timer: Disposable | undefined;
   #hasOfferedUndo = false;
   #hasWarned = false;
 
-  constructor(deps: NoticesDependencies) {
+  constructor(deps: NoticesDependencies, clock: Clock = systemClock) {
     this.#deps = deps;
+    this.#clock = clock;
   }
 
   /** Asks for the database branch of a git branch, if the window has the focus. */
@@ -68,7 +70,7 @@ export class FollowNotices {
     const warns = isRunning && !this.#hasWarned;
     this.#timer?.dispose();
     if (this.#hasOfferedUndo && !warns) {
-      this.#timer = systemClock.after(ANNOUNCEMENT_DELAY, () => announce(message, 'database'));
+      this.#timer = this.#clock.after(ANNOUNCEMENT_DELAY, () => announce(message, 'database', this.#clock));
       return;
     }
     this.#hasOfferedUndo = true;

@@ -6,7 +6,7 @@ import {
   statusBarItems,
 } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
+import { FakeClock } from '../../../../helpers/fakeClock.ts';
 
 const { FollowNotices } = await import('../../../../../src/extension/gitBranch/ui/followNotices.ts');
 
@@ -31,12 +31,8 @@ const ask = async (account: string, answer?: string) => {
 };
 
 describe('FollowNotices', () => {
-  beforeEach(() => {
-    // Another suite may have left what it announced.
-    statusBarItems.clear();
-    mock.timers.enable({ apis: ['setTimeout'] });
-  });
-  afterEach(() => mock.timers.reset());
+  // Another suite may have left what it announced.
+  beforeEach(() => statusBarItems.clear());
 
   it('offers the chosen parent of this account only, because another may have the same ids', async () => {
     const use = 'Use main (shop)';
@@ -50,24 +46,24 @@ describe('FollowNotices', () => {
 
   it('offers Undo for the first switch, and announces the last of several others after a second', () => {
     fakeTerminals.opened.length = 0;
-    const notices = new FollowNotices({
-      log: { error: assert.fail },
-      knownHosts: { find: () => undefined },
-    } as unknown as Dependencies);
+    const dependencies = { log: { error: assert.fail }, knownHosts: { find: () => undefined } };
+    const clock = new FakeClock();
+    const notices = new FollowNotices(dependencies as unknown as Dependencies, clock);
     const work = { env: { file: '.env' }, state: { git: { branch: 'main' } } } as Show[0];
     const show = (branchId: string) =>
       notices.showSwitch(work, { account: 'a', projectId: 'shop', branchId }, {} as Show[2]);
     show('first');
     assert.equal(questions.at(-1), '.env points to first');
     show('second');
-    mock.timers.tick(999);
+    clock.advance(999);
     show('third');
-    mock.timers.tick(999);
+    clock.advance(999);
     assert.deepEqual([...statusBarItems.values()], []);
-    mock.timers.tick(1);
-    // What other suites announced may have its turn first.
-    for (let turn = 0; turn < 1000 && statusBarItems.size === 0; turn++) mock.timers.tick(2000);
+    clock.advance(1);
+    // What other suites announced by the real time has its turn first.
+    if (statusBarItems.size === 0) clock.next();
     assert.deepEqual([...statusBarItems.values()], ['$(database) .env points to third']);
-    mock.timers.tick(6000);
+    clock.next();
+    assert.deepEqual([...statusBarItems.values()], []);
   });
 });
