@@ -46,7 +46,7 @@ interface ReadFile {
   readonly content: Buffer;
 }
 
-/** The limit for programs that replace the file again and again. */
+/** The most attempts, in case a program replaces the file again and again. */
 const MAX_ATTEMPTS = 100;
 
 /**
@@ -103,14 +103,17 @@ function isFileUnchanged(file: string, read: ReadFile | undefined): boolean {
 /** Thrown and returned if another program has replaced the file since it was read. */
 const MOVED = Symbol('moved');
 
-/** @returns what another program has written to the replaced file, see {@link moveLateWrites} */
+/**
+ * Replaces the file, unless another program has replaced it since it was read.
+ * @returns what another program has written to the replaced file, see {@link moveLateWrites}
+ */
 async function replaceUnlessMoved(
   file: string,
   content: Buffer,
   read: ReadFile | undefined,
   mode: number | undefined,
 ): Promise<Buffer | undefined | typeof MOVED> {
-  // Windows replaces no open file. There, the replaced one can be read by another name, unless the file system has no links.
+  // Windows doesn't replace an open file. There, the replaced file can be read by another name, unless the file system has no links.
   const otherName = process.platform === 'win32' && read ? `${file}.${randomUUID()}` : undefined;
   const isKept = otherName === undefined || (await tryLink(file, otherName));
   const requireUnmoved = () => {
@@ -143,8 +146,9 @@ const tryLink = async (file: string, otherName: string): Promise<boolean> =>
 const LATE_WRITES = 50;
 
 /**
- * Moves what was appended to the replaced file since it was read to the new one.
- * @returns the replaced file if it was changed in another way. An empty file is just being written, so it doesn't count
+ * Appends to the new file what a program has appended to the replaced one since that was read.
+ * @returns the content of the replaced file if it was changed in another way. An empty file doesn't count, because a program is just
+ * writing it
  */
 async function moveLateWrites(
   replaced: FileHandle | undefined,

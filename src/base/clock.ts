@@ -9,7 +9,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   /**
-   * Only to measure durations: changes to the system clock don't affect it, and on Linux it stands still while the machine
+   * Use this only to measure durations: changes to the system clock don't affect it, and on Linux it stands still while the machine
    * sleeps. Compare times of the service with `Date.now()`.
    */
   now: () => performance.timeOrigin + performance.now(),

@@ -1,4 +1,4 @@
-/** Disposed by its creator. Compatible with VS Code's Disposable. */
+/** Something that its creator disposes. Compatible with VS Code's Disposable. */
 export interface Disposable {
   dispose(): void;
 }

@@ -2,7 +2,7 @@ import { toDisposable, type Disposable } from './disposable.ts';
 
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
-/** Calls listeners. One that throws doesn't affect the others. */
+/** Calls listeners. A listener that throws doesn't affect the others. */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<{ readonly call: (value: T) => void }>();
 
@@ -19,7 +19,7 @@ export class Emitter<T> implements Disposable {
       try {
         listener.call(value);
       } catch (error) {
-        // A bug in the listener: reported by the extension host, while the caller continues.
+        // The extension host reports this bug of the listener, and the caller continues.
         queueMicrotask(() => {
           throw error;
         });

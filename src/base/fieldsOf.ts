@@ -1,6 +1,6 @@
 /**
- * The fields of an unknown value; none if it isn't an object. Also for the `code` of an error: in Jest, errors of Node's modules
- * are not `instanceof Error`.
+ * Returns the fields of an unknown value; none if it isn't an object. Use it for the `code` of an error, too: in Jest, errors of
+ * Node's modules are not `instanceof Error`.
  */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,4 +1,4 @@
-/** Reads files of folders that others can write: a path may be a link, a folder, a FIFO or a device. */
+/** Reads files in folders that others can write to. A path there may be a link, a folder, a FIFO or a device. */
 import { constants as bufferConstants } from 'node:buffer';
 import { constants, lstatSync, readFileSync } from 'node:fs';
 import { lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { fieldsOf } from './fieldsOf.ts';
 import { limitConcurrency } from './limitConcurrency.ts';
 
-/** `outside`: not in the folders. `noFile`: for example a folder, FIFO or device. */
+/** `outside`: the file isn't in the folders. `noFile`: the path is that of a folder, FIFO or device, for example. */
 type ResolveProblem = 'brokenLink' | 'outside' | 'noFile';
 
 export interface ResolvedFile {
@@ -51,7 +51,7 @@ interface UserFile {
   /** The path with links resolved, if the file can be used. */
   readonly path: string;
   readonly bytes?: Buffer;
-  /** The file is longer, and these are its last bytes. */
+  /** Whether the file is longer, and these are only its last bytes. */
   readonly isCut?: boolean;
   readonly problem?: FileProblem;
 }
@@ -98,14 +98,15 @@ export async function readUserFile(
   }
 }
 
-/** The text of a file in the folder. @returns undefined if it doesn't exist or can't be used */
+/** Reads the text of a file in the folder. @returns undefined if the file doesn't exist or can't be used */
 export async function readUserText(file: string, folder: string): Promise<string | undefined> {
   return (await readUserFile(file, [folder])).bytes?.toString();
 }
 
 /**
- * The lines at the end of a file in the folder, such as a log that only grows: all, unless it is longer than what is read.
- * @returns undefined if it doesn't exist or can't be used
+ * Reads the last lines of a file in the folder, such as a log that only grows. These are all lines, unless the file has more than
+ * {@link MAX_FILE_SIZE}.
+ * @returns undefined if the file doesn't exist or can't be used
  */
 export async function readLastLines(file: string, folder: string) {
   const { bytes, isCut = false } = await readUserFile(file, [folder], { onlyEnd: true });
@@ -137,7 +138,10 @@ async function resolveAndRead(file: string, folders: readonly string[], onlyEnd:
   }
 }
 
-/** Opens a file. Neither waits for the other end of a FIFO nor follows a link, because the file may have been replaced since a check. */
+/**
+ * Opens a file. This neither waits for the other end of a FIFO nor follows a link, because the file may have been replaced since it was
+ * checked.
+ */
 export async function openUserFile(file: string): Promise<FileHandle> {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   return await open(file, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
@@ -163,7 +167,7 @@ export async function readUpTo(handle: FileHandle, start = 0, maxSize = MAX_FILE
 /**
  * Reads a file that the user has chosen, such as a SQL script, which may be large and a link to anywhere.
  * @param maxSize the most bytes that are read; by default, what a text can have
- * @throws {Error} if it is larger or no file, such as a device that never ends
+ * @throws {Error} if the file is larger, or isn't a file, but for example a device that never ends
  */
 export async function readChosenFile(file: string, maxSize = MAX_STRING_LENGTH): Promise<Buffer> {
   const { O_RDONLY, O_NONBLOCK } = constants;

@@ -1,4 +1,4 @@
-/** Runs at most this many tasks at once. The others wait in the order of the calls. */
+/** Returns a function that runs at most this many tasks at once. The others wait in the order of the calls. */
 export function limitConcurrency(maxConcurrent: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -8,7 +8,7 @@ export function limitConcurrency(maxConcurrent: number): <T>(task: () => Promise
     try {
       return await task();
     } finally {
-      // Hand the slot to the next task, so that a new call can't take it.
+      // The next task gets the place of this one, so that a new call can't take it.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

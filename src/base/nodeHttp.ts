@@ -11,7 +11,10 @@ const { Agent } = process.getBuiltinModule('node:http');
 // oxlint-disable-next-line typescript/unbound-method
 const { connect } = Socket.prototype;
 
-/** A socket that connects by the method of when this was loaded. Libraries such as nock replace it, to hold up what tests send. */
+/**
+ * Creates a socket with Node's own `connect`, as it was when this module was loaded. Libraries such as nock later replace
+ * `Socket.prototype.connect` to intercept what tests send.
+ */
 export function createDirectSocket(): Socket {
   const socket = new Socket();
   socket.connect = connect;

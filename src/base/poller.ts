@@ -46,7 +46,7 @@ export class Poller implements Disposable {
     if (!this.#running && this.#failures === 0) this.#schedule(this.#options.interval());
   }
 
-  /** The current run ends, but no other follows. */
+  /** Stops polling. The current run continues to its end. */
   dispose(): void {
     this.#disposed = true;
     this.#timer?.dispose();

@@ -30,8 +30,9 @@ const TOLERANCE_SECONDS = 3;
 const CLOCK_TICKS_PER_SECOND = 100;
 
 /**
+ * Whether the process of a pid file still runs.
  * @param startedAt seconds since 1970, from the pid file
- * @param argument a unique argument of the process. It identifies the process if the clock was changed since, because
+ * @param argument a unique argument of the process. It identifies the process if the clock was changed since then, because
  * Linux calculates start times from the current clock.
  */
 export function isSameProcess(pid: number, startedAt: number, argument?: string): boolean {
@@ -62,7 +63,7 @@ export async function isRunning(identity: ProcessIdentity, maxTime?: number): Pr
   return hasStartedAt(pid, await actual, startedAt);
 }
 
-/** The start of this process doesn't change, so it is read once for any number of its threads. */
+/** The start time of this process. It doesn't change, so it is read only once, although many of its threads may be checked. */
 let ownStartTime: Promise<number | undefined> | undefined;
 
 async function readStartTime(pid: number, maxTime?: number): Promise<number | undefined> {
@@ -72,9 +73,9 @@ async function readStartTime(pid: number, maxTime?: number): Promise<number | un
 }
 
 /**
- * Whether the process with this pid is the one that started then. Another program, which reads a start time except on Linux, may be
- * forbidden or too slow. If so, a process of this user counts as the same one: two services on the same data would be worse than
- * none.
+ * Whether the process with this pid is the one that started then. Except on Linux, another program reads the start time, and may be
+ * forbidden or too slow. If so, any process of this user counts as the same one, because two services on the same data would be worse
+ * than none.
  */
 function hasStartedAt(pid: number, actual: number | undefined, startedAt: number): boolean {
   if (actual === undefined) return process.platform !== 'linux' && canSignal(pid);
@@ -82,7 +83,7 @@ function hasStartedAt(pid: number, actual: number | undefined, startedAt: number
 }
 
 /**
- * Distinguishes a process from every other one with the same pid, even if the clock is changed.
+ * Returns a text that distinguishes a process from every other one with the same pid, even if the clock is changed.
  * @returns undefined for a process that has ended, and on systems whose start times don't depend on the current clock
  */
 export function uniqueProcessId(pid: number): string | undefined {
@@ -129,7 +130,7 @@ export function readStartTimeSync(pid: number): number | undefined {
   }
 }
 
-/** The fields of Linux's `/proc/<pid>/stat` from the third on: state, parent, group … */
+/** Returns the fields of Linux's `/proc/<pid>/stat` from the third on: state, parent, group … */
 export function parseProcStat(stat: string): string[] {
   // The second field is the name in parentheses, which may itself contain parentheses and spaces.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -156,7 +157,10 @@ function hasArgument(pid: number, argument: string): boolean {
   }
 }
 
-/** A function, because the service removes its API key from the environment only after its modules are loaded. */
+/**
+ * Returns the options. A constant would contain the API key, which the service removes from the environment after its modules are
+ * loaded.
+ */
 const startTimeOptions = (timeout = 15_000) =>
   ({ encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, timeout, windowsHide: true }) as const;
 

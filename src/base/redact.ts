@@ -14,7 +14,10 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
     .replace(/("?(?:password|api_?key|key)"?\s*[:=]\s*)"[^"]+"/gi, `$1"${REDACTED}"`);
 }
 
-/** A password may have an `@` that isn't encoded, so it ends at the last one. Without any, this isn't a login. */
+/**
+ * Hides the password of a URL. It may have an `@` that isn't encoded, so it ends at the last `@`. Without an `@`, the text isn't a
+ * login.
+ */
 function hidePassword(text: string, start: string, rest: string): string {
   const end = rest.lastIndexOf('@');
   return end === -1 ? text : `${start}${REDACTED}${rest.slice(end)}`;

@@ -28,7 +28,7 @@ interface ReplaceOptions {
  * is complete. Links are replaced, not followed.
  *
  * A file that can't be replaced, because it is mounted or its folder isn't writable, is overwritten. Then it is complete after
- * a failure and a full disk too, but a crash may leave a mixture.
+ * a failure or on a full disk, too, but a crash may leave a mixture of the old and the new content.
  */
 export async function replaceFile(
   file: string,
@@ -72,7 +72,7 @@ async function writeCopy(
   }
 }
 
-/** Follows no link, because the file may have become one, and writes to no file that has another name too. */
+/** Overwrites a file. Follows no link, because the file may have become one, and rejects a file that also has another name. */
 async function overwrite(file: string, content: Uint8Array): Promise<void> {
   const handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW);
   try {
@@ -150,7 +150,7 @@ export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEM
 
 const pauseSync = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE);
 
-/** Creates a file that only this user can read, complete from the beginning. @returns false if it exists */
+/** Creates a file that only this user can read, complete from the beginning. @returns false if there is one already */
 export function createFileSync(file: string, content: string): boolean {
   const temporary = `${file}.${randomUUID()}`;
   try {
@@ -177,8 +177,8 @@ function linkIfMissing(from: string, to: string): boolean {
 const LINKS_NOT_OFFERED: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
 
 /**
- * Renames a file unless there is one with the new name. No rename keeps an existing file, so a folder is the lock, because only one
- * process can create it.
+ * Renames a file unless there is one with the new name. A rename itself would replace that one. So a folder serves as a lock, because
+ * only one process can create it.
  */
 function renameIfMissing(from: string, to: string): boolean {
   const lock = `${to}.lock`;
@@ -192,7 +192,7 @@ function renameIfMissing(from: string, to: string): boolean {
   }
 }
 
-/** A lock that isn't released was left behind by a killed process. */
+/** Waits for the lock. If it isn't released in time, a killed process has left it behind, and it doesn't count. */
 function lockFolder(folder: string, attempts = RENAME_ATTEMPTS): void {
   try {
     mkdirSync(folder);
@@ -205,8 +205,8 @@ function lockFolder(folder: string, attempts = RENAME_ATTEMPTS): void {
 }
 
 /**
- * Makes the rename durable. Not available on Windows, and not needed there. The new content is in place, so a failure must not
- * look like one of the replacement.
+ * Makes the rename durable. Windows doesn't offer this and doesn't need it. Errors are ignored, because the file has been replaced, so
+ * they must not look like failures of that.
  */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;

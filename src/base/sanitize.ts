@@ -12,7 +12,7 @@ const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 export const sanitize = (text: string, maxLength = MAX_LENGTH): string =>
   truncate(toOneLine(text).replace(/([\]$])(?=\()/g, '$1 '), maxLength);
 
-/** The name, or the id if the name has no visible characters. */
+/** Returns the name, or the id if the name has no visible characters. */
 export const nameOrId = (name: string | null | undefined, id: string): string =>
   sanitize(name ?? '') || sanitize(id);
 

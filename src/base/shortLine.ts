@@ -1,4 +1,4 @@
-// Not in `sanitize.ts`, which is loaded at activation, when this isn't needed.
+// This isn't in `sanitize.ts`, because that is loaded at activation, when this function isn't needed.
 
 /** Returns the text as one line of limited length, with single spaces. */
 export function shortLine(text: string, maxLength: number): string {

@@ -11,7 +11,10 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
 /** Whether {@link systemReason} says what the user can do. */
 export const hasRemedy = (error: unknown): boolean => CAUSES.has(String(fieldsOf(error)['code']));
 
-/** Returns the code of a system error (such as `EACCES`) or the message of another one; if the user can help it, also how. */
+/**
+ * Returns the code of a system error (such as `EACCES`) or the message of another one. If the user can remove the cause, it also says
+ * how.
+ */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!('code' in error) || typeof error.code !== 'string') return error.message;

@@ -1,4 +1,4 @@
-/** Texts that windows show in their language, and other programs in English. */
+/** Translates texts for windows into their language. For other programs, texts stay in English. */
 
 /** The part of `vscode.l10n` and `vscode.env` that such texts need. */
 export interface Translator {

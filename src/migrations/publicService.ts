@@ -42,13 +42,14 @@ const [NOT_ALLOWED, MISSING] = ['42501', '42704'];
  * @param onSkip gets a line for the user
  */
 export function createSkipRule(onSkip: (line: number, reason: string) => void): SkipRule {
-  let isSkipped = false;
+  let hasSkipped = false;
   return {
     mayFail: (text) => MAY_FAIL.test(text),
-    isSkipped(error, line) {
+    skipIfSuperuserOnly(error, line) {
       const { code, message } = fieldsOf(error);
-      if (code !== NOT_ALLOWED && !(code === MISSING && isSkipped)) return false;
-      isSkipped = true;
+      // Later statements about an object that was skipped fail because it is missing.
+      if (code !== NOT_ALLOWED && !(code === MISSING && hasSkipped)) return false;
+      hasSkipped = true;
       onSkip(line, String(message));
       return true;
     },

@@ -13,10 +13,13 @@ import { loadSqlFiles, type SqlFile, type SqlFiles } from './sqlFiles.ts';
 
 const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`;
 
-/** @throws {Error} with file and line of what failed, or if a file would not run as its tool runs it */
-export async function runSqlFiles(name: string, url: string): Promise<void> {
-  if ((await runLoadedFiles(await loadSqlFiles(name), url)) === 0)
-    throw new Error(`${name} has no SQL statements`);
+/**
+ * Runs a SQL file, or the SQL files of a folder.
+ * @throws {Error} with file and line of what failed, or if a file would not run as its tool runs it
+ */
+export async function runSqlFiles(fileOrFolder: string, url: string): Promise<void> {
+  if ((await runLoadedFiles(await loadSqlFiles(fileOrFolder), url)) === 0)
+    throw new Error(`${fileOrFolder} has no SQL statements`);
 }
 
 /** @param signal closes the connection @returns how many statements there were @throws {Error} as `runSqlFiles` does */

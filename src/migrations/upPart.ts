@@ -8,7 +8,11 @@ export class PartError extends Error {}
 /** Keeps the lines of the part, and empties all others, so that the numbers of lines stay. @throws {PartError} */
 export type UpPart = (text: string) => string;
 
-/** Reads as tools do that read line by line. Without `up`, the file begins with what runs. */
+/**
+ * Makes a function that returns the part of a migration that is run, for tools whose markers of the `up` and `down` parts are
+ * whole lines.
+ * @param up undefined if the part begins at the start of the file
+ */
 export const upPartByLine =
   (up: RegExp | undefined, down: RegExp): UpPart =>
   (text) => {

@@ -1,4 +1,4 @@
-/** What this package asks of the service. Replies aren't checked, because suites wait until this is loaded. */
+/** The calls of this package to the service. Replies aren't checked by schemas, because test suites would wait until these are loaded. */
 import {
   branchesPath,
   branchPath,
@@ -33,7 +33,7 @@ import { TEST_PROJECT } from '../localService/ownFolder.ts';
 /** A branch as the API returns it. */
 export interface Branch extends records.Branch {
   readonly project_id: string;
-  /** The {@link ProcessIdentity} of the process that made it, as JSON. */
+  /** The {@link ProcessIdentity} of the process that made the branch, as JSON. */
   readonly maker?: string | undefined;
 }
 
@@ -43,17 +43,17 @@ interface Database extends records.Database {
 
 interface Creation {
   readonly name: string;
-  /** The id of the parent; undefined: the default branch. */
+  /** The id of the parent; undefined for the default branch. */
   readonly parent: string | undefined;
   readonly maker: ProcessIdentity;
   /** Milliseconds after which the branch expires. Without it, the branch doesn't expire, so that it can have children. */
   readonly lifetime?: number;
 }
 
-/** Milliseconds between two requests for the state of an operation, or to a locked branch. */
+/** Milliseconds between two requests for the state of an operation, or to a locked branch: of the local service, and of others. */
 const POLL = 10;
 const HOSTED_POLL = 500;
-/** Milliseconds for a request, and for its repetitions. Longer than an overloaded machine takes to start Postgres. */
+/** The most milliseconds for a request with its repetitions: more than an overloaded machine needs to start Postgres. */
 const LIMIT = 120_000;
 
 export class ServiceApi {
@@ -61,7 +61,7 @@ export class ServiceApi {
 
   readonly #poll: number;
 
-  /** @param isHosted whether it isn't the local service, so that requests can be lost, and their number is limited */
+  /** @param isHosted whether the service isn't a local one, so that requests can be lost, and their number is limited */
   constructor(baseUrl: BaseUrl, key: string, { isHosted = false } = {}) {
     const limits = { attempt: LIMIT, total: LIMIT };
     this.#poll = isHosted ? HOSTED_POLL : POLL;
@@ -82,13 +82,13 @@ export class ServiceApi {
     return first ?? this.createProject(TEST_PROJECT);
   }
 
-  /** @returns its id when its compute runs */
+  /** @returns the project's id, when its compute runs */
   async createProject(name: string): Promise<string> {
     const { project } = await this.#change('POST', '/projects', { project: { name } });
     return (project as records.Project).id;
   }
 
-  /** Lists the branches of a project: what was created or renamed last comes first. */
+  /** Lists the branches of a project. The one that was created or renamed last comes first. */
   async listBranches(projectId: string): Promise<Branch[]> {
     const reply = await this.#call('GET', branchesPath(projectId), { query: { sort_by: 'updated_at' } });
     const annotations = fieldsOf(reply['annotations']);
@@ -134,7 +134,7 @@ export class ServiceApi {
     return textField(await this.#call('GET', connectionUriPath(project_id), { query }), 'uri');
   }
 
-  /** Gives each role another password than that of the parent. @returns those whose password the service doesn't change */
+  /** Gives each role another password than that of the parent. @returns the roles whose password the service doesn't change */
   async renewPasswords(branch: Branch): Promise<readonly string[]> {
     const { roles } = await this.#call('GET', `${pathOfBranch(branch)}/roles`);
     const { kept } = await renewPasswords(roles as records.Role[], async (name) => {
@@ -150,7 +150,7 @@ export class ServiceApi {
     return kept;
   }
 
-  /** @returns whether the service offers it. Only the local one does */
+  /** Begins a rehearsal on the branch. @returns whether the service offers rehearsals, as only the local one does */
   async startRehearsal(branch: Branch): Promise<boolean> {
     try {
       await this.#call('POST', `${pathOfBranch(branch)}/rehearsal`);
@@ -165,7 +165,7 @@ export class ServiceApi {
     return (await this.#call('GET', `${pathOfBranch(branch)}/rehearsal`))['rehearsal'] as Rehearsal;
   }
 
-  /** @returns the differences from its parent */
+  /** @returns the differences between the schema of the branch and that of its parent */
   async readSchemaDiff(branch: Branch, database: string): Promise<string> {
     const query = { db_name: database };
     return textField(
@@ -178,7 +178,7 @@ export class ServiceApi {
     await this.#call('PATCH', pathOfBranch(branch), { body: { branch: { name } } });
   }
 
-  /** Deletes a branch, unless it was deleted. Its data is removed later. */
+  /** Deletes a branch, unless it has been deleted already. Its data is removed later. */
   async delete(branch: Branch): Promise<void> {
     await this.#call('DELETE', pathOfBranch(branch));
   }
@@ -220,11 +220,11 @@ export class ServiceApi {
   }
 }
 
-/** Returns the database with the lowest id: the user's own is there before all that tests create. */
+/** Returns the database with the lowest id. That is the user's own, because tests create theirs later. */
 const oldestDatabase = (databases: unknown): Database | undefined =>
   (databases as Database[]).toSorted((a, b) => a.id - b.id)[0];
 
-/** @throws {Error} if the reply doesn't have it */
+/** Returns a field of a reply. @throws {Error} if the reply doesn't have the field */
 function textField(reply: Readonly<Record<string, unknown>>, name: string): string {
   const text = reply[name];
   if (typeof text !== 'string') throw new Error(`The service's reply has no ${name}`);

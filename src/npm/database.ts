@@ -1,4 +1,4 @@
-/** The database that the command of `--run` gets. */
+/** Finds or creates the database that the command of `--run` gets. */
 import { createPgClient } from '../base/sql/pgClient.ts';
 import type { ServiceApi } from './api.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
@@ -25,7 +25,7 @@ export async function findOrCreateDatabase(
   );
 }
 
-/** The service keeps the connection waiting while Postgres starts. @throws when it can't start */
+/** Waits for the reply to a query. While Postgres starts, the service keeps the connection waiting. @throws if Postgres can't start */
 export async function waitUntilDatabaseAnswers(url: string): Promise<void> {
   const client = createPgClient({ connectionString: url });
   await client.connect();

@@ -1,12 +1,12 @@
-/** npm and npx end only their shell on a signal, so their program has to notice it. */
+/** On a signal, npm and npx end only their shell, so the program that they run has to notice that the shell is gone. */
 import { isAlive } from '../base/processIdentity.ts';
 
-/** Milliseconds between two looks at the parent process. */
+/** Milliseconds between two checks of the parent process. */
 const POLL = 500;
 
 /**
- * Sends this program SIGTERM when the shell of npm that has started it is gone. Not if another program has started it: that
- * program may want it to continue, for example a script that runs it in the background.
+ * Sends this program SIGTERM when the shell of npm that has started it is gone. Does nothing if something else has started this
+ * program, such as a script in the background, because it may be meant to continue.
  */
 export function endWithNpm(): void {
   const script = process.env['npm_lifecycle_script'] ?? '';

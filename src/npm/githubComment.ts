@@ -1,4 +1,4 @@
-/** A comment on the pull request of a run of GitHub Actions, which later runs of the same rehearsal change. */
+/** Writes a comment on the pull request of a run of GitHub Actions. Later runs of the same rehearsal change that comment. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fieldsOf } from '../base/fieldsOf.ts';
@@ -11,14 +11,14 @@ const MAX_BODY = 60_000;
 interface GitHubRun {
   readonly GITHUB_API_URL?: string | undefined;
   readonly GITHUB_REPOSITORY?: string | undefined;
-  /** A file. */
+  /** The file with the event that has started the run. */
   readonly GITHUB_EVENT_PATH?: string | undefined;
 }
 
 /**
  * Writes the text as a comment of the run's pull request, in place of an earlier one.
- * @param rehearsed what was rehearsed; the comment is found again by it
- * @returns why it couldn't be written; undefined if it was
+ * @param rehearsed what was rehearsed, by which the comment is found again
+ * @returns why the comment couldn't be written; undefined if it was written
  */
 export async function writeGitHubComment(
   { GITHUB_API_URL: api, GITHUB_REPOSITORY: repository, GITHUB_EVENT_PATH: file }: GitHubRun,

@@ -1,4 +1,4 @@
-/** The report of a rehearsal for GitHub Actions: an annotation for each sentence, and all of it in the summary of the job. */
+/** Reports a rehearsal in GitHub Actions: each sentence as an annotation, and the whole report in the summary of the job. */
 import { appendFileSync } from 'node:fs';
 import type { RehearsalReport } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, plainReportText } from '../rehearsal/text/terminalReport.ts';
@@ -6,7 +6,11 @@ import type { Verdict } from '../rehearsal/verdict.ts';
 
 const LEVELS: Readonly<Record<Verdict, string>> = { safe: 'notice', dangerous: 'warning', failed: 'error' };
 
-/** @param file the summary of the job, if there is one @returns the annotations, as lines of a step's output */
+/**
+ * Reports a rehearsal to GitHub.
+ * @param file the file to append the summary to, if there is one
+ * @returns the annotations, as lines of a step's output
+ */
 export function reportToGitHub(report: RehearsalReport, summary: string, file: string | undefined): string {
   if (file !== undefined && file !== '') appendFileSync(file, summary);
   return ENGLISH_TEXTS.verdictSentences(report)

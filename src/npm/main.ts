@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   const service = await startAttachedService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
   const { run, rest, rehearsal } = options;
-  // The standard output is the command's.
+  // If a command runs, the standard output is for what it prints.
   const isAlone = run === undefined && rehearsal === undefined;
   const output = isAlone ? process.stdout : process.stderr;
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
     : runCommandOnService(service, key, run, rest['no-postgres'] !== true);
 }
 
-/** The commands that run don't get it. @throws {StartError} `usage` without one */
+/** Takes the token from the environment, so that commands don't get it. @throws {StartError} `usage` without a token */
 function takeToken(): string {
   const token = process.env[TOKEN_VARIABLE];
   if (!token) throw new StartError('usage', `--comment needs ${TOKEN_VARIABLE}`);
@@ -149,7 +149,7 @@ async function runCommandOnService(
   }
 }
 
-/** What the public command line, SDKs and clients of Postgres read. */
+/** Returns the variables that the public command line, SDKs and clients of Postgres read. */
 const serviceVariables = (baseUrl: string, key: string, database: FirstDatabase) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
@@ -176,7 +176,7 @@ function serviceArguments({ run, rest, rehearsal }: CommandLine, dataDir: string
   );
 }
 
-/** Whether the service was started there before. If root starts it, a file in the folder may name another folder with the data. */
+/** Whether a service has used this folder before. If root starts it, a file in the folder may name another folder with the data. */
 function hasAccount(dataDir: string): boolean {
   const note = path.join(dataDir, 'postgres-folder');
   const folders = [path.join(dataDir, 'postgres'), existsSync(note) ? readFileSync(note, 'utf8') : ''];

@@ -51,7 +51,7 @@ What the command does outside the database is done for real, and so is what dbli
 
 const OPTIONS = { ...SHARED_OPTIONS, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
 
-/** The options of `rehearse` only, which also has the others. */
+/** The options that only `rehearse` has. It has the others, too. */
 const REHEARSE_OPTIONS = {
   from: { type: 'string' },
   'longest-lock': { type: 'string' },
@@ -62,13 +62,13 @@ const REHEARSE_OPTIONS = {
 } as const;
 
 /**
- * The options of `rehearse`. `account`: on a branch of a public account. `comment`: the report is also a comment on a pull
- * request.
+ * The options of `rehearse`. With `account`, it runs on a branch of a public account. With `comment`, the report is also a comment on
+ * a pull request.
  */
 type Rehearsal = Omit<RehearsalOptions, 'run' | 'projectId' | 'token' | 'dump'> &
   Readonly<Record<'account' | 'comment', boolean>>;
 
-/** The values of shared options are checked by the service. @throws {StartError} `usage` */
+/** Reads the command line. The service checks the values of the options that it shares. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
   const [word, ...more] = args;
   const isRehearsal = word === 'rehearse';

@@ -1,6 +1,6 @@
 /**
- * Postgres from npm. Its package has links between libraries as a list, which its install script creates. Where install
- * scripts are off, they are created here: in the package, or in a copy if the package can't be changed.
+ * Prepares the Postgres that npm has installed. Its package lists links between libraries, which its install script creates. If
+ * install scripts are off, the links are created here: in the package, or in a copy if the package can't be changed.
  */
 import {
   chmodSync,
@@ -85,7 +85,7 @@ function completePackage(root: string): void {
     try {
       symlinkSync(path.relative(path.dirname(target), source), path.join(root, target));
     } catch (error) {
-      // Another start may have just created it.
+      // Another start may have just created the link.
       if (fieldsOf(error).code !== 'EEXIST') throw error;
     }
   }

@@ -16,15 +16,15 @@ const EXIT_CODES = { safe: 0, dangerous: 3, failed: 1 } as const;
 export type RehearsedBranch = Branch & BranchCopy;
 
 export interface RehearsalOptions extends MigrationToRehearse {
-  /** The project of an account; undefined: all projects of the local service. */
+  /** The project of an account; undefined for all projects of the local service. */
   readonly projectId?: string | undefined;
-  /** The name or id of the branch; undefined: the default one of the first project. */
+  /** The name or id of the branch; undefined for the default branch of the first project. */
   readonly from: string | undefined;
   /** The name of the dump that was restored as that branch. */
   readonly dump?: string | undefined;
   readonly longestLock: number | undefined;
   readonly json: boolean;
-  /** The token for a comment on the pull request. Undefined: no comment. */
+  /** The token for a comment on the pull request; undefined for no comment. */
   readonly token?: string | undefined;
   /** Runs a command on the branch. @returns its exit code */
   run(this: void, command: string, branch: RehearsedBranch): Promise<number>;
@@ -52,7 +52,7 @@ export async function rehearseCommand(
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.readRehearsal(branch),
     schemaDiff: async (branch: Branch, database: string) => api.readSchemaDiff(branch, database),
-    // The service, which would delete the data later, ends before.
+    // This waits until the data is deleted, because the service ends before it would delete the data by itself.
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };
   const write = (text: string) => void process.stderr.write(text);
@@ -100,7 +100,10 @@ async function findBranch(
   return branch;
 }
 
-/** Deletes the branches of rehearsals that were killed. Another rehearsal may be doing so, and they expire in any case. */
+/**
+ * Deletes the branches of rehearsals that were killed. Errors don't matter: another rehearsal may delete them, and they expire in any
+ * case.
+ */
 async function deleteAbandoned(api: ServiceApi, { project_id: projectId }: Branch): Promise<void> {
   for (const branch of await api.listBranches(projectId)) {
     const { name, maker } = branch;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { runSqlFiles } from '../migrations/runSqlFiles.ts';
 
-/** The file with the contents in a folder that pg_dump has written. Its name also begins an archive with the form of tar. */
+/** The name of the file with the contents in a folder that pg_dump has written. A tar archive begins with this name, too. */
 const CONTENTS = 'toc.dat';
 /** The text with which other archives of pg_dump begin. */
 const MAGIC = 'PGDMP';
@@ -38,7 +38,7 @@ async function isArchive(name: string): Promise<boolean> {
   }
 }
 
-/** Restores an archive without the owners and rights of the other server, whose roles aren't here. */
+/** Restores an archive without its owners and rights, because the roles of the other server don't exist here. */
 async function restoreArchive(name: string, url: string): Promise<void> {
   const address = new URL(url);
   const env = { ...process.env, PGPASSWORD: decodeURIComponent(address.password) };

@@ -1,4 +1,4 @@
-/** The command of `--run`. It ends with this program, however that ends. */
+/** Runs the command of `--run`. The command ends with this program, however this program ends. */
 import { once } from 'node:events';
 import os from 'node:os';
 import { signalGroup, startShellCommand } from '../base/programs/shellCommand.ts';
@@ -8,15 +8,15 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
  * Runs a command in a shell, and passes signals on.
  * @param output the output of this process that gets the command's standard output
- * @returns its exit code, or 128 + the number of the signal that ended it
+ * @returns the exit code of the command, or 128 + the number of the signal that ended it
  */
 export async function runShellCommand(
   command: string,
   environment: NodeJS.ProcessEnv,
   output: 'stdout' | 'stderr' = 'stdout',
 ): Promise<number> {
-  // Ctrl-C in a terminal reaches the command as well, and only this process group may read from the terminal. Without a terminal,
-  // the command has its own group, so that signals reach more than its shell.
+  // In a terminal, the command is in this program's process group: Ctrl-C reaches the whole group, and no other may read from the
+  // terminal. Without a terminal, the command has a separate group, so that signals reach more than its shell.
   const ownGroup = !process.stdin.isTTY && process.platform !== 'win32';
   const stdio = ['inherit', output === 'stdout' ? 1 : 2, 'inherit'] as const;
   const { child, release } = startShellCommand(command, { env: environment, stdio, ownGroup });
@@ -30,7 +30,7 @@ export async function runShellCommand(
     return typeof code === 'number' ? code : 128 + (os.constants.signals[signal as NodeJS.Signals] ?? 0);
   } finally {
     release();
-    // Another process may have the pid now.
+    // By now, another process may have the pid.
     for (const signal of SIGNALS) process.off(signal, pass);
   }
 }

@@ -1,4 +1,4 @@
-/** Which tables a rehearsed migration would have kept others from, and for how long. */
+/** Finds which tables a rehearsed migration would have kept others from, and for how long. */
 import {
   LOCK_MODES,
   relationKey,
@@ -7,7 +7,7 @@ import {
   type Rehearsal,
 } from '../api/records/rehearsal.ts';
 
-/** What others can't do in the meantime. Each includes those after it: who can't read can't write either. */
+/** What others can't do while a table is locked. Each use includes those after it: who can't read can't write either. */
 export const BLOCKED_USES = ['reads', 'writes', 'changes of its definition'] as const;
 export type BlockedUse = (typeof BLOCKED_USES)[number];
 
@@ -22,15 +22,18 @@ export interface BlockedTable {
   readonly database: string;
   readonly table: string;
   readonly blocks: BlockedUse;
-  /** How many rows are blocked. Missing for all rows. */
+  /** How many rows are blocked; missing if all rows are. */
   readonly rows?: number;
-  /** From the first lock until the last of those that overlap is released: how long others wait at most. */
+  /** How long others wait at most: from the first lock until the last of the overlapping locks is released. */
   readonly milliseconds: number;
   /** Indexes of the statements that took the locks. */
   readonly statements: readonly number[];
 }
 
-/** Finds the tables that others would have waited for, the longest wait first. Those that the migration has created aren't in use. */
+/**
+ * Finds the tables that others would have waited for, the longest wait first. Tables that the migration has created are left out,
+ * because no program uses them yet.
+ */
 export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
   const existed = new Set(before.map(relationKey));
   const tables = Map.groupBy(
@@ -50,7 +53,7 @@ export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
   return all.flatMap((each) => each ?? []).toSorted((a, b) => b.milliseconds - a.milliseconds);
 }
 
-/** Finds the longest wait of programs that write the same rows: until the end of the transaction. */
+/** Finds the longest wait of programs that write the same rows. They wait until the transaction ends. */
 function longestRowBlock(held: readonly HeldLock[]): BlockedTable | undefined {
   const all = held.flatMap(({ database, table, from, to, statement, rows = 0 }) =>
     rows === 0

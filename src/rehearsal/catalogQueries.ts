@@ -1,15 +1,18 @@
-/** What a rehearsal reads of locks and relations. Superusers run the queries, too, so that all names are those of Postgres. */
+/**
+ * Queries for the locks and relations that a rehearsal reports. Superusers run them, too, so every name and operator is qualified
+ * with `pg_catalog`, and none of a user's can take its place.
+ */
 
 /**
- * Finds objects of users by their schema: what a new branch begins with has ids as low as Postgres's own, because it is made
- * without a server.
+ * The condition for objects of users. It is about their schema, because ids don't show it: the objects that a new branch begins with
+ * are made without a server, so their ids are as low as Postgres's own.
  */
 const OF_USERS = `n.nspname operator(pg_catalog.<>) all ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
 and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
 
 /**
- * Reads the locks of relations. What other sessions can't see yet, such as a table that the transaction has created, isn't in the result: no other session can
- * wait for it. A locked index stops queries of its table, because planning them locks it.
+ * Reads the locks of relations that other sessions can see. A table that the transaction has created isn't one of them, and no other
+ * session can wait for it. A locked index counts as a lock of its table, because planning a query of the table locks the index, too.
  * @param pids the processes, as an array in SQL
  */
 export const locksQuery = (pids: string): string => `
@@ -27,8 +30,8 @@ and l.database operator(pg_catalog.=)
   (select oid from pg_catalog.pg_database where datname operator(pg_catalog.=) pg_catalog.current_database())`;
 
 /**
- * Finds sessions that copy, drop or rename the current database, for which they must be alone there. Such a session has locked the
- * database as a whole; one that connects takes a weaker lock. Postgres waits five seconds for the others to leave.
+ * Finds the sessions that copy, drop or rename the current database, which all other sessions must leave for that. Such a session has
+ * locked the database as a whole. A session that connects takes a weaker lock. Postgres waits five seconds for the others to leave.
  */
 export const EXCLUSIVE_SESSIONS_QUERY = `
 select l.pid from pg_catalog.pg_locks l join pg_catalog.pg_database d on d.oid operator(pg_catalog.=) l.objid

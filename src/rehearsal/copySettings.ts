@@ -1,4 +1,4 @@
-/** The names of copies for rehearsals, and when a copy expires that is left behind. */
+/** How copies for rehearsals are named, and when they expire if they are left behind. */
 import { randomBytes } from 'node:crypto';
 
 /** The names of copies begin with this. */

@@ -1,7 +1,7 @@
 /**
- * Observes what a migration does through a second connection, where the service doesn't see statements: what runs, and which locks are held,
- * again and again. A lock or statement that is shorter than the time between two samples can be missed. What was written is counted by
- * Postgres, and no session of the migration may be left, because each counts when it ends.
+ * Observes a migration through a second connection, for a service that doesn't see statements. It reads again and again which
+ * statements run and which locks are held, and can miss those that are shorter than the time between two samples. Postgres counts
+ * the rows that a session has written only when the session ends, so the migration must leave none open.
  */
 import type Client from 'pg/lib/client.js';
 import type {
@@ -22,9 +22,9 @@ interface Activity {
   readonly now: number;
   readonly pid: number;
   readonly text: string;
-  /** When its last statement began; null before the first one. */
+  /** When the session's last statement began; null before the first one. */
   readonly began: number | null;
-  /** When its last statement ended; null while it runs. */
+  /** When that statement ended; null while it runs. */
   readonly ended: number | null;
   readonly transaction: number | null;
 }
@@ -40,7 +40,7 @@ interface SampledLock {
 const epochMilliseconds = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 const OTHERS = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
   and backend_type = 'client backend' and usename = current_user`;
-/** Reads locks and statements in one round trip. Without the pause, a near server would do nothing else. */
+/** Reads locks and statements in one round trip. Without the pause, a server nearby would be busy with samples only. */
 const SAMPLE = `
   select pg_sleep(0.002);
   select ${epochMilliseconds('clock_timestamp()')} as now;
@@ -48,7 +48,7 @@ const SAMPLE = `
     case when state <> 'active' then ${epochMilliseconds('state_change')} end as ended ${OTHERS};
   ${locksQuery(`array(select pid ${OTHERS})`)};
   ${EXCLUSIVE_SESSIONS_QUERY}`;
-/** Reads tables and indexes. The counts of Postgres are missing here, so each table counts as changed. */
+/** Reads tables and indexes. If Postgres counts no written rows, their number is random, so that each table counts as changed. */
 const RELATIONS = relationsQuery(`pg_relation_size(c.oid)::float8 as bytes,
   case when current_setting('track_counts')::bool
     then (pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid))::float8 else random() end as writes`);
@@ -59,7 +59,7 @@ const LONGEST_END = 5000;
 interface Session {
   readonly number: number;
   readonly began: number;
-  /** The index of its last statement. */
+  /** The index of the session's last statement. */
   readonly statement: number;
 }
 
@@ -91,7 +91,7 @@ export class LockSampler {
     this.#database = databaseOfCopy(copy);
   }
 
-  /** @throws {Error} if there is no connection */
+  /** Begins to sample. @throws {Error} if there is no connection */
   static async start(copy: BranchCopy): Promise<LockSampler> {
     const sampler = new LockSampler(await connect(copy), copy);
     sampler.#before = await sampler.#readRelations();
@@ -103,7 +103,7 @@ export class LockSampler {
   /** Waits until all sessions of the migration have ended, and returns what was seen. */
   async read(): Promise<Rehearsal> {
     const from = this.#now;
-    // The last sample can be older than a session.
+    // A session may have begun after the last sample.
     do await this.#sample();
     while (this.#others > 0 && this.#now - from < LONGEST_END);
     if (this.#others > 0) this.#problem ??= 'The migration has left a session open.';
@@ -179,7 +179,7 @@ export class LockSampler {
       const number = session?.number ?? this.#sessions.size + 1;
       session = { number, began, statement: this.#statements.length };
       this.#sessions.set(pid, session);
-      // If the transaction has ended as well, each statement counts as a separate one.
+      // If its transaction has ended by now, the statement counts as a separate transaction.
       const key = `${pid} ${transaction ?? `at ${began}`}`;
       const known = this.#transactions.get(key) ?? this.#transactions.size + 1;
       this.#transactions.set(key, known);
@@ -190,7 +190,7 @@ export class LockSampler {
     if (statement !== undefined) statement.milliseconds = Math.max(0, (ended ?? this.#now) - began);
   }
 
-  /** @param before the time of the last sample: a lock that is new was taken since then, or since its statement began */
+  /** @param before the time of the last sample. A new lock was taken after it, and after its statement began */
   #addLocks(locks: readonly SampledLock[], before: number): void {
     const start = this.#start ?? before;
     const held = new Map<string, Changing<HeldLock>>();

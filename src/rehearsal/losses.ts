@@ -1,44 +1,44 @@
 /**
- * What a rehearsed migration would have lost: rows, of which there are fewer than before, and values, of columns that are gone, have
- * another type, or are empty in more rows. What an update has replaced by other values isn't counted.
+ * Finds what a rehearsed migration would have lost. Rows are lost if there are fewer than before. Values are lost if their column is
+ * gone, has another type, or is empty in more rows. A value that an update has replaced by another one isn't counted.
  */
 import { relationKey, type Rehearsal, type Relation } from '../api/records/rehearsal.ts';
 
 interface Counted {
   readonly database: string;
-  /** The name, such as `public.users` or `public.users.nick`. */
+  /** The name of the table or column, such as `public.users` or `public.users.nick`. */
   readonly name: string;
   readonly kind: 'values' | 'rows' | 'type';
-  /** Both types of a column that has another one now. */
+  /** The former and the present type of a column whose type has changed. */
   readonly types?: string;
 }
 
 /**
- * Queries that each return `counts`, an array with a text for each of `counted`: the number of its rows or values, or for a type a
- * text that is the same as long as the values are.
+ * Rows or values that may be lost, and the queries that count them. Each query returns `counts`, an array with a text for each item
+ * of `counted`: the number of its rows or values. For the kind `type`, the text stays the same as long as the values do.
  */
 export interface PossibleLoss {
   readonly database: string;
   /** Rows come first: if there are fewer, their values aren't counted as well. */
   readonly counted: readonly Counted[];
-  /** The query on the data as they were before. */
+  /** The query for the data as they were before the migration. */
   readonly before: string;
   /**
-   * The queries on the data as they are afterwards: the values are the same if any of them returns the same. Empty if nothing
-   * is left.
+   * The queries for the data as they are afterwards. The values are the same if any of these queries returns what `before` returns.
+   * Empty if the table or the columns are gone.
    */
   readonly after: readonly string[];
 }
 
 export interface DataLoss extends Counted {
   /**
-   * How many rows or values are lost; negative if there are more than before. For a changed type it is 1 if the values differ or
-   * Postgres can't compare them.
+   * How many rows or values are lost; negative if there are more rows than before. For the kind `type`, it is 1 if the values differ
+   * or Postgres can't compare them, and otherwise 0.
    */
   readonly count: number;
 }
 
-/** Whether it is a table: only tables have data that can't be made again. */
+/** Whether the relation is a table. Only tables have data that can't be made again. */
 const hasData = ({ kind }: Relation): boolean => kind === 'r' || kind === 'p';
 
 /**
@@ -54,7 +54,7 @@ export function possibleLosses(
   const changed = new Set(locks.filter(({ mode }) => mode === 'RowExclusiveLock').map(relationKey));
   return before.filter(hasData).flatMap((table): PossibleLoss[] => {
     const kept = byId.get(relationKey(table));
-    // Some tools make a table again under its name.
+    // Some tools replace a table by a new one with the same name.
     const same = kept ?? byName.get(nameKey(table));
     if (same === undefined) return [possibleLoss(table, [ROWS], [])];
     const columns = pairColumns(table, same);
@@ -82,7 +82,7 @@ export function lossesFromCounts(
   return counted.map((each, index) => {
     const count = fewer[index] ?? 0;
     if (each.kind === 'rows') return { ...each, count };
-    // Values of other rows can't be compared.
+    // If there are more or fewer rows, their values can't be compared with those from before.
     if (each.kind === 'type') return { ...each, count: rows === 0 && old[index] !== now[index] ? 1 : 0 };
     return { ...each, count: rows > 0 ? 0 : Math.max(0, count) };
   });
@@ -103,9 +103,10 @@ interface Column {
   readonly type: string;
 }
 
-/** A column, and what it is afterwards: the same by its number, or another one that has its name. */
+/** A column before and after the migration. */
 interface Pair {
   readonly column: Column;
+  /** The column afterwards: the one with the same number, or else another one with the same name; undefined if there is none. */
   readonly left: Column | undefined;
   /** Whether `left` is another column with the same name. */
   readonly isNew: boolean;
@@ -120,7 +121,7 @@ function pairColumns(table: Relation, same: Relation): Pair[] {
   });
 }
 
-/** What is counted, by an expression. */
+/** An expression that counts the rows of a table or the values of a column. */
 interface Count {
   readonly kind: Counted['kind'];
   /** Missing for the whole table. */
@@ -170,14 +171,17 @@ function lossOfRowsAndValues(
   return possibleLoss(table, countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
 }
 
-/** A count whose result is the same as long as all values are the same as text. */
+/** Returns a count whose result is the same as long as all values are the same as text. */
 const sumOfValueHashes = (column: Column, value: string): Count => ({
   kind: 'type',
   column,
   sql: `coalesce(sum(hashtextextended((${value})::text, 0)), 0)`,
 });
 
-/** Returns what a changed type may lose: the values must be the same after Postgres has cast them back, or as text. */
+/**
+ * Returns what a changed type may lose: nothing if the values are the same after Postgres has cast them back, or are the same as
+ * text.
+ */
 function lossesOfChangedType(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
   if (left === undefined || left.type === column.type) return [];
   const asText = (value: string): Count => ({

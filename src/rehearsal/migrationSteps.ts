@@ -1,4 +1,4 @@
-/** What a rehearsal runs: a command, or what applies a folder of SQL, and what takes it back. */
+/** Finds out what a rehearsal runs: a command or the files of a folder, and the step that takes the migration back. */
 import path from 'node:path';
 import { downCommandOf } from '../migrations/migrationTools.ts';
 import { runLoadedFiles } from '../migrations/runSqlFiles.ts';
@@ -7,7 +7,7 @@ import type { BranchCopy } from './branchCopy.ts';
 import type { RehearsedSteps } from './rehearse.ts';
 
 export interface MigrationToRehearse {
-  /** The command of the migration; undefined for what applies the folder. */
+  /** The command of the migration. Undefined to apply the folder, by the command of its tool or file by file. */
   readonly command?: string | undefined;
   /** The folder with the files of the migration, which the report names. */
   readonly folder?: string | undefined;
@@ -29,7 +29,7 @@ export async function loadMigrationSteps<Copy extends BranchCopy>(
   signal?: AbortSignal,
 ): Promise<RehearsedSteps<Copy>> {
   const sql = folder === undefined ? undefined : await loadSqlFiles(folder);
-  // A tool itself applies only the files that are pending.
+  // If the tool of the folder is known, its command runs, because the tool knows which files are pending.
   const command = given ?? sql?.tool?.command;
   const tool = down === undefined && command !== undefined ? downCommandOf(command) : undefined;
   const back = down ?? tool?.command;

@@ -1,4 +1,7 @@
-/** At which statement something is dangerous. A verdict doesn't depend on it: it says only where to look. */
+/**
+ * Finds the statement because of which a migration isn't safe, and so the file of the statement. The verdict about the whole migration
+ * doesn't depend on this.
+ */
 import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
 import { INCONCLUSIVE_REASONS, type VerdictReason, type Verdict } from './verdict.ts';
 
@@ -7,7 +10,7 @@ type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 /** Matches the tags by which Postgres names statements that remove rows. */
 const REMOVES = /^(?:DELETE|DROP|MERGE|TRUNCATE)/;
 
-/** Finds the statement because of which there is this reason. @returns undefined if it isn't known */
+/** Finds the statement that is the cause of a reason. @returns undefined if it isn't known */
 export function reasonStatement(report: Seen, reason: VerdictReason): RehearsedStatement | undefined {
   switch (reason.kind) {
     case 'failed':
@@ -32,8 +35,9 @@ export function reasonStatement(report: Seen, reason: VerdictReason): RehearsedS
 }
 
 /**
- * A lock is recorded only at the first statement of a transaction that takes it, but a later one may have made the change. Returns
- * the last matching statement from there to the end of the transaction, or else the first candidate.
+ * Finds the statement that has made a change. A lock is recorded only at the first statement of a transaction that takes it, but a
+ * later one may have made the change. So this returns the last matching statement from there to the end of the transaction, or else
+ * the first candidate.
  * @param changed a table, or one of its columns
  */
 function statementThatChanged(
@@ -50,7 +54,7 @@ function statementThatChanged(
   const candidates = statements.filter((each, index) =>
     first.some((lock) => index >= lock && each.transaction === statements[lock]?.transaction),
   );
-  // The notes of a tool about a file may have the same words.
+  // A tool's own notes about a file may contain the same words, so statements in the files come first.
   const placed = candidates.filter(({ place }) => place !== undefined);
   const likely = placed.length > 0 ? placed : candidates;
   return likely.findLast(matches) ?? likely[0];
@@ -65,10 +69,10 @@ const containsName =
 const IN_FAILED_TRANSACTION = '25P02';
 
 /**
- * Finds the error of Postgres that may be why a command has failed, which only the command knows. That is the last error of a statement
- * in a file, or else the last one of all: a tool may ask something to which it expects an error. A statement that succeeds later was
- * tried again.
- * @returns also whether the command has gone on after the error
+ * Finds the error of Postgres that may be why a command has failed; only the command knows for certain. It is the last error of a
+ * statement in a file, or else the last error of all, because a tool may send statements that it expects to fail. An error doesn't
+ * count if the same statement succeeds later.
+ * @returns the statement with the error, and whether the command has continued after it
  */
 export function lastStatementError(statements: readonly RehearsedStatement[]) {
   const isRepeated = ({ text, from }: RehearsedStatement) =>
@@ -85,7 +89,10 @@ export function lastStatementError(statements: readonly RehearsedStatement[]) {
 
 export interface FileVerdict {
   readonly file: string;
-  /** `not run`: the file was applied before, or one before it has failed. `unclear`: for something dangerous, no file is known. */
+  /**
+   * `not run` if the file had been applied before, or an earlier file has failed. `unclear` if the file of something dangerous isn't
+   * known.
+   */
   readonly verdict: Verdict | 'not run' | 'unclear';
 }
 

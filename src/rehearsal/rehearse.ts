@@ -1,4 +1,4 @@
-/** Rehearses a migration: on a copy of a branch, which is deleted in every case. */
+/** Rehearses a migration on a copy of a branch. The copy is deleted even if the rehearsal fails. */
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { limitConcurrency } from '../base/limitConcurrency.ts';
 import { databaseOfCopy, withCopySession, type BranchCopy } from './branchCopy.ts';
@@ -14,7 +14,7 @@ const COUNTS_AT_A_TIME = 4;
 
 /** Makes copies of one branch by a service's API. */
 export interface Rehearser<Copy extends BranchCopy> {
-  /** @returns a new branch with the data as they are now, whose compute runs. It expires. */
+  /** @returns a new branch with the data as they are now, whose compute runs. The branch expires by itself */
   copyBranch(): Promise<Copy>;
   /** @returns whether the service sees statements. Otherwise, locks are sampled */
   startRehearsal(copy: Copy): Promise<boolean>;
@@ -34,7 +34,7 @@ export interface RehearsedSteps<Copy> {
   readonly down?: DownStep<Copy> | undefined;
 }
 
-/** Runs a migration on a copy, and reports what it does. @param signal ends what comes after `run` */
+/** Runs a migration on a copy, and reports what it does. @param signal ends everything but `run` */
 export async function rehearse<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
   steps: RehearsedSteps<Copy>,
@@ -66,7 +66,7 @@ async function runStepsAndReport<Copy extends BranchCopy>(
   const seen = await rehearser.rehearsal(branch);
   const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
   const possible = possibleLosses(rehearsal);
-  // A migration that has failed halfway wouldn't be left like this.
+  // After a failure, nothing is tried: the copy is in a state in which the user wouldn't leave the branch.
   const trying =
     exitCode === 0 ? tryCallersAfterMigration(rehearsal, branch, signal) : Promise.resolve(NO_TRIALS);
   const back = exitCode === 0 ? down : undefined;
@@ -127,8 +127,9 @@ async function rehearseWayBack<Copy extends BranchCopy>(
 }
 
 /**
- * Runs a task that makes copies, and deletes all of them at the end, also one that is still being made when the task fails.
- * @param task its signal also ends what still runs when another part of it has failed, before the copies are deleted
+ * Runs a task that makes copies, and deletes all of them at the end. That includes a copy that is still being made when the task fails.
+ * @param task gets a signal that is also aborted when a part of the task fails, so that its other parts end before the copies are
+ * deleted
  */
 async function withCopies<Copy extends BranchCopy, T>(
   rehearser: Rehearser<Copy>,
@@ -195,7 +196,7 @@ async function countLoss(
   return lossesFromCounts(loss, old, now);
 }
 
-/** Returns what a query counts. @throws {Error} also for rows that the owner's own policies hide */
+/** Returns what a query counts. @throws {Error} also if a policy hides rows from their owner */
 const readCounts = async (
   copy: BranchCopy,
   { database, sql }: { readonly database: string; readonly sql: string },

@@ -1,4 +1,4 @@
-/** What a rehearsal has found: whether the migration is safe, and what each statement did to others and to the data. */
+/** Reports what a rehearsal has found: whether the migration is safe, and what each statement did to others and to the data. */
 import {
   relationKey,
   type HeldLock,
@@ -13,7 +13,7 @@ import { EMPTY_TRIAL_REPORT, type TrialReport } from './trials.ts';
 import { INCONCLUSIVE_REASONS, uncommittedReasons, type VerdictReason, type Verdict } from './verdict.ts';
 import type { SchemaLines } from './wayBack.ts';
 
-/** How long others may wait for a table, by default. Milliseconds. */
+/** The milliseconds that others may wait for a table, by default. */
 export const DEFAULT_LONGEST_LOCK = 1000;
 
 export interface VerdictRules {
@@ -25,7 +25,7 @@ export interface VerdictRules {
 
 export interface RehearsalReport {
   readonly verdict: Verdict;
-  /** Why it isn't safe; empty if it is. */
+  /** Why the migration isn't safe; empty if it is. */
   readonly reasons: readonly VerdictReason[];
   readonly blocked: readonly BlockedTable[];
   readonly losses: readonly DataLoss[];
@@ -80,7 +80,7 @@ export function createReport(
   const { rehearsal, losses, tried, exitCode, wayBack, files = [], sharedRoles = [] } = run;
   const { statements } = rehearsal;
   const lost = actualLosses(losses);
-  // Samples can miss a short session.
+  // Samples can miss a short session, so without any statement in them, the copy may still have been used.
   const isUnused = statements.length === 0 && exitCode === 0 && rehearsal.sampled === undefined;
   const found = [...(isUnused ? [{ kind: 'unused' } as const] : []), ...findReasons(run, longestLock)];
   const back = wayBack && findReasons({ ...wayBack, tried: EMPTY_TRIAL_REPORT }, longestLock);

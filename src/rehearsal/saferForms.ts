@@ -1,6 +1,6 @@
 /**
- * Safer forms of what was dangerous in a rehearsal, by what was seen there: the tags of Postgres for statements, and what has become of
- * columns, constraints and files of tables.
+ * Finds safer forms of the statements that were dangerous in a rehearsal. They follow from what was seen there: the tags by which
+ * Postgres names statements, and how the columns, constraints and files of tables have changed.
  */
 import {
   relationKey,
@@ -45,7 +45,10 @@ export function saferStatements(reasons: readonly VerdictReason[], rehearsal: Re
   ];
 }
 
-/** Finds a safer form of the statement that took longest, of those from the lock of the table until the end of its transaction. */
+/**
+ * Finds safer forms of the statement that took longest between the first lock of the table and the end of its transaction, or else
+ * of the one that took the lock.
+ */
 function saferThanBlocking(blocked: BlockedTable, rehearsal: Rehearsal): SaferStatement[] {
   const { table, milliseconds } = blocked;
   const [taking = 0] = blocked.statements;
@@ -62,9 +65,10 @@ function saferThanBlocking(blocked: BlockedTable, rehearsal: Rehearsal): SaferSt
   const isCause = longest.statement.milliseconds > milliseconds / 2;
   const forms = isCause ? saferForms(longest, blocked, rehearsal) : [];
   if (forms.length > 0) return forms.map((form) => ({ statement: longest.index, table, form }));
-  // A statement after the one that has locked the table took longer.
-  const isLater = !isCause || !blocked.statements.includes(longest.index);
-  return isLater ? [{ statement: taking, table, form: 'ownTransaction' }] : [];
+  // If no single statement is the cause, or the longest one took none of the locks, committing right after the first lock
+  // shortens the wait.
+  const isHeldForOthers = !isCause || !blocked.statements.includes(longest.index);
+  return isHeldForOthers ? [{ statement: taking, table, form: 'ownTransaction' }] : [];
 }
 
 interface IndexedStatement {
@@ -93,7 +97,7 @@ function saferForms(
   return [...new Set(forms)];
 }
 
-/** Returns safer forms for what has rewritten a table. */
+/** Returns safer forms of the changes that have rewritten a table. */
 function saferThanRewriting(old: Relation, after: readonly Relation[]): SaferForm[] {
   const now = after.find((each) => relationKey(each) === relationKey(old));
   if (now === undefined || now.file === old.file) return [];
@@ -104,7 +108,10 @@ function saferThanRewriting(old: Relation, after: readonly Relation[]): SaferFor
   });
 }
 
-/** Returns safer forms for what has checked the rows that are there. A foreign key also locks the table that it refers to. */
+/**
+ * Returns safer forms of the new constraints for which Postgres has checked the existing rows. A foreign key also locks the table
+ * that it refers to.
+ */
 function saferThanChecking(old: Relation, after: readonly Relation[]): SaferForm[] {
   const added = after.flatMap(({ database, id, constraints = {} }) =>
     Object.entries(constraints).flatMap(([name, constraint]) => {
@@ -118,12 +125,12 @@ function saferThanChecking(old: Relation, after: readonly Relation[]): SaferForm
   return kinds.flatMap((kind): SaferForm[] => {
     if (kind === 'f' || kind === 'c') return ['notValid'];
     if (kind === 'u' || kind === 'p') return ['uniqueIndex'];
-    // The columns of a primary key are not null, too.
+    // A primary key also adds constraints for columns that are not null. The form for the key is enough.
     return kind === 'n' && !kinds.includes('p') ? ['checkedNotNull'] : [];
   });
 }
 
-/** Returns the safer form for columns and tables with another name, each at the last statement that has locked it. */
+/** Returns the safer form for each table with a new name or a renamed column, at the last statement that has locked the table. */
 function saferThanRenaming({ before, after, locks }: Rehearsal): SaferStatement[] {
   const now = new Map(after.map((each) => [relationKey(each), each]));
   return before.flatMap((old) => {

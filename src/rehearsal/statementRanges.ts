@@ -1,4 +1,4 @@
-/** Where the statements that were run are in the files of a migration. */
+/** Finds where in the files of a migration the statements are that were run. */
 import type { RehearsedStatement } from '../api/records/rehearsal.ts';
 import { readStatements } from '../base/sql/readStatements.ts';
 
@@ -19,6 +19,7 @@ export function statementRanges(
   { text }: Pick<MigrationFile, 'text'>,
   statements: readonly RehearsedStatement[],
 ): ReadonlyMap<RehearsedStatement, readonly [start: ScriptPosition, end: ScriptPosition]> {
+  // An editor counts the characters of the decoded text, and the service has seen decoded statements.
   const script = Buffer.from(text, 'latin1').toString();
   const ranges = new Map<RehearsedStatement, readonly [ScriptPosition, ScriptPosition]>();
   let next = 0;
@@ -33,7 +34,7 @@ export function statementRanges(
   return ranges;
 }
 
-/** The characters of a statement that the service keeps at least. */
+/** How many characters of a long statement the service keeps at least. */
 const KEPT_TEXT = 10_000;
 
 /** Whether the statement of the file was seen. Of a long one, the service keeps only the beginning. */

@@ -1,13 +1,14 @@
 /**
- * What others do after a migration, tried on the copy: they read views, and write tables. Postgres protects what it knows to depend on
- * a column or table, but it doesn't read the bodies of functions. So all that calls functions is tried, and rolled back.
+ * Tries on the copy whether others can still read views and write tables after a migration. Postgres protects what it knows to depend
+ * on a column or table, but it doesn't read the bodies of functions. So everything that calls functions of users is tried, and rolled
+ * back.
  */
 import type Client from 'pg/lib/client.js';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
-/** Milliseconds for one trial, and for all of them. What takes longer isn't tried. */
+/** The most milliseconds for one trial, and for all trials of a rehearsal. */
 const [LONGEST_TRIAL, ALL_TRIALS] = [2000, 10_000];
 /** The SQLSTATE of a statement that was canceled. */
 const QUERY_CANCELED = '57014';
@@ -27,7 +28,7 @@ export interface TrialReport {
   readonly broken: readonly BrokenRelation[];
   /** The tables and views whose trials took too long. */
   readonly tooSlow: readonly string[];
-  /** Extensions that may reach outside of the database, so nothing was tried. */
+  /** Extensions that may reach outside of their database, so that nothing was tried there. */
   readonly outside: readonly string[];
 }
 
@@ -36,8 +37,9 @@ interface Caller {
   readonly id: number;
   readonly name: string;
   readonly kind: 'v' | 'm' | 'r' | 'p';
-  /** The columns that an insert may set, and below those that an update may set. */
+  /** The columns that an insert may set. */
   readonly columns: readonly string[];
+  /** The columns that an update may set. */
   readonly changeable: readonly string[];
 }
 
@@ -47,8 +49,8 @@ interface Trial extends Pick<BrokenRelation, 'database' | 'does'> {
 }
 
 /**
- * Finds what calls a function of a user: in a trigger, rule, constraint, default, generated column, policy or index. If `$1` and
- * `$2` are given, it finds instead the relation with this id, and any with this name.
+ * Finds the tables and views that call a function of a user: in a trigger, rule, constraint, default, generated column, policy or
+ * index. With `$1` and `$2`, it finds the relation with this id and those with this name instead.
  */
 const CALLERS = `
 select c.oid::int8::float8 as id, c.relkind as kind, format('%I.%I', n.nspname, c.relname) as name,
@@ -72,8 +74,8 @@ and case when $1::float8 is not null then c.oid::int8 = $1 or format('%I.%I', n.
 order by c.oid::int8 = $1 desc, name`;
 
 /**
- * What a function could call, by any name, and so reach outside of the database: foreign data wrappers, which dblink has too, and
- * extensions that Postgres doesn't mark as trusted.
+ * Finds what a function could use to reach outside of the database, under whatever name: foreign data wrappers, of which dblink has
+ * one, too, and extensions that Postgres doesn't mark as trusted.
  */
 const OUTSIDE = `
 select coalesce(e.extname, w.fdwname) as name from pg_foreign_data_wrapper w
@@ -190,7 +192,7 @@ async function tryStatement(client: Client, { sql }: Trial): Promise<string | un
     return undefined;
   } catch (error) {
     const { code, message, where } = fieldsOf(error);
-    // The connection has ended.
+    // An error without a code is not from Postgres: the connection has ended.
     if (typeof code !== 'string' || typeof message !== 'string') throw error;
     if (code === QUERY_CANCELED) return CANCELED;
     // The last line is about the outermost function.

@@ -31,7 +31,7 @@ export type VerdictReason =
   | { readonly kind: 'forgotten'; readonly lines: readonly string[] }
   | { readonly kind: 'wayBack'; readonly reason: VerdictReason };
 
-/** Reasons for which a migration is called neither safe nor dangerous: it wasn't seen to its end, or its result isn't there. */
+/** Reasons for which a migration is called neither safe nor dangerous, because it wasn't seen to its end or has left no result. */
 export const INCONCLUSIVE_REASONS: ReadonlySet<VerdictReason['kind']> = new Set([
   'failed',
   'incomplete',

@@ -11,7 +11,7 @@ export interface DownStep<Copy> {
 }
 
 interface ToolStep {
-  /** Whether it takes back one file at a time. */
+  /** Whether the step takes back one file at a time. */
   readonly isOneFile: boolean;
 }
 
@@ -64,7 +64,7 @@ const countRows = async (
   signal: AbortSignal | undefined,
 ): Promise<number> =>
   withCopySession(copy, { database, options: '-c row_security=off' }, signal, async (client) => {
-    // A way back may also give it its former name.
+    // The way back may also have given the table its former name.
     const { rows: named } = await client.query<{ name: string }>(
       'select oid::regclass::text as name from pg_class where oid::int8 = $1',
       [id],
@@ -75,8 +75,8 @@ const countRows = async (
   });
 
 /**
- * Drops the tables that didn't exist before the migration, so that a comparison finds only what else is different. An object that
- * depends on such a table also didn't exist before, or has changed since.
+ * Drops the tables that didn't exist before the migration, so that a comparison finds only what else is different. With them go the
+ * objects that depend on them, which also didn't exist before, or have changed since.
  * @param after the relations after the way back
  * @returns a line for each dropped table
  */
@@ -106,7 +106,7 @@ export async function dropNewTables<Copy extends BranchCopy>(
   return dropped;
 }
 
-/** The SQLSTATE if the owner has given the table away. */
+/** The SQLSTATE of dropping a table that the owner has given away. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 function rethrowUnless(error: unknown, code: string): false {

@@ -84,7 +84,10 @@ function replacementUrl(name: string, value: string, url: string | undefined): s
 /** The variables that each database in use has replaced. */
 const replacedVariables: NodeJS.ProcessEnv[] = [];
 
-/** Sets the variables of this process. @returns a function that sets them back, unless they were changed since */
+/**
+ * Sets the variables of this process.
+ * @returns a function that sets them back, unless they have been changed since. Call it only once
+ */
 export function setDatabaseVariables(url: string): () => void {
   const variables = databaseVariables(url);
   const previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
@@ -94,7 +97,7 @@ export function setDatabaseVariables(url: string): () => void {
     const index = replacedVariables.indexOf(previous);
     const later = replacedVariables[index + 1];
     replacedVariables.splice(index, 1);
-    // A database that is used since then sets back what this one has replaced.
+    // The database that came into use after this one sets back what this one has replaced.
     if (later !== undefined) Object.assign(later, previous);
     else if (process.env['DATABASE_URL'] === url) setVariables(previous);
   };

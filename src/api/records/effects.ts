@@ -1,17 +1,17 @@
-/** What a change of a compute does to its connections. */
+/** Says what a change of a compute does to its connections. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Compute } from './records.ts';
 import type { ComputePatch } from './requests.ts';
 
 /**
- * - `none`: connections are unaffected (autosuspend, name; rule 4);
- * - `restart`: the compute restarts and drops its connections (size, range, Postgres settings; rules 1 and 2);
+ * - `none`: connections are unaffected (autosuspend, name);
+ * - `restart`: the compute restarts and drops its connections (size, range, Postgres settings);
  * - `move`: the compute leaves its branch, so it is suspended and its address leads to other data;
  * - `disable`: the compute is suspended and rejects connections.
  */
 export type ComputeChangeEffect = 'none' | 'restart' | 'move' | 'disable';
 
-/** The open connections of a compute; undefined if the service doesn't report them. An idle one has none to interrupt. */
+/** The open connections of a compute; undefined if the service doesn't report them. An idle compute has none to interrupt. */
 export type OpenConnections = number | 'idle' | undefined;
 
 export const hasNoConnections = (connections: OpenConnections): connections is 0 | 'idle' =>
@@ -34,7 +34,7 @@ export const isRestartRequired = (before: RestartAttributes, after: RestartAttri
   before.maxCu !== after.maxCu ||
   !isDeepStrictEqual(before.pgSettings, after.pgSettings);
 
-/** The most severe effect of a change. */
+/** Returns the most severe effect of a change. */
 export function changeEffect(current: Current, change: ComputePatch): ComputeChangeEffect {
   if (change.disabled === true && current.disabled !== true) return 'disable';
   if ((change.branch_id ?? current.branch_id) !== current.branch_id) return 'move';

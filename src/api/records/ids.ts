@@ -5,17 +5,17 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 
-/** Whether it can be the id of a compute, which begins with `ep-`. */
+/** Whether a value can be the id of a compute, which begins with `ep-`. */
 export const isComputeId = (value: unknown): value is string => isId(value) && value.startsWith('ep-');
 
-/** Whether it can be the id of a branch, which begins with `br-`. */
+/** Whether a value can be the id of a branch, which begins with `br-`. */
 export const isBranchId = (value: unknown): value is string => isId(value) && value.startsWith('br-');
 
-/** Whether it can be the id of an operation, which is a UUID. */
+/** Whether a value can be the id of an operation, which is a UUID. */
 export const isOperationId = (value: unknown): value is string =>
   typeof value === 'string' && UUID.test(value);
 
-/** Whether it can be the id of an API key, which is an integer. */
+/** Whether a value can be the id of an API key, which is an integer. */
 export const isApiKeyId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 

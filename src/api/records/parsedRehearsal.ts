@@ -1,4 +1,7 @@
-/** Apart from the types, which the npm package shares: it loads no zod. */
+/**
+ * Checks the rehearsals and schema comparisons of a service. Separate from `rehearsal.ts`, which the npm package uses without loading
+ * zod.
+ */
 import * as z from 'zod/mini';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Rehearsal } from './rehearsal.ts';
@@ -8,5 +11,5 @@ export const ParsedRehearsal = z.custom<Rehearsal>((value) =>
   ['statements', 'locks', 'before', 'after'].every((list) => Array.isArray(fieldsOf(value)[list])),
 );
 
-/** How the schema of a rehearsed branch differs. The public document lets the difference be missing. */
+/** How the schema of a rehearsed branch differs. By the public API's document, the difference may be missing. */
 export const SchemaComparison = z.object({ diff: z.optional(z.string()) });

@@ -1,6 +1,6 @@
 /**
- * A point in the history of a branch: with all that was written before a position (LSN), or committed until a time (ISO 8601). With
- * both, the position counts, because times aren't ordered if the machine's clock was wrong; the time is for display.
+ * A point in the history of a branch. It includes all that was written before a position (LSN), or was committed by a time (ISO 8601).
+ * If there are both, the position counts, because times aren't ordered if the machine's clock was wrong. The time is then for display.
  */
 export type PointInTime =
   | { readonly lsn: string; readonly timestamp?: string | undefined }

@@ -11,7 +11,7 @@ import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 /** A known set of values that stays open to new ones. */
 type OpenUnion<Known extends string> = Known | (string & {});
 
-/** Upper limit for any text field. A record with a longer one counts as unreadable, so that it can't slow down the views. */
+/** The most characters of a text field. A record with a longer text counts as unreadable, so that it can't slow down the views. */
 const MAX_TEXT_LENGTH = 4096;
 
 const text = z.custom<string>((value) => typeof value === 'string' && value.length <= MAX_TEXT_LENGTH);
@@ -21,11 +21,11 @@ const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
 const openUnion = <Known extends string>(): z.ZodMiniType<OpenUnion<Known>> => text;
 const toNull = z.transform(() => null);
-/** Parses to null for a value of another type, which must not make the whole record unreadable. */
+/** Turns a value of another type into null, so that it doesn't make the whole record unreadable. */
 const unknownValue = z.pipe(z.unknown(), toNull);
 const setting = z.union([z.string(), number, flag, unknownValue]);
 
-/** The text is only shown to the user, so a value of another type costs this field only. */
+/** A text that is only shown to the user. A value of another type makes only this field unreadable. */
 const shownText = z.optional(z.union([text, unknownValue]));
 const shownNumber = z.optional(z.union([number, unknownValue]));
 const shownFlag = z.optional(z.union([flag, unknownValue]));
@@ -44,7 +44,7 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** A new API key with its secret value, which no other reply contains. The public service does the same. */
+/** A new API key with its secret value. No other reply of a service contains the value. */
 export const CreatedApiKey = z.object({
   id: apiKeyId,
   key: z.string().check(z.refine(isSendableKey)),
@@ -68,9 +68,9 @@ export const Project = z.object({
   cpu_used_sec: z.nullish(number),
   /** For how many seconds computes were active (public service). */
   active_time: z.nullish(number),
-  /** While it is true, the service changes and starts nothing in the project. */
+  /** While this is true, the service changes and starts nothing in the project. */
   locked: shownFlag,
-  /** The limit of each branch in megabytes. */
+  /** The largest size of each branch in megabytes. */
   branch_logical_size_limit: shownNumber,
   /** How far back branches can be restored (public service). */
   history_retention_seconds: shownNumber,
@@ -80,7 +80,7 @@ export const Project = z.object({
   settings: z.nullish(z.object({ enable_logical_replication: shownFlag })),
   created_at: z.nullish(text),
   updated_at: shownText,
-  /** Only a deleted project has it. */
+  /** Only a deleted project has this field. */
   deleted_at: z.nullish(text),
   recoverable_until: z.nullish(text),
 });
@@ -98,11 +98,11 @@ export const Branch = z.object({
   compute_time_seconds: z.nullish(number),
   active_time_seconds: z.nullish(number),
   logical_size: z.nullish(number),
-  /** The disk space that its history takes (local service). */
+  /** The bytes that the branch's history takes on the disk (local service). */
   history_size: shownNumber,
   created_at: z.nullish(text),
   last_reset_at: z.nullish(text),
-  /** The branch that it replaces with the data of a snapshot, or has replaced if that is `finalized`. */
+  /** The branch that this one replaces with the data of a snapshot, or has replaced if `restore_status` is `finalized`. */
   restored_as: z.nullish(id),
   restore_status: z.nullish(openUnion<'restored' | 'finalized'>()),
   init_source: z.nullish(text),
@@ -151,13 +151,13 @@ export const Compute = z.object({
   passwordless_access: shownFlag,
   proxy_host: shownText,
   last_active: z.nullish(text),
-  /** Why it isn't active, if it failed to start. Only the local service returns it. */
+  /** Why the compute isn't active, if it failed to start. Only the local service returns this. */
   last_error: z.nullish(z.string()),
-  /** When the compute was last started. Only the public service returns it. */
+  /** When the compute was last started. Only the public service returns this. */
   started_at: shownText,
   created_at: z.nullish(text),
   updated_at: shownText,
-  /** Open client connections. Only the local service returns it, for a single compute. */
+  /** The number of open client connections. Only the local service returns it, for a single compute. */
   connections: z.nullish(number),
 });
 export type Compute = z.infer<typeof Compute>;
@@ -173,7 +173,7 @@ export const Operation = z.object({
   failures_count: z.nullish(number),
   error: z.nullish(z.string()),
   total_duration_ms: z.nullish(number),
-  /** `connection` or `inactivity`, if no request started it. Only the local service returns it. */
+  /** `connection` or `inactivity`, if no request has started the operation. Only the local service returns this. */
   triggered_by: shownText,
   created_at: z.nullish(text),
 });
@@ -189,11 +189,11 @@ export const PostgresSession = z.object({
   client_port: z.nullish(number),
   state: z.nullish(text),
   is_blocked: z.nullish(flag),
-  /** `logical` or `physical`, if it sends to a replication slot. The lag has the bytes of the log that it hasn't confirmed. */
+  /** `logical` or `physical`, if the session serves a replication slot. `lag` has the bytes of log that aren't confirmed. */
   replication: z.nullish(text),
   slot: z.nullish(text),
   lag: z.nullish(number),
-  /** The first word of its current or last statement, in capitals. */
+  /** The first word of the session's current or last statement, in capitals. */
   command: z.nullish(text),
   connected_for: z.nullish(number),
   transaction_for: z.nullish(number),
@@ -201,7 +201,7 @@ export const PostgresSession = z.object({
 });
 export type PostgresSession = z.infer<typeof PostgresSession>;
 
-/** The readable items of a list. */
+/** Returns the readable items of a list. */
 const parseReadable = <T>(list: unknown, item: z.ZodMiniType<T>): readonly T[] =>
   Array.isArray(list) ? list.flatMap((each) => item.safeParse(each).data ?? []) : [];
 
@@ -212,14 +212,14 @@ export const PooledActivity = z.object({
   pooled_clients: number,
 });
 
-/** What has changed in a table since a moment. Only the local service knows it. */
+/** What has changed in a table since a moment. Only the local service knows this. */
 const ChangedTable = z.object({
   database: text,
   schema: z.nullish(text),
   name: text,
   /** What was done to the table, such as `dropped`. */
   change: z.nullish(text),
-  /** How many rows. */
+  /** The numbers of rows that were added, changed and deleted. */
   added: number,
   changed: number,
   deleted: number,
@@ -229,7 +229,7 @@ export type ChangedTable = z.infer<typeof ChangedTable>;
 /** What has changed in a branch since a moment. */
 const ChangesSince = z.object({
   since: text,
-  /** The first ones. */
+  /** The first of the changed tables. */
   tables: z.array(ChangedTable),
   tables_count: number,
 });
@@ -258,7 +258,7 @@ export const parseTableTransactions = (list: unknown): readonly TableTransaction
 /** A series of transactions that have changed the schema, or have deleted many rows. Only the local service knows it. */
 const SchemaChange = z.object({
   ...momentBefore,
-  /** How many tables. */
+  /** The numbers of tables that were created, altered and so on. `deleted` is the number of deleted rows. */
   created: number,
   altered: number,
   dropped: number,
@@ -271,7 +271,7 @@ export type SchemaChange = z.infer<typeof SchemaChange>;
 export const parseSchemaChanges = (list: unknown): readonly SchemaChange[] =>
   parseReadable(list, SchemaChange);
 
-/** A name or password. Control characters are rejected, because it is put into files and terminals. */
+/** A name or password. Control characters are rejected, because names and passwords are put into files and terminals. */
 // oxlint-disable-next-line no-control-regex
 const printable = z.string().check(z.maxLength(MAX_TEXT_LENGTH), z.regex(/^[^\u0000-\u001f\u007f]+$/));
 

@@ -1,6 +1,6 @@
 /**
- * What a rehearsal has seen: statements, the locks that they held, and what has become of tables. Only the local service has it. All
- * times are milliseconds since the rehearsal began.
+ * What a rehearsal has seen: statements, the locks that they held, and what has become of tables. Only the local service returns this.
+ * All times are milliseconds since the rehearsal began.
  */
 
 /** Lock modes of tables, weakest first, as Postgres names them in `pg_locks` (manual, "Table-Level Locks"). */
@@ -25,13 +25,16 @@ export interface HeldLock {
   /** The index that is locked; missing for a lock of the table itself. */
   readonly index?: string;
   readonly mode: LockMode;
-  /** When it was first seen, which is at most a tenth of its statement's time so far after it was taken. */
+  /**
+   * When the lock was first seen. That is later than when it was taken, by at most a tenth of the time for which its statement had run
+   * by then.
+   */
   readonly from: number;
-  /** When it was released: the end of its transaction, unless it was released before. */
+  /** When the lock was released: at the end of its transaction, or earlier. */
   readonly to: number;
-  /** The index of the statement during which it was first seen. */
+  /** The index of the statement during which the lock was first seen. */
   readonly statement: number;
-  /** How many rows that were there before its transaction has changed, deleted or locked; missing if it was short. */
+  /** How many older rows the transaction of the lock has changed, deleted or locked; missing if the transaction was short. */
   readonly rows?: number;
 }
 
@@ -49,7 +52,7 @@ export interface RehearsedStatement {
   readonly error?: StatementError;
   /** Set if the connection ended within a transaction that had written, which Postgres has rolled back. */
   readonly isUncommitted?: true;
-  /** Missing if it isn't known, or not in a file. The line of the error, if there is one, from 1. */
+  /** Where the statement, or its error, is: the line counts from 1. Missing if the statement isn't in a known file. */
   readonly place?: { readonly file: string; readonly line: number };
 }
 
@@ -72,7 +75,7 @@ export interface Relation {
   /** The relation's file node, which changes if Postgres rewrites the relation. */
   readonly file: number;
   readonly bytes: number;
-  /** How many of its rows were changed or deleted so far, where locks are only sampled. */
+  /** How many rows of the relation were changed or deleted so far. Missing unless locks are only sampled. */
   readonly writes?: number;
   /** The columns by their numbers. */
   readonly columns: Readonly<Record<string, RelationColumn>>;
@@ -91,7 +94,7 @@ export interface Constraint {
   /** The kind as Postgres names it in `pg_constraint.contype`, such as `f` for a foreign key. */
   readonly kind: string;
   readonly isValidated: boolean;
-  /** The numbers of its columns. */
+  /** The numbers of the constraint's columns. */
   readonly columns: readonly number[];
   /** The id of the table that a foreign key refers to; 0 for other constraints. */
   readonly refersTo: number;

@@ -29,13 +29,13 @@ export const createGitRunner =
       });
     });
 
-/** The message of a failed git. */
+/** Returns the message of a git that has failed. */
 export const gitErrorMessage = ({ stderr }: Pick<GitResult, 'stderr'>): string =>
   stderr.trim() || 'git failed';
 
 const tooSlowMessage = (maxTime: number): string => `git didn't end in ${maxTime / 1000} seconds`;
 
-/** The options override the configuration in variables, too. */
+/** These options override git's configuration, even that in variables. */
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
 
 /** Matches variables with configuration, such as `safe.directory`, without which git rejects the repository of another user. */

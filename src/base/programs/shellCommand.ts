@@ -1,12 +1,12 @@
-/** A command in a shell, which ends with this program, however that ends. */
+/** Runs a command in a shell. The command ends with this program, however this program ends. */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { windowsProgram } from './windowsProgram.ts';
 
 /**
  * Returns the script of a shell that runs a command. Before the command, its shell starts a process that reads from a pipe of this
- * program. The system closes the pipe even if this program is killed, and then the process kills the command. As it isn't the
- * command's child, the command can't wait for it.
+ * program. The system closes the pipe even if this program is killed, and then the process kills the command. The process isn't a
+ * child of the command, which could otherwise wait for it.
  */
 const watchedScript = (kill: string): string => `
 tree() {
@@ -46,11 +46,11 @@ export function startShellCommand(
     detached: ownGroup,
   });
   const pipe = child.stdio[3] as Writable;
-  pipe.on('error', () => undefined); // What reads it was killed together with the command.
+  pipe.on('error', () => undefined); // The process that reads the pipe was killed together with the command.
   return { child, release: () => void pipe.end('released\n') };
 }
 
-/** Sends a signal to a command with its own group. On Windows, only a signal that ends it has an effect. */
+/** Sends a signal to a command with a separate process group. On Windows, every signal ends the command. */
 export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   if (process.platform === 'win32') {

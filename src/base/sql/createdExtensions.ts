@@ -1,8 +1,8 @@
-/** Which extensions a SQL script creates. */
+/** Finds the extensions that a SQL script creates. */
 import { readStatements } from './readStatements.ts';
 import { isKeyword, identifierIn, tokensOf } from './sqlTokens.ts';
 
-/** @returns names in their order, without those in comments and strings. What isn't SQL is skipped */
+/** @returns their names in the order of the script, without those in comments and strings. What isn't SQL is skipped */
 export function findCreatedExtensions(text: string): string[] {
   const names = new Set<string>();
   for (const { kind, text: statement } of readStatements(text)) {

@@ -1,13 +1,13 @@
-/** Who holds the locks of tables for which a statement has waited too long. */
+/** Finds the transactions with the locks of tables for which a statement has waited too long. */
 import type Client from 'pg/lib/client.js';
 import { quoteText } from './quote.ts';
 
-/** SQLSTATE of a statement that has waited longer than `lock_timeout`. */
+/** The SQLSTATE of a statement that has waited longer than `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * The transactions that hold an exclusive lock of a user's table, which also keeps others from reading it. A prepared
- * transaction has no process; its locks have the same virtual id as the lock of its own transaction.
+ * Reads the transactions that hold an exclusive lock of a user's table, which also keeps others from reading the table. A prepared
+ * transaction has no process. Its locks have the same virtual id as the lock of its transaction.
  */
 const HOLDERS = `
   select pg_catalog.format('%I.%I', n.nspname, c.relname) as table, holder.*
@@ -38,7 +38,7 @@ type Holder = Readonly<
     Record<'gid' | 'application' | 'state' | 'since', string | null> & { pid: number | null }
 >;
 
-/** @returns sentences that name the oldest holders and what helps; undefined if no table is locked (any more) */
+/** @returns sentences that name the oldest holders and what helps; undefined if no table is locked, or no longer */
 export async function lockAdvice(client: Client): Promise<string | undefined> {
   const { rows } = await client.query<Holder>(OLDEST);
   return rows.length === 0 ? undefined : rows.map(holderAdvice).join(' ');

@@ -1,4 +1,4 @@
-/** What to do if CREATE EXTENSION fails in a local Postgres because it doesn't have the extension. */
+/** Says what to do if CREATE EXTENSION fails in a local Postgres that doesn't have the extension. */
 import { existsSync } from 'node:fs';
 import { fieldsOf } from '../fieldsOf.ts';
 
@@ -12,7 +12,7 @@ interface Packages {
   readonly arch?: string;
 }
 
-/** How packages are installed. `source` says where they are, if not in each version of the system. */
+/** How packages are installed. `source` says where they are if some versions of the system lack them. */
 const INSTALLERS: Readonly<
   Record<string, { readonly from: keyof Packages; readonly command: string; readonly source?: string }>
 > = {
@@ -76,7 +76,7 @@ export const UNPACKAGED_EXTENSIONS: Readonly<Record<string, Packages>> = {
   },
 };
 
-/** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
+/** Extensions of the public service that work only if they are loaded when Postgres starts, which the local service doesn't do. */
 export const PRELOADED_EXTENSIONS = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 
 /** The files by which distributions and their relatives are known. Fedora also has Red Hat's, so it comes first. */
@@ -87,7 +87,7 @@ const RELEASE_FILES = [
   ['arch', '/etc/arch-release'],
 ] as const;
 
-/** The distribution, if it is known, or Node's name of the platform. */
+/** Returns the distribution, if it is known, or Node's name of the platform. */
 const distributionOrPlatform = (): string =>
   (process.platform === 'linux' && RELEASE_FILES.find(([, file]) => existsSync(file))?.[0]) ||
   process.platform;
@@ -114,10 +114,10 @@ export function extensionAdvice(name: string, machine = distributionOrPlatform()
   return `Install it with "${command}"${source === undefined ? '' : ` (${source})`}, and start the local service again.`;
 }
 
-/** Errors about the library of an extension, whose name may end with a version, such as `postgis-3`. */
+/** Match errors about the library of an extension. The name of the library may end with a version, such as `postgis-3`. */
 const NOT_LOADED = /could not load library "([^"\n]+)\.(?:so|dylib|dll)": (.*)/;
 const NOT_FOUND = /could not access file "(?:\$libdir\/)?([\w-]+?)(?:-\d+)?": No such file/;
-/** Reasons that glibc, musl and macOS give. */
+/** Match reasons that glibc, musl and macOS give. */
 const NEWER_VERSION = /version [`'](\w+_[\d.]+)' not found/;
 const NEEDED_LIBRARY =
   /^(?:Error loading shared library |.*Library not loaded: )?([^\s:"]+?\.(?:so|dylib)[\d.]*)(?:$|: (?:cannot open shared object file: )?No such file)/;
@@ -139,7 +139,7 @@ function libraryAdvice(text: string, machine?: string): string | undefined {
   return `The library of the extension needs ${needed}, which this system lacks or has in another version. Install that, or ${install}`;
 }
 
-/** What Postgres says, with a name or the path of a file. */
+/** Match errors of Postgres, with the name of an extension or the path of a file. */
 const NOT_AVAILABLE = /extension "([^"\n]+)" is not available/;
 const NO_CONTROL_FILE = /could not open extension control file "([^"\n]+)\.control"/;
 const NOT_PERMITTED = /permission denied to create extension "([^"\n]+)"/;
@@ -163,7 +163,7 @@ export function extensionAdviceForOutput(text: string, machine?: string): string
 
 /**
  * Replaces Postgres's own hint, which says less.
- * @param error the error of a statement on this machine; others are left as they are
+ * @param error the error of a statement on this machine; other errors are left as they are
  */
 export function addExtensionHint(error: unknown, machine?: string): void {
   const { code, message } = fieldsOf(error);

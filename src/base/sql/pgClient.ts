@@ -1,11 +1,11 @@
-/** The only place that creates clients of Postgres. */
+/** Creates clients of Postgres, which no other code does. */
 import Client from 'pg/lib/client.js';
 import type { ClientConfig } from 'pg';
 import { createDirectSocket } from '../nodeHttp.ts';
 
 /**
  * Returns a client that isn't connected yet and depends on nothing but `config`: `pg` would replace what is missing, false or
- * empty by PGOPTIONS, PGSSLMODE and other variables, which the user has set for another server. It reads them in the
+ * empty by PGOPTIONS, PGSSLMODE and other variables, which the user has set for another server. `pg` reads them in the
  * constructor. A connection that is lost fails the next statement, and isn't reported otherwise.
  */
 export function createPgClient(config: ClientConfig): Client {

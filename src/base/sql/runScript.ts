@@ -16,9 +16,9 @@ type ScriptRow = readonly (string | null)[];
 export interface ScriptResult {
   /** What was done, such as `INSERT 0 3`. */
   readonly command: string;
-  /** Empty if it returns no rows. */
+  /** Empty if the statement returns no rows. */
   readonly fields: readonly FieldDef[];
-  /** The first ones. */
+  /** The first rows. */
   readonly rows: readonly ScriptRow[];
   readonly rowCount: number;
 }
@@ -27,8 +27,12 @@ export interface ScriptResult {
 export interface SkipRule {
   /** @param text the text of a statement, without what is before it, such as comments */
   mayFail(text: string): boolean;
-  /** @param error the error that Postgres reports. @returns false if it ends the script */
-  isSkipped(error: unknown, line: number): boolean;
+  /**
+   * Reports that the statement is skipped, unless its error must end the script.
+   * @param error the error that Postgres reports
+   * @returns whether the statement is skipped
+   */
+  skipIfSuperuserOnly(error: unknown, line: number): boolean;
 }
 
 interface ScriptOptions {
@@ -120,13 +124,16 @@ async function runOrSkip(running: RunningScript, statement: ScriptStatement): Pr
     await runStatement(running, statement);
   } catch (error) {
     const line = script.lineAt(statement.end - 1);
-    if (!(error instanceof ScriptError) || !skip.isSkipped(error.cause, line)) throw error;
+    if (!(error instanceof ScriptError) || !skip.skipIfSuperuserOnly(error.cause, line)) throw error;
     if (isInside) await client.query('rollback to savepoint skipped');
   }
   if (isInside) await client.query('release savepoint skipped');
 }
 
-/** Removes the comments before a statement. The rest of one that contains another stays, so that no rule skips the statement. */
+/**
+ * Removes the comments before a statement. Of a comment that contains another one, the rest stays, so that no rule skips the
+ * statement.
+ */
 const withoutLeadingComments = (text: string): string =>
   text.replace(/^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)+/, '');
 
@@ -141,7 +148,7 @@ async function runStatement(running: RunningScript, statement: ScriptStatement):
     result.rowCount += 1;
     if (result.rowCount <= maxRows) result.rows.push(fields);
   };
-  // A rule can make several of one statement.
+  // A rule in the database can turn one statement into several.
   query.handleCommandComplete = ({ text: command }) => {
     onResult?.({ ...result, command });
     result = createResult();
@@ -179,7 +186,7 @@ const createResult = (fields: readonly FieldDef[] = []): RunningResult => ({ fie
 
 const INVALID_CHARACTER = '22021';
 
-/** What Postgres says, with the line that it points to. */
+/** Returns an error with Postgres's message, and with the line that it points to. */
 function errorAtLine(
   { script, encoding }: RunningScript,
   { text, start }: ScriptStatement,

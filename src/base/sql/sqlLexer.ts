@@ -1,6 +1,6 @@
 /**
  * Reads SQL as psql does. The rules are those of its `psqlscan.l` in versions 17 and 18, which are those of the server, except
- * for variables and commands. psql reads a line at a time: that is why two strings on two lines aren't one here.
+ * for variables and commands. psql reads a line at a time. So two strings on two lines aren't one here, although they are for the server.
  */
 
 export type TokenKind =
@@ -33,7 +33,7 @@ const LETTER = String.raw`A-Za-z_\u0080-\uffff`;
 const WORD = `[${LETTER}][${LETTER}0-9$]*`;
 const DIGITS = '[0-9](?:_?[0-9])*';
 
-/** The beginning of each token, and all of those that end within their line. The longest match comes first. */
+/** Matches the beginning of each token, and all of a token that ends within its line. The longest match comes first. */
 const TOKEN = new RegExp(
   [
     String.raw`[ \t\n\r\f\v]+`,
@@ -63,7 +63,7 @@ const CONTINUED = /\n*(?:[ \t\f\v]|--[^\n\r]*)*\r(?:[ \t\r\f\v]|--[^\n\r]*\r)*'/
 export class SqlLexer {
   readonly #text: string;
   position: number;
-  /** Whether a backslash in `'…'` is only a backslash. psql asks when it begins to read a line. */
+  /** Whether a backslash in `'…'` is only a backslash. psql finds that out when it begins to read a line. */
   #isStandard = true;
   #later: { readonly from: number; readonly isStandard: boolean } | undefined;
 
@@ -78,7 +78,7 @@ export class SqlLexer {
     this.#later = { from: end === -1 ? this.#text.length : end, isStandard };
   }
 
-  /** @returns undefined at the end. What begins and doesn't end reaches to the end of the text */
+  /** @returns undefined at the end. A token without an end reaches to the end of the text */
   next(): SqlToken | undefined {
     const start = this.position;
     TOKEN.lastIndex = start;
@@ -92,7 +92,7 @@ export class SqlLexer {
     return { kind: this.#kindOf(token), start, end: this.position };
   }
 
-  /** Moves to the end of the token. */
+  /** Returns the kind of a token, and moves to its end. */
   #kindOf(token: string): TokenKind {
     if (token.startsWith('--')) return 'comment';
     if (token === '/*') return this.#skipComment();
@@ -139,7 +139,7 @@ export class SqlLexer {
     this.position = at === -1 ? this.#text.length : at + end.length;
   }
 
-  /** A doubled quote stands for the quote itself, so it doesn't end the token. */
+  /** Moves to the end of a token in quotes. A doubled quote stands for the quote itself, so it doesn't end the token. */
   #skipDoubled<Kind extends TokenKind>(quote: string, kind: Kind): Kind {
     this.#skipTo(quote);
     while (this.#text.charAt(this.position) === quote) {
@@ -158,7 +158,7 @@ export class SqlLexer {
     this.position = found === undefined ? this.#text.length : mark.lastIndex;
   }
 
-  /** Comments can be nested. */
+  /** Moves to the end of a comment. Comments can be nested. */
   #skipComment(): 'comment' {
     const mark = /\/\*|\*\//g;
     mark.lastIndex = this.position;

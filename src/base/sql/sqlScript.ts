@@ -13,7 +13,7 @@ export interface ScriptStatement {
   readonly copies: number;
 }
 
-/** A command of psql, such as `\\d item`, which Postgres doesn't know. A statement that it sends or changes comes after it. */
+/** A command of psql, such as `\d item`, which Postgres doesn't know. A statement that it sends or changes comes after it. */
 export interface ScriptCommand {
   readonly kind: 'command';
   readonly text: string;
@@ -35,7 +35,7 @@ export class ScriptError extends Error {
 
 /** A command of psql, which Postgres doesn't know. */
 export class PsqlCommandError extends ScriptError {
-  /** The command with its arguments, such as `\\d item`. */
+  /** The command with its arguments, such as `\d item`. */
   readonly command: string;
 
   constructor(line: number, command: string) {
@@ -53,7 +53,7 @@ const WHOLE_LINE =
   /^\\(?:!|\?|copy|help|h|ef|ev|sf\+?|sv\+?)(?![\w+])|^\\(?:g|gx|o|out|w|write|e|edit)[ \t]+\|/;
 const ARGUMENTS = /(?:'(?:\\.|[^'\\\n])*'|"[^"\n]*"|`[^`\n]*`|[^\\'"`\n])*(?:\\\\)?/y;
 
-/** What of a statement comes from which part of the script. */
+/** A statement so far. It has several parts if commands of psql are within it. */
 interface Statement {
   parts: string[];
   start: number;
@@ -76,13 +76,13 @@ export class SqlScript {
   /** The first words outside of parentheses, by which psql recognizes a statement that may have a body or data. */
   #words: string[] = [];
 
-  /** @param text without a byte order mark. A character can also be a byte, because no byte of another character is ASCII. */
+  /** @param text without a byte order mark. Its characters can also stand for bytes, because no byte of a longer character is ASCII. */
   constructor(text: string) {
     this.#text = text;
     this.#lexer = new SqlLexer(text);
   }
 
-  /** What the server reports of `standard_conforming_strings`. It is on in the beginning. */
+  /** Sets what the server reports of `standard_conforming_strings`, which is on in the beginning. */
   setStandardStrings(isStandard: boolean): void {
     this.#lexer.setStandardStrings(isStandard);
   }
@@ -122,8 +122,7 @@ export class SqlScript {
   }
 
   /**
-   * Drops the backslash. What `\;` ends is one of several statements that psql sends together, so that the words of another one
-   * follow.
+   * Drops the backslash. `\;` ends one of several statements that psql sends together, so the words of the next one follow.
    */
   #addEscaped(statement: Statement, start: number): void {
     statement.parts.push(this.#text.slice(statement.partStart, start));
@@ -178,7 +177,7 @@ export class SqlScript {
   }
 
   #endOfCommand(start: number): number {
-    // The end of the line is looked for only by a command that goes on there: a line may have many.
+    // The end of the line is looked for only if the command goes on until there, because a line may have many commands.
     if (WHOLE_LINE.test(this.#text.slice(start, start + 30))) return this.#endOfLine(start);
     ARGUMENTS.lastIndex = start + 1;
     const [found = ''] = ARGUMENTS.exec(this.#text) ?? [];
@@ -187,7 +186,10 @@ export class SqlScript {
     return !found.endsWith('\\\\') && /['"`]/.test(this.#text.charAt(end)) ? this.#endOfLine(end) : end;
   }
 
-  /** The lines after a `COPY … FROM STDIN`, up to `\.`. @throws {ScriptError} if more follows in its own line */
+  /**
+   * Returns the lines after a `COPY … FROM STDIN`, up to `\.`.
+   * @throws {ScriptError} if something follows in the line of the statement
+   */
   copyData(): string {
     const { position } = this.#lexer;
     const end = this.#startOfData();
@@ -207,7 +209,7 @@ export class SqlScript {
     return position === this.#endOfData ? position - 1 : this.#endOfLine(position);
   }
 
-  /** @param start the end of the line before them */
+  /** @param start the end of the line before the data */
   #copyLines(start: number): string {
     for (let end = start; ; end += 1) {
       end = this.#text.indexOf('\n\\.', end);
@@ -243,7 +245,7 @@ function countCopiesFromStdin(command: string): number {
   return copy?.copies ?? 0;
 }
 
-/** Whether it is a statement whose body can have semicolons, between `begin atomic` and `end`. */
+/** Whether the words begin a statement whose body can have semicolons, between `begin atomic` and `end`. */
 function hasBody([first, ...words]: readonly string[]): boolean {
   const isReplaced = words[0] === 'or' && words[1] === 'replace';
   const kind = words[isReplaced ? 2 : 0];

@@ -1,4 +1,4 @@
-/** The tokens of a statement that have a meaning, and the names in them. */
+/** Finds the tokens of a statement that have a meaning, and reads the names in them. */
 import { SqlLexer, type TokenKind } from './sqlLexer.ts';
 
 export interface MeaningfulToken {
@@ -19,7 +19,7 @@ export function* tokensOf(sql: string, limit = Number.POSITIVE_INFINITY): Genera
   }
 }
 
-/** The name as Postgres stores it. @returns undefined for another token, and for one with Unicode escapes */
+/** Returns the name as Postgres stores it. @returns undefined for another token, and for one with Unicode escapes */
 export function identifierIn(token: MeaningfulToken | undefined): string | undefined {
   if (token?.kind === 'word') return foldName(token.text);
   return token?.kind === 'quotedName' && /^".+"$/s.test(token.text)

@@ -35,17 +35,17 @@ export interface AgentEnvFile {
 
 /** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
 export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
-  const { path: file, value } = await readAndCheck(request);
+  const { path: file, value } = await readReplaceableValue(request);
   return { path: file, variable: request.variable, value, write: (url) => writeUrl(request, url) };
 }
 
 /**
- * Writes a URL to the variable. Everything is looked up before the file is read and replaced at once, and again if the value has
- * changed by then.
+ * Writes a URL to the variable. All checks come first, so that the file can then be read and replaced at once. If the value has changed
+ * by then, the checks are made again.
  */
 async function writeUrl(request: AgentEnvRequest, url: string): Promise<void> {
   const { variable } = request;
-  const { path: file, value } = await readAndCheck(request);
+  const { path: file, value } = await readReplaceableValue(request);
   let isChanged = false;
   const change = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
     const text = decodeFile(request, bytes);
@@ -61,7 +61,7 @@ async function writeUrl(request: AgentEnvRequest, url: string): Promise<void> {
   if (isChanged) await writeUrl(request, url);
 }
 
-/** Names of files that programs read variables from, so that no other file gets a line at its end. */
+/** Matches the names of files from which programs read variables, so that no other file gets a line at its end. */
 const ENV_FILE = /^(?:\.env(?:rc|[.-][\w.-]+)?|[\w.-]+\.env|\.dev\.vars)$/i;
 const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
 
@@ -74,7 +74,11 @@ const PROBLEMS: Readonly<Record<FileProblem, string>> = {
   unreadable: "can't be read",
 };
 
-async function readAndCheck(request: AgentEnvRequest) {
+/**
+ * Reads the value that would be replaced, and the path of its file with links resolved.
+ * @throws {Error} for the agent if the file must not be written, or the value is the user's
+ */
+async function readReplaceableValue(request: AgentEnvRequest) {
   const { file, variable, runGit } = request;
   if (!ENV_FILE.test(path.basename(file)))
     throw new Error(`${file} isn't the name of an env file, such as .env.`);
@@ -113,7 +117,7 @@ async function resolveInFolder({ folder, file }: AgentEnvRequest): Promise<strin
   return resolved.path;
 }
 
-/** An empty value counts as none. */
+/** An empty value may always be replaced. @throws {Error} for the agent if the value is the user's */
 async function requireReplaceable(request: AgentEnvRequest, value: string): Promise<void> {
   const { file, variable, isReplaceable } = request;
   const host = parseDatabaseUrl(value)?.host;

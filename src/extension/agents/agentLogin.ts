@@ -1,4 +1,4 @@
-/** How an agent connects to a branch: without asking for what is missing. */
+/** Finds the login with which an agent connects to a branch. Nothing that is missing is asked for. */
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
@@ -20,14 +20,14 @@ interface LoginRequest extends BranchIds {
   readonly signal: AbortSignal;
 }
 
-/** The login of the database's owner, which is a secret. @throws {Error} with a sentence for the agent */
+/** Returns the login of the database's owner, which is a secret. @throws {Error} with a sentence for the agent */
 export async function requireAgentLogin(inventory: Inventory, request: LoginRequest): Promise<BranchLogin> {
   const compute = await requireCompute(inventory, request);
   return requireFound(request, await findComputeLogin(request.connection, compute, request));
 }
 
 /**
- * The login that only reads, which is a secret.
+ * Returns the login that only reads, which is a secret.
  * @returns undefined if the service has none @throws {Error} with a sentence for the agent
  */
 export async function findAgentReader(

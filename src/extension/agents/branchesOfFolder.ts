@@ -1,4 +1,4 @@
-/** Which branches an agent in a folder may change. Before each turn of the agent, a marker is set in their history. */
+/** Finds the branches that an agent in a folder may change. Before each turn of the agent, a marker is set in their history. */
 import path from 'node:path';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { readUserText } from '../../base/files.ts';
@@ -14,7 +14,7 @@ interface Sources {
   readonly knownHosts: KnownHosts;
 }
 
-/** Returns the branches that agents have created in the worktree, and the branch of its env file. */
+/** Returns the account's branches that agents have created in the worktree, and those that its env files lead to. */
 export async function branchesOfFolder(
   { agentBranches, knownHosts }: Sources,
   account: string,

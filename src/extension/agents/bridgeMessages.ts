@@ -18,19 +18,25 @@ const BridgeCall = z.strictObject({
 });
 export type BridgeCall = z.infer<typeof BridgeCall>;
 
-/** The window replies with a proof, see `leaseProof.ts`. Earlier versions of the server send none, and wait for the greeting. */
+/**
+ * The window replies to this with a proof, see `leaseProof.ts`. Earlier versions of the server send no challenge, and wait for the
+ * greeting.
+ */
 export const BridgeChallenge = z.strictObject({ nonce: z.string() });
 export const BridgeProof = z.strictObject({ proof: z.string() });
 
 export const BridgeRequest = z.strictObject({
   /** The token in the window's record. */
   token: z.string(),
-  /** A connection without a call means that VS Code has started the MCP program for this window. It ends with the program. */
+  /**
+   * A connection without a call means that VS Code has started the MCP program for this window. Such a connection ends with the
+   * program.
+   */
   call: z.optional(BridgeCall),
 });
 export type BridgeRequest = z.infer<typeof BridgeRequest>;
 
-/** Calls back for each line. A line that is longer than `limit`, in characters, ends the connection. */
+/** Calls `onLine` for each line. A line that is longer than `limit`, in characters, ends the connection. */
 export function readLines(
   socket: Socket,
   onLine: (line: string) => void,

@@ -1,4 +1,4 @@
-/** The end of the bridge in a window: a socket that only this user can open, and a secret that each request must have. */
+/** The window's end of the bridge: a socket that only this user can open, and a secret that each request must have. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -33,13 +33,13 @@ const MAX_SOCKET_PATH = 100;
 
 export interface BridgeServer extends Disposable {
   /**
-   * Publishes the folders of the window. Call this with the focus, too: agents that work outside of all workspaces reach the window
-   * that was used last.
+   * Publishes the folders of the window. Call this when the window gets the focus, too, because agents that work outside of all
+   * workspaces reach the window that was used last.
    */
   publish(folders: readonly string[]): Promise<void>;
 }
 
-/** @throws {Error} if there can be no socket, or no file for it */
+/** Begins to listen. @throws {Error} if there can be no socket, or no file for it */
 export async function startBridge(options: BridgeOptions, folders: readonly string[]): Promise<BridgeServer> {
   const { folder } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -62,7 +62,7 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
   const record = windowRecordFile(folder, process.pid);
   let isDisposed = false;
   let published = Promise.resolve();
-  // Writes one after the other, because the folders of the last call count.
+  // The record is written by one call after the other, because the folders of the last call count.
   const publish = (open: readonly string[]) => {
     const text = JSON.stringify({ socket, token, folders: open });
     const write = async () => {
@@ -146,7 +146,7 @@ function parseNonce(line: string): string | undefined {
   }
 }
 
-/** Returns undefined for what isn't a request, or has another token. */
+/** Returns undefined for a line that isn't a request, or has another token. */
 function parseRequest(line: string, token: string): BridgeRequest | undefined {
   try {
     const request = BridgeRequest.parse(JSON.parse(line));
@@ -160,7 +160,7 @@ const hashOfToken = (token: string): Buffer => createHash('sha256').update(token
 
 interface Place {
   readonly socket: string;
-  /** The folder to remove with it. */
+  /** The folder to remove with the socket. */
   readonly temporary?: string;
 }
 

@@ -20,7 +20,10 @@ interface PendingCall {
 export class CallOrder {
   readonly #pending = new Set<PendingCall>();
 
-  /** @param name the name of the tool, which may be any text. Rejects with the reason of the signal if that is aborted while the call waits. */
+  /**
+   * Makes a call when it is its turn. Rejects with the reason of the signal if that is aborted while the call waits.
+   * @param name the name of the tool, which may be any text
+   */
   async run<T>(name: string, input: unknown, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const subject = subjectOfCall(name, input);
     const earlier = [...this.#pending].filter((other) => mustWait(other.subject, subject));
@@ -59,7 +62,7 @@ function mustWait(earlier: Subject, later: Subject): boolean {
   return !isOther || earlier.branchId === later.branchId;
 }
 
-/** A call without a branch lists something, or creates a branch. */
+/** Whether a call is about branches that exist. A call that names neither branch nor compute lists something, or creates a branch. */
 const hasBranch = ({ branchId, computeId }: Subject): boolean =>
   branchId !== undefined || computeId !== undefined;
 

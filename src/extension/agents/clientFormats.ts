@@ -1,6 +1,6 @@
 /**
- * What the configuration of each client of MCP looks like, and that of its hooks, as the versions in docs/agents.md read it. Where a
- * client has a command for it, that is offered: a table twice in its file would stop Codex.
+ * The configuration of each client of MCP and of its hooks, in the format that the versions in docs/agents.md read. If a client has a
+ * command that adds the server to its configuration, that is offered, because Codex wouldn't start if a table was twice in its file.
  */
 import os from 'node:os';
 import { encodedHookLine, hookLine, terminalLine } from './commandLine.ts';
@@ -8,14 +8,15 @@ import type { LaunchCommand } from './launcher.ts';
 
 export const MCP_SERVER_NAME = 'hosted-postgres';
 
+/** The configuration of one client, and where the user puts it. */
 export interface ClientFormat {
   readonly label: string;
   /** Where the text goes: a file, or the terminal. */
   readonly target: string;
   readonly text: (launch: LaunchCommand) => string;
   /**
-   * The same for a client that asks about no tool, if the configuration says so. Without that, it refuses most of them
-   * unattended.
+   * The same for a client that asks about no tool if the configuration says so. Otherwise, the client refuses most tools while no user
+   * is there to answer.
    */
   readonly unattended?: Pick<ClientFormat, 'target' | 'text'>;
 }
@@ -35,14 +36,14 @@ const tomlFormat = ({ command, args, env = {} }: LaunchCommand) =>
     `[mcp_servers.${MCP_SERVER_NAME}]`,
     `command = ${JSON.stringify(command)}`,
     `args = ${JSON.stringify(args)}`,
-    // Codex passes on only what is named here.
+    // Codex passes on only the variables that are named here.
     'env_vars = ["HOSTED_POSTGRES_DATA_DIR"]',
     'default_tools_approval_mode = "approve"',
     ...Object.entries(env).map(([name, value]) => `env.${name} = ${JSON.stringify(value)}`),
     '',
   ].join('\n');
 
-/** @param flag before each variable */
+/** @param flag the option before each variable */
 const addCommandFormat = (words: readonly string[], flag: string) => (launch: LaunchCommand) => {
   const variables = Object.entries(launch.env ?? {}).flatMap(([name, value]) => [flag, `${name}=${value}`]);
   return terminalLine([...words, MCP_SERVER_NAME, ...variables], launch);
@@ -54,7 +55,8 @@ const opencodeFormat = ({ command, args, env }: LaunchCommand) => {
 };
 
 /**
- * Returns the format of Gemini CLI, and of Qwen Code, which comes from it. Their command line reads what follows `--` as unknown.
+ * Returns the format of Gemini CLI, and of Qwen Code, which comes from it. Their commands don't know the arguments that follow `--`, so
+ * the format is that of a file.
  */
 const geminiClient = (label: string, target: string): ClientFormat => ({
   label,
@@ -92,7 +94,10 @@ export const MCP_CLIENTS: readonly ClientFormat[] = [
   },
 ];
 
-/** Replaces the home folder by a variable, for files that a team shares. @param variable the variable as the client of the file writes it */
+/**
+ * Replaces the home folder by a variable, for files that a team shares.
+ * @param variable the variable as it is written in files of the client
+ */
 export function withHome(launch: LaunchCommand, variable: string): LaunchCommand {
   const home = os.homedir();
   const shared = (word: string) => (word.startsWith(home) ? variable + word.slice(home.length) : word);
@@ -106,7 +111,7 @@ const hookEntry = (event: string, handler: object) =>
   hooksFormat(event, { hooks: [{ type: 'command', ...handler }] });
 
 /**
- * Adds the shell that a hook needs. In Windows, Claude Code and Qwen Code run a hook in the shell that it names, and Gemini CLI and
+ * Adds the shell that a hook needs. On Windows, Claude Code and Qwen Code run a hook in the shell that it names, and Gemini CLI and
  * Copilot CLI in PowerShell.
  */
 const withShell = (command: string) => ({

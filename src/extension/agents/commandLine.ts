@@ -4,15 +4,15 @@ import type { LaunchCommand } from './launcher.ts';
 import { shellQuote } from './shellQuote.ts';
 
 /**
- * The line for a terminal. On Windows it is one for PowerShell.
+ * Returns the line for a terminal. On Windows, it is one for PowerShell.
  * @param before the words of the client, such as `codex mcp add`
  */
 export const terminalLine = (before: readonly string[], { command, args }: LaunchCommand): string =>
   [...before, '--', command, ...args].map(quoteWord).join(' ');
 
 /**
- * What a hook runs. On Windows it is a line for PowerShell, which all have, in all its versions. It waits for VS Code, which isn't a
- * program of the console, only if its output goes somewhere.
+ * Returns the line that a hook runs. On Windows, it is one for all versions of PowerShell, which every machine has. PowerShell waits
+ * for VS Code, which isn't a program of the console, only if the output is piped.
  */
 export function hookLine(launch: LaunchCommand, agent: string): string {
   const words = [launch.command, ...launch.args, 'hook', agent].map(quoteWord).join(' ');
@@ -31,7 +31,7 @@ export function encodedHookLine(launch: LaunchCommand, agent: string): string {
   return `powershell.exe -NoProfile -NonInteractive -EncodedCommand ${encoded}`;
 }
 
-/** A word for a shell of Unix, or for PowerShell. The home folder is named by a variable that both have. */
+/** Quotes a word for a shell of Unix, or for PowerShell. The home folder is named by a variable that both have. */
 function quoteWord(word: string): string {
   if (/^[\w.:=-]+$/.test(word)) return word;
   const home = `${os.homedir()}/`.replaceAll('\\', '/');

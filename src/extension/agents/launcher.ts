@@ -1,6 +1,6 @@
 /**
- * A script that starts the MCP program, for the configuration of agents: its path stays the same, while that of the
- * extension has its version.
+ * Writes a script that starts the MCP program, for the configuration of agents. The path of the script stays the same, while that of
+ * the extension contains the version.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ interface LauncherOptions {
   readonly folder: string;
   /** The path of Node, or of VS Code, which can run as Node. */
   readonly program: string;
-  /** Whether updates replace the program at its path. The editor's server on another machine has a new path with each. */
+  /** Whether updates replace the program at its path. The editor's server on another machine has a new path with each update. */
   readonly isStable: boolean;
   readonly script: string;
 }
@@ -26,7 +26,7 @@ export interface LaunchCommand {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Writes what isn't up to date. @returns what a configuration names @throws {Error} if it can't be written */
+/** Writes the files that aren't up to date. @returns the command for a configuration @throws {Error} if a file can't be written */
 export async function writeLauncher(options: LauncherOptions): Promise<LaunchCommand> {
   const file = launcherFile(options.folder);
   if (process.platform !== 'win32') {
@@ -49,7 +49,10 @@ async function writeIfChanged(file: string, text: string): Promise<void> {
 
 const NOTE = 'Written by the Hosted Postgres extension, and again with each of its updates.';
 
-/** The editor's server on another machine is deleted with each update, so another Node may have to do. */
+/**
+ * Returns the launcher for Unix. Each update deletes the editor's server on another machine, so the launcher may have to use another
+ * Node.
+ */
 const shellScript = ({ folder, program, script }: LauncherOptions): string => `#!/bin/sh
 # ${NOTE}
 export ELECTRON_RUN_AS_NODE=1 HOSTED_POSTGRES_AGENTS=${shellQuote(folder)}
@@ -79,7 +82,7 @@ const batchScript = (program: string): string =>
 /** Variables with folders of the user, whose paths may contain an umlaut. */
 const USER_FOLDERS = ['LOCALAPPDATA', 'APPDATA', 'USERPROFILE'];
 
-/** A path can't contain quotes on Windows. */
+/** Escapes a path for a batch file. On Windows, paths can't contain quotes. */
 function escapeForBatch(text: string): string {
   for (const name of USER_FOLDERS) {
     const folder = process.env[name] ?? '';

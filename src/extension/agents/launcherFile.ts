@@ -1,5 +1,5 @@
 import path from 'node:path';
 
-/** The path of the launcher. @param folder the folder for the launcher and the records of windows */
+/** Returns the path of the launcher. @param folder the folder for the launcher and the records of windows */
 export const launcherFile = (folder: string): string =>
   path.join(folder, process.platform === 'win32' ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp');

@@ -8,7 +8,7 @@ const SERVERS = 'mcpServers';
 /**
  * @param text empty for a new file
  * @returns the same text if it has the server already
- * @throws {SyntaxError} if it isn't JSON, or no object of servers
+ * @throws {SyntaxError} if the text isn't JSON, or its servers aren't an object
  */
 export function addMcpServer(text: string, name: string, server: object): string {
   if (text.trim() === '') return `${JSON.stringify({ [SERVERS]: { [name]: server } }, undefined, 2)}\n`;
@@ -26,7 +26,7 @@ export function addMcpServer(text: string, name: string, server: object): string
     tabSize: /^ +(?=")/m.exec(text)?.[0].length ?? 2,
     eol: text.includes('\r\n') ? '\r\n' : '\n',
   };
-  // The server is added as the first one: after the last one, a comment behind it would move, and its line would be formatted.
+  // The server is added as the first one. After the last one, a comment behind that would move, and the line would be formatted.
   return applyEdits(
     text,
     modify(text, [SERVERS, name], server, { formattingOptions, getInsertionIndex: () => 0 }),

@@ -1,5 +1,5 @@
 /**
- * How much of a result a model gets, and its text. The most careful client, Copilot CLI, shows under 1 KB of a result of more than
+ * Decides how much of a result a model gets, and formats it. The strictest client, Copilot CLI, shows under 1 KB of a result of more than
  * 20 KB. Others cut long results at the end of a line, and drop a line that is too long.
  */
 
@@ -42,7 +42,7 @@ export function fittingText(text: string, maxBytes = MAX_OUTPUT): string {
 
 type Row = readonly (string | null)[];
 
-/** The first rows, as many as fit. If not even one does, its values are cut until it fits. */
+/** Returns the first rows, as many as fit. If not even the first one does, its values are cut until it fits. */
 export function fittingRows(
   rows: readonly Row[],
   maxBytes: number,

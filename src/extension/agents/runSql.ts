@@ -45,7 +45,10 @@ export async function runSql(
 const STANDARD_LACKS =
   'information_schema shows constraints, triggers, defaults and definitions only to roles that may change them, and this role only reads. pg_catalog has them all, such as pg_constraint with pg_get_constraintdef, pg_attrdef, pg_trigger and pg_get_viewdef.';
 
-/** Postgres keeps the locks of all that a statement has read until the transaction ends, also of views in views. */
+/**
+ * Reads the names of types, and whether a statement has read from `information_schema`. Postgres keeps the locks of all that the
+ * statement has read until the transaction ends, also of views in views.
+ */
 const DESCRIBE = `
   SELECT format_type(id, modifier), EXISTS (SELECT FROM pg_locks JOIN pg_class ON oid = relation
     WHERE pid = pg_backend_pid() AND relnamespace = 'information_schema'::regnamespace)

@@ -1,7 +1,7 @@
 /**
- * What agents own and have called, in a file that all windows and all agents without a window share. A change creates the next
- * version of the file, which only one process can; if another was faster, the change is made again on top of that. So none is
- * lost, and a process that is killed leaves nothing locked.
+ * Stores what agents own and have called, in a file that all windows and all agents without a window share. A change creates the next
+ * version of the file, which only one process can do. If another process was faster, the change is made again to that version. So no
+ * change is lost, and a process that is killed leaves nothing locked.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import type { SharedMemory, SharedValues } from '../window/memory.ts';
 
 const NAME = /^agents-(\d{1,15})\.json$/;
 
-/** Milliseconds that files of old versions are kept, so that a slow process can't create a file with an old number again. */
+/** The milliseconds for which files of old versions are kept, so that a slow process can't create a file with an old number again. */
 const KEEP_OLD_VERSIONS = 60_000;
 
 /** @param initial what there was before the first version */

@@ -1,4 +1,4 @@
-/** How the MCP program finds the windows that listen: a file for each, which only the user can read. */
+/** The records by which the MCP program finds the windows that listen: a file for each window, which only the user can read. */
 import { readdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
@@ -37,7 +37,7 @@ async function readWindows(folder: string): Promise<FoundWindow[]> {
 }
 
 /**
- * The windows, the best first: the one that started the program, then those that have its folder open, the innermost
+ * Returns the windows, the best first: the one that started the program, then those that have its folder open, the innermost
  * first, then the one that the user used last.
  */
 export async function findWindows(
@@ -62,7 +62,7 @@ export async function removeStaleRecords(folder: string): Promise<void> {
     if (isAlive(pid)) continue;
     await rm(windowRecordFile(folder, pid), { force: true });
     if (process.platform === 'win32') continue;
-    // The socket may be in a temporary folder, which another user has by now.
+    // The socket may be in a temporary folder, which may belong to another user by now.
     await rm(socket, { force: true }).catch(() => undefined);
     if (path.dirname(socket) !== folder) await rmdir(path.dirname(socket)).catch(() => undefined);
   }

@@ -7,7 +7,7 @@ import {
   editorToolbar,
   sqlEditorMenu,
   type CommandRow,
-  type MenuOf,
+  type MakeMenuEntry,
 } from './menus.ts';
 import {
   allOf,
@@ -30,7 +30,7 @@ import {
 } from './when.ts';
 
 /** A command for listed branches, in the palette and in one menu of their rows. */
-const branchMenu = (menu: MenuOf, group: string, row: string = LISTED_BRANCH): CommandRow => ({
+const branchMenu = (menu: MakeMenuEntry, group: string, row: string = LISTED_BRANCH): CommandRow => ({
   palette: HAS_BRANCHES,
   menus: [menu(group, row)],
 });

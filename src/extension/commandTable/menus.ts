@@ -51,10 +51,11 @@ export interface CommandRow {
   };
 }
 
-export type MenuOf = (group: string, ...when: readonly string[]) => MenuEntry;
+/** Makes an entry of one menu, in this group, that is shown when all conditions are true. */
+export type MakeMenuEntry = (group: string, ...when: readonly string[]) => MenuEntry;
 
 const menuEntry =
-  (menu: MenuEntry['menu'], ...common: readonly string[]): MenuOf =>
+  (menu: MenuEntry['menu'], ...common: readonly string[]): MakeMenuEntry =>
   (group, ...when) => ({ menu, group, when: allOf(...common, ...when) });
 
 export const computesToolbar = menuEntry('view/title', IN_COMPUTES);

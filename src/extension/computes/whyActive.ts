@@ -1,7 +1,7 @@
 /**
- * Why a compute is active: from its record, its operations and, if they are known, its sessions. A pure function, because
- * the rules are many. The public service counts a client that runs a statement or has a transaction open, and otherwise the
- * time of the last statement. The local service counts each open connection.
+ * Finds out why a compute is active from its record, its operations and, if they are known, its sessions. All of it is pure
+ * functions, so that tests can cover the many rules. The public service counts a client that runs a statement or has a transaction
+ * open, and otherwise the time of the last statement. The local service counts each open connection.
  */
 import type { Compute, Operation, PostgresSession } from '../../api/records/records.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspendDelay.ts';
@@ -71,7 +71,7 @@ export interface WhyActive {
   /** How many client sessions there are. */
   readonly clients: number;
   readonly activeFor?: number | undefined;
-  /** Returns the seconds since the compute was last used, by its record and its sessions. */
+  /** Seconds since the compute was last used, by its record and its sessions. */
   readonly lastUsed?: number | undefined;
   /** Seconds from the end of the cause until the compute suspends. */
   readonly suspendsAfter?: number | undefined;
@@ -96,6 +96,7 @@ export const RECENT_USE_MILLISECONDS = 60_000;
 /** The number of starts from which on a rhythm can be seen. */
 const MIN_STARTS = 4;
 
+/** Finds out what keeps a compute active, or why it isn't active, and when it will suspend. */
 export function whyActive(facts: ActivityFacts): WhyActive {
   const { compute, sessions = [] } = facts;
   const clients = sessions.filter(({ type }) => type === 'client backend');

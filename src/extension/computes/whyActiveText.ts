@@ -1,4 +1,4 @@
-/** Why a compute is active, in one line. Plain code with the language as a parameter, because agents read English. */
+/** Says in one line why a compute is active. It takes a translator instead of using `vscode`, because agents get the text in English. */
 import type { PostgresSession } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import type { Translator } from '../../base/translator.ts';

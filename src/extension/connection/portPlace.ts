@@ -23,7 +23,10 @@ export type PortPlace =
 const MAX_DISTANCE = 20;
 const WITH_HOST: PortPlace = { kind: 'withHost' };
 
-/** @returns `withHost` if there is no other place, so that the port is not lost */
+/**
+ * Finds where the port of a host that is inserted belongs: in an existing field or variable near the host, or in a new one after it.
+ * @returns `withHost` if there is no other place, so that the port is not lost
+ */
 export function portPlace(
   place: Pick<CompletionContext, 'start' | 'end'>,
   line: number,
@@ -47,17 +50,34 @@ export function portPlace(
   }
   const name = variableBefore(lead);
   if (name === undefined || portName(name) === name) return WITH_HOST;
-  for (let distance = 0; distance <= MAX_DISTANCE; distance += 1) {
-    for (const near of [line + distance, line - distance]) {
-      if (near < 0 || near >= document.lineCount) continue;
-      const nearText = document.lineAt(near).text;
-      if (field !== null && parentLine(document, near) !== parent) continue;
-      const found = isComment(nearText) === isComment(text) && findPort(nearText, portName(name), near, 0);
-      if (found) return found;
-    }
-  }
+  const found = findPortInNearbyLines(portName(name), line, document, field === null ? undefined : parent);
+  if (found !== undefined) return found;
   const isInBrackets = field !== null && /[({]\s*$/.test(parent);
   return nextLine(name, lead, rest, isInBrackets) ?? WITH_HOST;
+}
+
+/**
+ * Finds the closest line that sets the port. If the host is in a comment, only comments are searched, and otherwise none.
+ * @param line the line of the host
+ * @param parent the `parentLine` that the port's line must have, too; undefined if it may have any
+ */
+function findPortInNearbyLines(
+  name: string,
+  line: number,
+  document: DocumentLines,
+  parent: string | undefined,
+): PortPlace | undefined {
+  const isHostInComment = isComment(document.lineAt(line).text);
+  for (let distance = 0; distance <= MAX_DISTANCE; distance += 1) {
+    for (const nearLine of [line + distance, line - distance]) {
+      if (nearLine < 0 || nearLine >= document.lineCount) continue;
+      const { text } = document.lineAt(nearLine);
+      if (parent !== undefined && parentLine(document, nearLine) !== parent) continue;
+      const found = isComment(text) === isHostInComment ? findPort(text, name, nearLine, 0) : undefined;
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
 }
 
 /** @returns what to insert as the host, and the port if that belongs in another place */
@@ -69,7 +89,7 @@ export function withPort(host: string, place: PortPlace): { readonly text: strin
 
 const isComment = (text: string): boolean => /^\s*(?:#|\/\/)/.test(text);
 
-/** The value of a port that is set in the text. @param column where the text starts in its line */
+/** Finds the value of a port that is set in the text. @param column where the text starts in its line */
 function findPort(text: string, name: string, line: number, column: number): PortPlace | undefined {
   const match = new RegExp(String.raw`(?<!\w)${name}["'\`]?[\])]?\s*(?:=>|[:=,\s])\s*["'\`]?(\d+)`, 'i').exec(
     text,

@@ -74,6 +74,7 @@ export const tryListOperations = async (
   }
 };
 
+/** Sends the changes of commands and of agents' tools. */
 export class ChangeSender {
   readonly #session: Session;
   readonly #inventory: Inventory;
@@ -110,7 +111,12 @@ export class ChangeSender {
     }
   }
 
-  /** @throws {ApiError} @throws {NotOfferedError} and what `call` throws */
+  /**
+   * Sends a change, shows the records of the reply and follows its operations. If the reply is lost, it reloads the lists to find out
+   * whether the change was made.
+   * @throws {ApiError}
+   * @throws {NotOfferedError} and what `call` throws
+   */
   async send(request: ServiceChange, options: SendOptions): Promise<SendResult> {
     const connection = this.#requireConnection(options.initialConnection);
     const isCurrent = () => connection === this.#session.connection;

@@ -1,7 +1,7 @@
 /**
- * What a database contains in the beginning: the same as the template that it is a copy of. It is read once, when the template is
- * complete, and kept as a large object of another database. So resets need no connection to the template: Postgres doesn't copy a
- * database that has connections.
+ * Saves what a database contains in the beginning, which is the same as in the template that it is a copy of. The template is read
+ * once, when it is complete, and the result is kept as a large object of another database. So resets seldom need a connection to the
+ * template, which Postgres can't copy while there are connections.
  */
 import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
@@ -25,17 +25,18 @@ interface Beginning {
   readonly rows: Map<string, string>;
 }
 
-/** The rows of tables with more are read only when they are needed. */
+/** The rows of larger tables are read only when they are needed. */
 const MAX_ROWS_OF_SMALL_TABLE = 1000;
 /** The id of the large object, in the database `postgres`, where any role can create one. */
 const LARGE_OBJECT_ID = 16_000;
 
-/** Why the beginning isn't known, such as because a table can't be read: a message of Postgres. */
+/** Stands for a beginning that isn't known. */
 interface Unknown {
+  /** The message of Postgres, for example that a table can't be read. */
   readonly problem: string;
 }
 
-/** @throws {Error} of Postgres, if it can't be saved */
+/** Reads the template and saves its contents. @throws {Error} of Postgres, if they can't be saved */
 export async function saveBeginning(admin: Client, url: string, template: string): Promise<void> {
   const read = withTemplateDatabase(url, template, async (client) => {
     const layout = await readResettableLayout(client);
@@ -58,7 +59,10 @@ export async function loadBeginning(admin: Client): Promise<Beginning | Unknown>
   return 'problem' in saved ? saved : { ...saved, rows: new Map(saved.rows) };
 }
 
-/** Both databases print and read values alike, and no object of users hides one of pg_catalog. Timeouts are in milliseconds. */
+/**
+ * With these settings, the template and the database print and read values alike, and no object of users hides one of pg_catalog.
+ * Timeouts are in milliseconds.
+ */
 const SESSION_OPTIONS = Object.entries({
   search_path: 'pg_catalog',
   datestyle: 'ISO,YMD',
@@ -77,7 +81,7 @@ const SESSION_OPTIONS = Object.entries({
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
-/** A connection that reads and writes the texts of all values in the same way. */
+/** Opens a connection that reads and writes the texts of all values in the same way. */
 export const connectForReset = async (url: string): Promise<TestClient> =>
   openClient(url, { options: SESSION_OPTIONS, application_name: 'reset' });
 

@@ -1,10 +1,10 @@
-/** How esbuild bundles `hosted-postgres/test`. It is CommonJS, because Jest loads modules as such, and `import` finds its names too. */
+/** How esbuild bundles `hosted-postgres/test`. The bundle is CommonJS, which Jest needs, and in which `import` also finds the names. */
 const REPLACED =
   'setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, queueMicrotask, Date, performance, fetch';
 
 export const testBundleOptions = {
   format: 'cjs',
-  // What tests replace, such as by fake timers, is taken when the library is loaded.
+  // Tests may replace these functions, such as by fake timers, so the library takes them when it is loaded.
   banner: {
     js: `const { ${REPLACED} } = globalThis;`,
   },

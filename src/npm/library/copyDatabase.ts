@@ -2,7 +2,7 @@
 import type Client from 'pg/lib/client.js';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 
-/** @throws {Error} of Postgres, such as while others are connected to `from` */
+/** Copies a database. @throws {Error} of Postgres, such as while others are connected to `from` */
 export async function copyDatabase(client: Client, from: string, to: string): Promise<void> {
   await client.query(
     `create database ${client.escapeIdentifier(to)} template ${client.escapeIdentifier(from)}`,
@@ -10,7 +10,7 @@ export async function copyDatabase(client: Client, from: string, to: string): Pr
   const { rows } = await client.query<{ sql: string }>(settingsQuery('$1::name', '$2::name'), [from, to]);
   for (const { sql } of rows)
     await client.query(sql).catch((error: unknown) => {
-      // Another role has made this setting for itself.
+      // This role may not repeat a setting that another role has made for itself.
       if (fieldsOf(error).code !== NOT_ALLOWED) throw error;
     });
 }
@@ -25,7 +25,7 @@ export async function dropDatabase(client: Client, name: string): Promise<void> 
     await drop();
   } catch (error) {
     if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
-    // Postgres itself doesn't end the programs that read changes, and they may come back at once.
+    // Postgres doesn't end connections for logical replication by itself, and their programs may connect again at once.
     await client.query(`alter database ${database} allow_connections false`);
     try {
       await client.query(END_REPLICATION, [name]);

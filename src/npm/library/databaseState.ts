@@ -1,7 +1,7 @@
 /**
- * What a database contains, in numbers that are cheap to compare with those of the template database that it is a copy of. A row keeps
- * the transaction that wrote it, and later transactions have higher numbers. So a table whose rows have no higher number and
- * that has as many rows as before has the same rows. The same holds for the catalogs, of which only objects of users count.
+ * Reads what a database contains, in numbers that are cheap to compare with those of the template database that it is a copy of. A row
+ * keeps the number of the transaction that wrote it, and later transactions have higher numbers. So a table that has as many rows as
+ * before, and none with a higher number, has the same rows. The same is true for the catalogs, of which only objects of users count.
  */
 import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
@@ -9,23 +9,23 @@ import { settingsQuery } from './copyDatabase.ts';
 
 /** A table or a materialized view. */
 export interface ResettableTable {
-  /** Quoted, with its schema. */
+  /** The name of the table with its schema, quoted if necessary. */
   readonly name: string;
-  /** The name of its partitioned table, or its own. */
+  /** The name of the partitioned table that the table is a part of, or else its own name. */
   readonly root: string;
-  /** The quoted names with commas, without generated columns; null if there is none. */
+  /** The quoted names of the columns with commas, without generated ones; null if there is none. */
   readonly columns: string | null;
   readonly hasTriggers: boolean;
   /** Whether row-level security applies to its owner, too. */
   readonly isForced: boolean;
-  /** Why its rows can't be replaced alone, if so: the end of a sentence. */
+  /** Why the rows can't be replaced alone, as the end of a sentence; null if they can. */
   readonly problem: string | null;
 }
 
 interface Sequence {
-  /** Quoted, with its schema. */
+  /** The name of the sequence with its schema, quoted if necessary. */
   readonly name: string;
-  /** Whether sessions take several values at a time. */
+  /** Whether each session takes several values in advance, which stay valid for the session after `setval`. */
   readonly isCached: boolean;
 }
 
@@ -39,8 +39,9 @@ export interface ResettableLayout {
 
 /** What a table contains, to compare it. */
 export interface TableContents {
+  /** The number of rows. */
   readonly rows: string;
-  /** The highest number of a transaction, or 0. */
+  /** The highest number of a transaction that wrote one of the rows; 0 without rows. */
   readonly newest: number;
 }
 
@@ -53,11 +54,11 @@ export interface DatabaseState {
 }
 
 /**
- * Objects with lower ids can't be changed (`FirstUnpinnedObjectId`). The others of Postgres itself don't change either, but the sample's,
- * which are made without a server, have ids from here on.
+ * Objects with lower ids can't be changed (`FirstUnpinnedObjectId`). Postgres's other objects don't change either. But those of the
+ * sample, which are made without a server, have ids from here on.
  */
 const FIRST_UNPINNED_ID = 12000;
-/** Read once for all of {@link CATALOG_QUERY}. */
+/** The temporary relations and schemas. {@link CATALOG_QUERY} reads them only once. */
 const TEMPORARY = `temporary (relations, schemas) as (select array(select oid from pg_class where relpersistence = 't'),
   array(select oid from pg_namespace where nspname ~ '^pg_(toast_)?temp_'))`;
 const TEMPORARY_RELATIONS = 'all ((select relations from temporary)::oid[])';
@@ -67,7 +68,7 @@ const USERS = `c.relnamespace not in (select oid from pg_namespace where nspname
 /** The most bytes of a table that is reset by its rows. It is faster to copy the files of a larger one. */
 const MAX_SIZE = 32 * 1024 * 1024;
 
-/** @throws {Error} of Postgres */
+/** Reads which tables and sequences a reset can replace. @throws {Error} of Postgres */
 export async function readResettableLayout(client: Client): Promise<ResettableLayout> {
   const { rows } = await client.query<{ layout: ResettableLayout }>(`select json_build_object(
     'tables', (select coalesce(json_agg(json_build_object(
@@ -82,7 +83,7 @@ export async function readResettableLayout(client: Client): Promise<ResettableLa
           when c.relkind = 'm' then 'it is a materialized view'
           when pg_table_size(c.oid) > ${MAX_SIZE} then 'it is large'
           when exists (select from pg_rewrite where ev_class in (c.oid, pg_partition_root(c.oid))) then 'it has rules'
-          -- They would be emptied on their server, too.
+          -- Foreign partitions would be emptied on their server, too.
           when exists (select from pg_partition_tree(pg_partition_root(c.oid)) join pg_foreign_table on ftrelid = relid)
             then 'it has partitions on another server'
           when exists (select from pg_trigger where not tgisinternal and tgenabled <> 'O'
@@ -159,7 +160,7 @@ const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
 
 /**
  * Catalogs that are compared by what they contain. Rows of pg_class, pg_trigger and pg_sequence are also written when a table is
- * emptied, its triggers are disabled for a moment, or a sequence restarts; the others have other reasons.
+ * emptied, its triggers are disabled for a moment, or a sequence restarts. The other catalogs are here for other reasons.
  */
 const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
@@ -178,7 +179,7 @@ const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   settings: `select md5(string_agg(sql, ';' order by sql)) from (${settingsQuery('current_database()', "''")}) as s`,
 };
 
-/** Reads the catalogs. It is prepared, because its plan takes longer than its run. */
+/** Reads the catalogs. Its name makes it a prepared statement, because planning it takes longer than running it. */
 const CATALOG_QUERY = {
   name: 'catalogs',
   text: `with ${TEMPORARY} ${Object.entries({
@@ -217,7 +218,7 @@ interface Row {
   readonly newest: string;
 }
 
-/** @throws {Error} of Postgres */
+/** Returns a text for each catalog, which changes with its content. @throws {Error} of Postgres */
 export async function readCatalogContents(client: Client): Promise<CatalogContents> {
   const { rows } = await client.query<{ name: string; value: string | null }>(CATALOG_QUERY);
   return Object.fromEntries(rows.map(({ name, value }) => [name, value ?? '']));
@@ -240,7 +241,7 @@ export async function readRows(
   client: Client,
   tables: readonly ResettableTable[],
 ): Promise<Map<string, string>> {
-  // A column of the name that an alias has hides the row, but not all columns of it.
+  // If a column is called `t`, `t` would be that column, but `t.*` is still the whole row.
   const texts = tables.map(
     ({ name }) => `(select coalesce(array_agg(t.*)::text, '') from only ${name} as t)`,
   );

@@ -1,6 +1,6 @@
 /**
- * Recognizes whether what has made a branch or database still runs: a process, or a thread of one, as runners with threads start for each
- * test file and terminate. A thread listens to a port, which closes with it, and is open also while the thread is blocked.
+ * Finds out whether the maker of a branch or database still runs. A maker is a process or a thread: some runners start a thread for each
+ * test file, and terminate it. A thread listens on a port, which is open even while the thread is blocked, and closes when it ends.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ export interface DatabaseMaker extends ProcessIdentity {
   readonly port?: number | undefined;
 }
 
-/** A part of the names of databases: names can't be changed while a database is in use, and need no other statement. */
+/** Returns a part for the names of databases. A name can't be changed while the database is in use, and needs no further statement. */
 export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: DatabaseMaker): string =>
   [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), shortHash(uniqueId)].join('_');
 
@@ -49,7 +49,7 @@ async function listenOnFreePort(): Promise<number> {
 export const isMakerRunning = async (maker: DatabaseMaker): Promise<boolean> =>
   (await isRunning(maker)) && (maker.port === undefined || isPortOpen(maker.port));
 
-/** The connections by port. They stay open, because a blocked thread has room for a limited number of new ones. */
+/** The connections by port. They stay open, because a blocked thread accepts no connections, and only few can wait for that. */
 const connections = new Map<number, Promise<net.Socket>>();
 
 async function isPortOpen(port: number): Promise<boolean> {
@@ -58,12 +58,12 @@ async function isPortOpen(port: number): Promise<boolean> {
   return !(await connection).destroyed;
 }
 
-/** @returns a connection, or one that has ended already */
+/** @returns a connection, which has ended already if the thread has */
 async function connectToThread(port: number): Promise<net.Socket> {
   const socket = ignoreErrors(net.connect(port, '127.0.0.1')).once('close', () => connections.delete(port));
   await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
   return socket.unref();
 }
 
-/** Ignores the errors of a socket, and reads its data, because the end of the connection comes after them. */
+/** Ignores the errors of a socket, and reads its data, because a socket closes only after its data was read. */
 const ignoreErrors = (socket: net.Socket): net.Socket => socket.on('error', () => undefined).resume();

@@ -1,4 +1,4 @@
-/** What fills the parent of the branches, and the hash by which a later run recognizes it. */
+/** Fills the parent of the branches, and makes the hash by which a later run recognizes that parent. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { findProjectTools } from '../../migrations/shownTools.ts';
 import { listFiles } from '../../migrations/sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
-/** The version of how steps are run and what is saved. Parents of other versions aren't used. */
+/** The version of how steps run, and of what is saved. Parents of other versions aren't used. */
 const VERSION = 7;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
@@ -37,7 +37,7 @@ export async function hashSteps(cwd: string, { from = '', migrate, seed }: Branc
 const commandOfStep = (step: Step | undefined): string =>
   typeof step === 'object' ? String(step.run) : (step ?? '');
 
-/** @throws {Error} with the output of a command that failed, or file and line of SQL that failed */
+/** Runs `migrate` or `seed`. @throws {Error} with the output of a command that failed, or file and line of SQL that failed */
 export async function runStep(cwd: string, step: Step, url: string): Promise<void> {
   if (typeof step === 'string') await runSqlFiles(path.resolve(cwd, step), url);
   else if (typeof step.run === 'string') await runCommand(cwd, step.run, url);
@@ -51,8 +51,9 @@ export async function requireNonEmptyDatabase(url: string): Promise<void> {
     throw new Error('Migrations and seed created nothing in the database. Do they connect to DATABASE_URL?');
 }
 
-/** What users create depends on a schema, if it isn't one, and has no fixed id. */
+/** The first id that Postgres gives to objects that aren't its own. */
 const FIRST_NORMAL_ID = 16384;
+/** Finds an object of a user: nearly every one depends on another object, and a schema, which doesn't, is looked up by itself. */
 const USER_OBJECTS = `select from pg_depend where objid >= ${FIRST_NORMAL_ID}
   union all select from pg_namespace where oid >= ${FIRST_NORMAL_ID} limit 1`;
 

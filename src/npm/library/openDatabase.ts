@@ -1,4 +1,4 @@
-/** The database of a test file, which it resets, clones and drops. Without a drop, the end of the process drops it. */
+/** The database of a test file, and how to reset, clone and drop it. If the file doesn't drop it, the end of the process does. */
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { setDatabaseVariables } from '../../api/addresses/databaseVariables.ts';
@@ -43,7 +43,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
   let { admin } = parts;
   admin?.unref();
   let dropped: Promise<void> | undefined;
-  // Each of these steps needs the template alone.
+  // These steps run one at a time, because each must be alone with the template.
   const inTurn = limitConcurrency(1);
   const withAdmin: WithAdmin = async (work) => {
     const { client } = await queryOnOpenClient(admin, connect, (each) => each.query(''));

@@ -1,6 +1,6 @@
 /**
- * Branches with the migrations of test files, from which their branches and databases are made. Migrations run once for each
- * content of their files.
+ * Finds or makes the parents: branches with the migrations of test files, from which the branches and databases of these files are made.
+ * Migrations run once for each content of their files.
  */
 import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { isRejected } from '../../api/transport/errors.ts';
@@ -14,11 +14,14 @@ import { withClientOf } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
 import type { BranchOptions } from './types.d.ts';
 
-/** A copy of the branch's database after the migrations, for `clone` and `reset`. Without connections, it can always be copied. */
+/**
+ * A copy of the branch's database after the migrations, for `clone` and `reset`. No program connects to it, so it can always be
+ * copied.
+ */
 export const TEMPLATE_DATABASE = 'hosted_postgres_template';
 const PARENT_PREFIX = 'parent ';
 const BUILDING_PREFIX = 'building ';
-/** A child of the parent, with the databases of files that share a branch. */
+/** The names of shared branches begin with this. Such a branch is a child of a parent, and has the databases of several files. */
 export const SHARED_BRANCH_PREFIX = 'shared ';
 /** The number of parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
 const KEPT_PARENTS = 20;
@@ -30,7 +33,7 @@ export interface MigratedParent {
   readonly id: string;
   /** The hash of the migrations. */
   readonly hash: string;
-  /** Its child on which files share a server, if there was one when the parent was found. */
+  /** The parent's child on which files share a server, if there was one when the parent was found. */
   readonly shared?: Branch | undefined;
 }
 
@@ -55,13 +58,13 @@ export async function withMigratedParent<T>(
     try {
       return await work(api, parent, me);
     } catch (error) {
-      // Another process has deleted the parent since.
+      // After a 404, another process has deleted the parent in the meantime.
       if (!isRejected(fieldsOf(error)['cause'], 404)) throw error;
     }
   }
 }
 
-/** The branch to start from. Without a name, the default branch of a project of our own, which stays empty. */
+/** Finds the branch to start from. Without a name, that is the default branch of the library's project, which stays empty. */
 async function findSource(api: ServiceApi, from: string | undefined) {
   if (from === undefined) {
     const projectId = await api.findOrCreateOwnProject();
@@ -83,7 +86,7 @@ interface ParentQuery {
 
 /**
  * Returns the branch with the migrations. Names are unique, so only one process or thread can create the branch `building …`,
- * and renames it when it is complete. The others wait, and delete it if that one has ended.
+ * and renames it when it is complete. The others wait, and delete the branch if its maker has ended.
  */
 async function findOrBuildParent(
   api: ServiceApi,
@@ -128,12 +131,15 @@ async function findOrBuildParent(
   }
 }
 
-/** Makes a branch the first in the list, which is ordered by the last changes of records. If it can't, the branch may be deleted earlier. */
+/**
+ * Makes a branch the first in the list, which is ordered by the last changes of records. An error doesn't matter: the branch is only
+ * deleted earlier then.
+ */
 async function moveToFront(api: ServiceApi, branch: Branch): Promise<void> {
   await api.rename(branch, branch.name).catch(() => undefined);
 }
 
-/** Deletes a branch whose process or thread was ended. Parents are for all of them. */
+/** Deletes a branch whose maker has ended. Parents and shared branches stay, because they are for all processes. */
 async function deleteAbandoned(api: ServiceApi, each: Branch): Promise<void> {
   const { name, maker } = each;
   if (
@@ -147,8 +153,8 @@ async function deleteAbandoned(api: ServiceApi, each: Branch): Promise<void> {
 }
 
 /**
- * Tests write much and lose nothing of value with the machine. Migrations may set it again. It holds for all copies: branches, databases
- * and clones.
+ * Turns off `synchronous_commit`, because tests write much, and lose nothing of value if the machine fails. Migrations may turn it on
+ * again. The setting is also that of all copies: branches, databases and clones.
  */
 async function turnOffSynchronousCommit(url: string): Promise<void> {
   await withClientOf(url, async (client) => {
@@ -157,7 +163,7 @@ async function turnOffSynchronousCommit(url: string): Promise<void> {
   });
 }
 
-/** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */
+/** Creates the template. @throws {Error} with the other connections, because Postgres copies no database that has any */
 async function createTemplate(url: string): Promise<void> {
   const { database } = requireDatabaseUrl(url);
   await withClientOf(withDatabase(url, 'postgres'), async (client) => {

@@ -1,4 +1,4 @@
-/** The statements that give tables and sequences the contents that they had in the beginning. They run in one transaction. */
+/** Makes the statements that give tables and sequences the contents of the beginning. They run in one transaction. */
 import type Client from 'pg/lib/client.js';
 import {
   forcePoliciesStatement,
@@ -8,8 +8,8 @@ import {
 } from './databaseState.ts';
 
 /**
- * The roots of the changed tables, and of all tables that reference these by foreign keys, directly or not: they must be emptied
- * together.
+ * Returns the roots of the changed tables, and of all tables that reference these by foreign keys, directly or not. All of them must
+ * be emptied together.
  */
 export function rootsToEmpty(
   changed: readonly ResettableTable[],
@@ -24,8 +24,9 @@ export function rootsToEmpty(
 }
 
 /**
+ * Returns statements that empty tables and fill them again.
  * @param roots what is emptied
- * @param tables those of these roots that hold rows themselves
+ * @param tables the tables of these roots that contain rows themselves
  * @param rows the rows by table
  */
 export function tableReplacementStatements(
@@ -35,7 +36,8 @@ export function tableReplacementStatements(
   rows: ReadonlyMap<string, string>,
 ): string[] {
   if (roots.size === 0) return [];
-  // `only` spares tables that inherit from it. A partitioned table isn't in `tables`, and is emptied with its partitions, if it has any.
+  // With `only`, the tables that inherit from a table stay as they are. A partitioned table isn't in `tables`, and is emptied with its
+  // partitions.
   const targets = [...roots].map((root) =>
     tables.some(({ name }) => name === root) ? `only ${root}` : root,
   );
@@ -69,8 +71,8 @@ export function tableReplacementStatements(
 }
 
 /**
- * Returns statements that reset the changed sequences. Other sessions may have values of a cached sequence. They notice `setval`
- * only after these, but a restart at once.
+ * Returns statements that reset the changed sequences. Other sessions may have taken values of a cached sequence in advance. They
+ * notice `setval` only after these values, but a restart at once.
  */
 export function sequenceResetStatements(
   client: Client,

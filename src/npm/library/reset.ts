@@ -1,7 +1,7 @@
 /**
- * Takes a database back to the template database that it is a copy of. Tables that were written since are emptied and filled with the
- * rows of the template, and sequences are set back, in one transaction. If that isn't enough or fails, such as after DDL, the
- * database is created again, which ends its connections.
+ * Takes a database back to the template database that it is a copy of. Tables that were written since then are emptied and filled
+ * with the rows of the template, and sequences are set back, in one transaction. If that isn't enough or fails, such as after DDL,
+ * the database is created again, which ends its connections.
  */
 import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
@@ -19,7 +19,7 @@ import {
 import { tableReplacementStatements, sequenceResetStatements, rootsToEmpty } from './replacement.ts';
 import { closeClient, queryOnOpenClient, type TestClient } from './testClient.ts';
 
-/** The code if there is no database of that name. */
+/** The SQLSTATE if there is no database with that name. */
 const MISSING = '3D000';
 
 /** Does work with a connection to the database `postgres`. */
@@ -29,7 +29,7 @@ export type WithAdmin = <T>(work: (admin: Client) => Promise<T>) => Promise<T>;
 export interface ResetObstacle {
   /** The end of a sentence that begins "The database was created again, because". */
   readonly reason: string;
-  /** Whether a test has done something that always needs it, such as DDL. */
+  /** Whether the reason is what a test has done, such as DDL, which always requires a new database. */
   readonly isOfTest: boolean;
 }
 
@@ -53,7 +53,7 @@ export class DatabaseReset {
     this.#next = next;
   }
 
-  /** @returns why the database was created again, if it was @throws {Error} if a transaction is open or a statement writes */
+  /** Resets the database. @returns why it was created again, if it was @throws {Error} if a transaction is open or a statement writes */
   async run(withAdmin: WithAdmin): Promise<ResetObstacle | undefined> {
     let client: TestClient | undefined;
     try {
@@ -97,7 +97,7 @@ export class DatabaseReset {
     if (client !== undefined) await closeClient(client).catch(() => undefined);
   }
 
-  /** @returns why that isn't enough, if so @throws {Error} of Postgres */
+  /** Replaces changed rows, and resets sequences. @returns why that isn't enough, if it isn't @throws {Error} of Postgres */
   async #replaceRows(client: TestClient, withAdmin: WithAdmin): Promise<ResetObstacle | undefined> {
     const beginning = (this.#beginning ??= await withAdmin(loadBeginning));
     if ('problem' in beginning)
@@ -168,7 +168,7 @@ function numberInResults(results: unknown): number {
 const changedCatalogs = (before: CatalogContents, after: CatalogContents): string[] =>
   Object.keys(before).filter((name) => before[name] !== after[name]);
 
-/** @throws {Error} if others use a table */
+/** @returns the error as an obstacle @throws {Error} if others use a table */
 async function rollBackAfter(client: TestClient, error: unknown): Promise<ResetObstacle> {
   // If the connection has ended, so has its transaction.
   await client.query('rollback').catch(() => undefined);
@@ -179,7 +179,7 @@ async function rollBackAfter(client: TestClient, error: unknown): Promise<ResetO
 
 const LOCKED = '55P03';
 
-/** Only a transaction that has written has a number. Autovacuum, which has no user, keeps what the rows contain. */
+/** Only a transaction that has written has a number. Autovacuum, which has no user, doesn't change what rows contain. */
 const OPEN_TRANSACTIONS = {
   name: 'open',
   text: `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text from pg_stat_activity

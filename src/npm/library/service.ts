@@ -1,4 +1,7 @@
-/** The local service of a folder, in its `.hosted-postgres`. It is started if needed, and ends soon after its last lease. */
+/**
+ * Finds the local service of a folder, with its data in `.hosted-postgres`. It is started if needed, and ends soon after its last
+ * lease.
+ */
 import path from 'node:path';
 import { createFileSync } from '../../base/replaceFile.ts';
 import { isLoopback } from '../../api/addresses/host.ts';
@@ -13,7 +16,7 @@ import {
 import { preparePostgres } from '../postgres.ts';
 import { ServiceApi } from '../api.ts';
 
-/** The milliseconds that the service runs without a lease. Runners usually start their next process sooner. */
+/** For how many milliseconds the service runs without a lease. Runners usually start their next process sooner. */
 const GRACE = 5_000;
 
 const joinedServices = new Map<string, Promise<ServiceApi>>();

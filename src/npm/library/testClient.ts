@@ -1,9 +1,9 @@
-/** A connection that doesn't keep the process of a test file running while it is idle. */
+/** Opens connections that don't keep the process of a test file running while they are idle. */
 import type { ClientConfig } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../base/sql/pgClient.ts';
 
-/** A client with two methods that its types lack. */
+/** A client of `pg`, with two methods that are missing in its types. */
 export type TestClient = Client & { ref(): void; unref(): void };
 
 export async function openClient(url: string, config: ClientConfig = {}): Promise<TestClient> {
@@ -14,7 +14,7 @@ export async function openClient(url: string, config: ClientConfig = {}): Promis
 
 /**
  * Runs a query on the client, or on a new one if its connection has ended, because a test may have ended all connections.
- * @param connect opens the new one
+ * @param connect opens a new client
  */
 export async function queryOnOpenClient<T>(
   known: TestClient | undefined,

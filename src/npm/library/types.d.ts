@@ -1,9 +1,9 @@
 /** The types of `hosted-postgres/test`, shipped with the package. */
 
 /**
- * A `.sql` file, which runs as `psql -f` runs it, or a folder of them, which runs as the tool runs it that the folder is for, or
- * in the order of the numbers in the names. Or a command or function, and the files and folders that it depends on: it runs again when one
- * of them has changed. `DATABASE_URL` is set for a command.
+ * What fills a database. A `.sql` file runs as with `psql -f`. A folder of such files runs as with the tool that the folder is for, or
+ * else in the order of the numbers in the names. A command or function runs again when one of `files` has changed: the files and folders
+ * that it depends on. A command gets `DATABASE_URL`.
  */
 export type Step =
   | string
@@ -39,8 +39,8 @@ export interface TestDatabase extends Clone {
   /**
    * Takes the database back to the data that it began with, for tests that share it. Only tables that were written
    * are filled again. After DDL, and changes of its settings and rights, the database is created again, which ends its connections.
-   * A warning says so if it is for another reason, such as a table that can't be filled again.
-   * @throws {Error} if a transaction is open or a statement has begun to write: its rows could appear later
+   * If there is another reason for that, such as a table that can't be filled again, a warning says so.
+   * @throws {Error} if a transaction is open or a statement has begun to write, because its rows could appear later
    */
   reset(): Promise<ResetResult>;
   /** Creates a database with the data that this one began with, and the same settings and rights. */
@@ -52,16 +52,16 @@ export interface TestBranch extends TestDatabase {
 }
 
 /**
- * Creates a branch for this file and sets `DATABASE_URL`. `drop` deletes it, or else the end of the process, or the next
- * call in any process if this one was killed, or this worker thread terminated.
+ * Creates a branch for this file and sets `DATABASE_URL`. `drop` deletes the branch, or else the end of the process does. If the
+ * process was killed, or this worker thread was terminated, the next call in any process deletes the branch.
  * @throws {Error} if the service can't run Postgres, if `migrate` and `seed` leave an empty database empty, or with the error of
  * `migrate` or `seed`: for SQL with file and line
  */
 export declare function branch(options?: BranchOptions): Promise<TestBranch>;
 
 /**
- * Creates a database for this file and sets `DATABASE_URL`. All files with the same `migrate` and `seed` have theirs on one branch, so
- * they share its roles and connections, and none starts a server. It is dropped in the same ways as a branch.
+ * Creates a database for this file and sets `DATABASE_URL`. All files with the same `migrate` and `seed` have their databases on one
+ * branch, so they share its server, roles and connections. The database is dropped in the same ways as a branch.
  * @throws {Error} as `branch` does
  */
 export declare function database(options?: BranchOptions): Promise<TestDatabase>;

@@ -1,4 +1,4 @@
-/** The sentences of a report: which there are, and with which numbers, the same in each language. */
+/** The sentences of a report. In each language, a report has the same sentences with the same numbers. */
 import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
 import { shortLine } from '../../base/shortLine.ts';
 import type { Translator } from '../../base/translator.ts';
@@ -22,7 +22,10 @@ export class ReportTexts {
     this.#l10n = l10n;
   }
 
-  /** Returns a sentence for each reason why it isn't safe, or one that says that it is. */
+  /**
+   * Returns a sentence for each reason why the migration isn't safe. If it is safe, a sentence says so, and another one quotes the
+   * last error of Postgres, if there was one.
+   */
   verdictSentences(report: RehearsalReport): readonly string[] {
     const { reasons } = report;
     if (reasons.length === 0) return [this.#safeSentence(report), ...this.#refusedSentences(report)];
@@ -67,7 +70,7 @@ export class ReportTexts {
       .map(({ form }) => saferText(form, this.#l10n));
   }
 
-  /** Returns what a service that isn't on this machine couldn't do. */
+  /** Returns what the rehearsal couldn't observe or protect, because the service isn't on this machine. */
   copyNotes({ sampled, sharedRoles }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     const roles = sharedRoles.map((name) =>
@@ -83,7 +86,7 @@ export class ReportTexts {
     ];
   }
 
-  /** Returns what wasn't tried. */
+  /** Returns what wasn't tried, and why. */
   trialNotes({ tried: { tooSlow, outside } }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     return [
@@ -134,7 +137,10 @@ export class ReportTexts {
     );
   }
 
-  /** Returns the last error of Postgres, if there was one. A tool may ask something to which it expects an error, so this is no failure. */
+  /**
+   * Returns the last error of Postgres, if there was one. It isn't a failure, because a tool may send statements that it expects to
+   * fail.
+   */
   #refusedSentences({ statements }: RehearsalReport): string[] {
     const { statement: { text = '', error } = {} } = lastStatementError(statements);
     if (error === undefined) return [];

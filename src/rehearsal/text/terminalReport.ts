@@ -1,4 +1,4 @@
-/** A report for programs and terminals: in English, and without colors. */
+/** Formats a report for programs and terminals, in English and without colors. */
 import { shortLine } from '../../base/shortLine.ts';
 import { ENGLISH } from '../../base/translator.ts';
 import type { RehearsalReport } from '../report.ts';
@@ -26,7 +26,7 @@ export function plainReportText(report: RehearsalReport): string {
   ].join('\n');
 }
 
-/** Returns what else is worth knowing. */
+/** Returns notes about what else is worth knowing. */
 export const reportNotes = (report: RehearsalReport): readonly string[] => [
   ...ENGLISH_TEXTS.copyNotes(report),
   ...ENGLISH_TEXTS.trialNotes(report),

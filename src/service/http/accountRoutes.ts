@@ -25,7 +25,10 @@ import {
 import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { jsonReply, type JsonReply } from './response.ts';
 
-/** The routes of the account and its projects. `/projects/shared` comes before `/projects/:project_id`, which matches it too. */
+/**
+ * Returns the routes of the account and its projects. `/projects/shared` comes before `/projects/:project_id`, which also matches
+ * that path.
+ */
 export const accountRoutes = (plane: ControlPlane): Routes => ({
   'GET /auth': () => jsonReply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
   'GET /users/me': () => jsonReply(currentUser(plane)),
@@ -77,7 +80,7 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
   },
 });
 
-/** The public service has empty coordinates for unknown locations too. */
+/** The coordinates are empty, as on the public service for an unknown location. */
 const LOCAL_REGION = {
   region_id: 'local',
   name: 'This machine',
@@ -86,10 +89,10 @@ const LOCAL_REGION = {
   geo_long: '',
 } as const;
 
-/** The local service has no limits, but clients compare their counts with these fields. */
+/** The value for limits, which the local service lacks: clients compare their counts with these fields. */
 const UNLIMITED = 2 ** 31 - 1;
 
-/** The only organization, for clients that list projects by organization only. Its id is accepted and ignored. */
+/** Returns the only organization, for clients that list projects by organization only. Calls for projects ignore its id. */
 const organizationReply = ({ plan }: ControlPlane) => ({
   id: 'org-local',
   name: LOCAL_USER.name,
@@ -127,7 +130,7 @@ function parseKeyId(call: ApiCall): number {
   return Number(id);
 }
 
-/** Ignores `org_id`: there is one organization. With `recoverable`, only deleted projects. */
+/** Lists the projects, or the deleted ones with `recoverable`. Ignores `org_id`, because there is only one organization. */
 async function listProjects(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const { store, clock } = plane;
   const { projects: existing } = store.account;

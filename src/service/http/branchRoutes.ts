@@ -1,4 +1,4 @@
-/** The public service's calls for branches. */
+/** The public service's calls for branches, and those that only the local service has. */
 import { BranchPatchBody, BranchCreationBody, BranchRestoreBody } from '../../api/records/requests.ts';
 import { computesOf, findBranch } from '../controlPlane/records/branchRecord.ts';
 import {
@@ -33,7 +33,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
       const body = await readOptionalJsonBody(call.request, BranchCreationBody);
       return replyWith(call, await createBranch(plane, findProject(plane, call), body), 201);
     },
-    // This comes before the route of one branch, which matches it too.
+    // This comes before the route of one branch, which also matches this path.
     [`GET ${BRANCHES}/count`]: (call) =>
       jsonReply({ count: filterBySearch(call, [...findProject(plane, call).branches.values()]).length }),
     [`GET ${BRANCH}`]: (call) => {
@@ -90,7 +90,7 @@ function listBranches(plane: ControlPlane, call: ApiCall): JsonReply {
   });
 }
 
-/** Shows usage in whole seconds, including the time that isn't counted yet. */
+/** Returns a branch for a reply. Its usage is in whole seconds, and includes the time that isn't counted yet. */
 export function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number) {
   const { annotation_value: _, ...branch } = stored;
   const { cpu_used_sec, active_time } = usageOfBranch(stored, computesOf(project, branch.id), now);
@@ -103,7 +103,7 @@ export function toBranchResponse(stored: BranchRecord, project: ProjectState, no
   };
 }
 
-/** Replies contain it next to the branch. */
+/** Returns the annotation of a branch, which replies contain next to the branch. */
 const annotationOf = ({ id, annotation_value: value = {}, created_at }: BranchRecord) => ({
   object: { type: 'console/branch', id },
   value,

@@ -1,4 +1,7 @@
-/** The public service's calls for databases, roles, schemas and connection URIs. */
+/**
+ * The calls for databases, roles, schemas and connection URIs, as on the public service, and those of the local one for readers and
+ * rehearsals.
+ */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
 import { findDefaultBranch, findBranch, requirePrimary } from '../controlPlane/records/branchRecord.ts';
@@ -47,7 +50,7 @@ const ROLE = `${ROLES}/:role_name`;
 export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
-  // Only the local service has these.
+  // Only the local service has the calls for readers and rehearsals.
   [`POST ${BRANCH}/reader`]: async (call) =>
     jsonReply({ reader: await startForReader(branchOfCall(plane, call)) }),
   [`POST ${BRANCH}/rehearsal`]: async (call) => {
@@ -140,7 +143,7 @@ const branchOfCall = (plane: ControlPlane, call: ApiCall): BranchTarget => ({
   branchId: call.param('branch_id'),
 });
 
-/** The reply contains a password, so it is never logged. */
+/** Replies with a connection URI. It contains a password, so the reply is never logged. */
 async function replyWithConnectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   const project = findProject(plane, call);
   const role = requiredParameter(call, 'role_name');
@@ -156,7 +159,7 @@ async function replyWithConnectionUri(plane: ControlPlane, call: ApiCall): Promi
   return jsonReply({ uri: connectionUriOf(login, host) });
 }
 
-/** Defaults to the branch's primary compute, and to the default branch. */
+/** Returns the named compute, or else the primary compute of the named branch or of the default branch. @throws {HttpError} */
 function selectCompute(
   project: ProjectState,
   computeId: string | undefined,

@@ -1,4 +1,7 @@
-/** What has changed in a branch since moments. Only the local service has the call. It wakes no compute and is no activity. */
+/**
+ * Replies what has changed in a branch since some moments. Only the local service has this call, which wakes no compute and is no
+ * activity.
+ */
 import { findBranch } from '../controlPlane/records/branchRecord.ts';
 import { parseMoment } from '../controlPlane/records/historyRetention.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
@@ -18,13 +21,12 @@ const MAX_TABLES = 10;
 const MAX_TRANSACTIONS = 2000;
 
 /**
- * The parameter `since` has times or positions (LSN), separated by commas. A moment before a restore is in the history of another
- * branch, whose id comes before it: `br-old@2026-01-31T12:00:00Z`. Moments of which nothing is known are missing in the reply.
- *
- * With `table` instead, such as `16384/16501/16510`, the reply has the last transactions that have changed its rows, as far as they
- * are known. The numbers are those of its database, of the table and of its file.
- *
- * With `schema=true`, it has the moments before the last changes of the schema.
+ * Returns the reply. The parameter `since` has times or positions (LSN), separated by commas. A moment before a restore is in the
+ * history of another branch, whose id comes before it: `br-old@2026-01-31T12:00:00Z`. Moments of which nothing is known are missing
+ * in the reply.
+ * With `table` instead, such as `16384/16501/16510`, the reply has the last transactions that have changed rows of this table, as far
+ * as they are known. The numbers are those of the database, of the table and of its file.
+ * With `schema=true`, the reply has the moments before the last changes of the schema.
  * @throws {HttpError}
  */
 export async function changesReply(
@@ -71,7 +73,7 @@ function parsePastMoment(
 ): PastMoment & { readonly text: string } {
   const [, other = branchId, given = ''] = /^(?:([\w-]+)@)?(.*)$/.exec(text) ?? [];
   if (parseLsn(given) !== undefined) return { text, branchId: other, lsn: given };
-  // Throws unless it is a time that isn't in the future.
+  // This throws unless `given` is a time that isn't in the future.
   parseMoment({ since: given }, now);
   return { text, branchId: other, timestamp: given };
 }

@@ -1,4 +1,4 @@
-/** Computes, and the public service's calls for operations. */
+/** The calls for computes and operations. */
 import { ComputePatchBody, ComputeCreationBody } from '../../api/records/requests.ts';
 import {
   createCompute,
@@ -78,8 +78,8 @@ const newestFirst = ({ operations }: ProjectState): readonly OperationRecord[] =
   [...operations.values()].map(({ record }) => record).toReversed();
 
 function listOperations(call: ApiCall, project: ProjectState): JsonReply {
-  // The operation of the cursor may be gone. Its time then says where to continue. Nothing is left out, because the oldest are removed
-  // first: behind it, there are at most operations of the same change that haven't ended.
+  // If the operation of the cursor is gone, its time says where to continue. This leaves nothing out, because the oldest operations
+  // are removed first: after it, there are at most operations of the same change that haven't ended.
   const order = { key: ({ created_at }: OperationRecord) => created_at, isDescending: true };
   const page = paginate(call, newestFirst(project), OPERATION_PAGE_LIMITS, order);
   return jsonReply({ operations: page.records, ...paginationField(page) });

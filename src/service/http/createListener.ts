@@ -1,4 +1,4 @@
-/** The API as a whole: finds the route of a request, lets it answer, and turns every failure into an error reply. */
+/** Answers the requests of the API: finds the route, calls its handler, and turns every failure into an error reply. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
@@ -21,7 +21,7 @@ import {
 import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
 import { API_PATH } from './server.ts';
 
-/** @param onLostChange called if a change can't be stored. Replies must not show it, so the service can't continue. */
+/** @param onLostChange called if a change can't be stored. No reply may show such a change, so the service can't continue. */
 export function createListener(
   plane: ControlPlane,
   leases: Leases,
@@ -49,7 +49,7 @@ export function createListener(
 const mayHaveChanged = ({ method }: IncomingMessage, { status }: JsonReply): boolean =>
   method !== 'GET' && method !== 'HEAD' && (status < 400 || status >= 500);
 
-/** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
+/** Returns the reply; undefined for a lease, which writes its reply itself. @throws {HttpError} */
 async function answerRequest(
   plane: ControlPlane,
   leases: Leases,
@@ -89,7 +89,7 @@ interface Route {
   readonly handle: RouteHandler;
 }
 
-/** The first route that matches is used. */
+/** Returns all routes. The first one that matches a request is used. */
 function routesOf(plane: ControlPlane): readonly Route[] {
   const routes: Routes = {
     ...accountRoutes(plane),
@@ -125,8 +125,8 @@ function notAllowed(methods: readonly string[]): HttpError {
 }
 
 /**
- * The text for other paths. Neon's command line searches it for "not available", and then works without buckets, functions and
- * credentials.
+ * The message for paths without a route. Neon's command line searches it for "not available", and then works without buckets,
+ * functions and credentials.
  */
 const NOTHING_HERE = 'There is nothing at this path: it is not available in the local service.';
 const UNEXPECTED_ERROR = new HttpError(

@@ -1,7 +1,7 @@
 /**
- * Leases keep the service running for the programs that share it. Each program holds a request open while it runs, and
- * the system closes that connection even if the program is killed. The one that starts the service holds its standard input
- * instead, so that no time limit applies until it has a lease. Without a lease for the grace time, the service ends.
+ * Leases keep the service running for the programs that share it. Each program holds a request open while it runs, and the system
+ * closes that connection even if the program is killed. The program that starts the service holds the service's standard input
+ * instead, so that no time limit applies until the program has a lease. Without a lease for the grace time, the service ends.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -22,7 +22,7 @@ import { baseUrlAt } from './server.ts';
 interface LeasesDependencies {
   /**
    * The service ends after this many milliseconds without a lease, counted from its start or the end of the last lease.
-   * Undefined: it does not end by itself.
+   * Undefined if the service doesn't end by itself.
    */
   readonly grace: number | undefined;
   readonly clock: Clock;
@@ -33,26 +33,27 @@ export class Leases {
   /** The secret of leases, new at each start. See `leaseProof.ts`. */
   readonly secret = newLeaseSecret();
   readonly #deps: LeasesDependencies;
-  /** The function that ends each lease, with the key of a client that has proved itself. */
+  /** The functions that end the leases, each with the key of its client if that has proved itself. */
   readonly #held = new Map<() => void, string | undefined>();
   #isClosed = false;
   #graceTimer: AbortController | undefined;
 
   constructor(deps: LeasesDependencies) {
     this.#deps = deps;
-    this.#restartGrace();
+    this.#updateGraceTimer();
   }
 
   /**
+   * Begins a lease.
    * @param end called if the service ends before the lease does
    * @param key see `leaseKey`
    * @returns a function that releases the lease; further calls do nothing
    */
   hold(end: () => void, key?: string): () => void {
     this.#held.set(end, key);
-    this.#restartGrace();
+    this.#updateGraceTimer();
     return () => {
-      if (this.#held.delete(end)) this.#restartGrace();
+      if (this.#held.delete(end)) this.#updateGraceTimer();
     };
   }
 
@@ -65,11 +66,12 @@ export class Leases {
 
   close(): void {
     this.#isClosed = true;
-    this.#restartGrace();
+    this.#graceTimer?.abort();
     for (const end of this.#held.keys()) end();
   }
 
-  #restartGrace(): void {
+  /** Begins the grace time if there is no lease, and ends it otherwise. */
+  #updateGraceTimer(): void {
     this.#graceTimer?.abort();
     const { grace, clock, onNoneLeft } = this.#deps;
     if (grace === undefined || this.#held.size > 0 || this.#isClosed) return;
@@ -81,8 +83,8 @@ export class Leases {
 }
 
 /**
- * Accepts clients with a key, and clients that prove that they know the lease secret. These get the service's proof in
- * return, and have a key until the lease ends.
+ * Begins a lease for a client with a key, or for one that proves that it knows the lease secret. In return, that client gets the
+ * service's proof, and has a key until the lease ends.
  * @throws {HttpError} 401
  */
 export function holdLease(

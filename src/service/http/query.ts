@@ -1,4 +1,4 @@
-/** Query parameters, and searching and paging through lists. */
+/** Reads query parameters, searches lists and divides them into pages. */
 import { badRequest } from '../core/serviceErrors.ts';
 import * as z from 'zod/mini';
 import { validateBody, type ApiCall } from './readRequest.ts';
@@ -10,7 +10,7 @@ export function queryParameter({ query }: Pick<ApiCall, 'query'>, name: string):
   return values[0] || undefined;
 }
 
-/** @throws {HttpError} 400 if it is missing */
+/** Returns a parameter. @throws {HttpError} 400 if it is missing */
 export function requiredParameter(call: ApiCall, name: string): string {
   const value = queryParameter(call, name);
   if (value === undefined) throw badRequest(`${name} is required.`);
@@ -57,7 +57,7 @@ interface PageLimits {
 export const PROJECT_PAGE_LIMITS: PageLimits = { default: 10, max: 400 };
 
 interface ListOrder<T> {
-  /** Returns the text by which records are sorted. Those with the same one stay in the order of the list. */
+  /** Returns the text by which records are sorted. Records with the same text stay in the order of the list. */
   readonly key: (record: T) => string;
   readonly isDescending?: boolean;
 }
@@ -69,7 +69,8 @@ export const OLDEST_FIRST: ListOrder<{ readonly id: string; readonly created_at:
 
 /**
  * Returns the page for the parameters `limit` and `cursor`. A cursor has the id and sort key of the record before the page, so
- * that the page is found also if the record was deleted or moved. That for the next page is undefined only if the list is empty.
+ * that the page is found even if that record was deleted or moved. The cursor of the next page is undefined only if the list is
+ * empty.
  * @throws {HttpError} 400
  */
 export function paginate<T extends { readonly id: string }>(
@@ -118,7 +119,10 @@ function pageSize(call: ApiCall, limits: PageLimits): number {
   return limit;
 }
 
-/** Returns the field with the cursor of the next page. Like the public service, gives the last page one, too: a client recognizes it by its length. */
+/**
+ * Returns the field with the cursor of the next page. The last page has one, too, as on the public service: a client recognizes it by
+ * its length.
+ */
 export const paginationField = ({
   cursor,
 }: {

@@ -26,7 +26,7 @@ export interface ApiCall {
 /** Matches the names of this machine, with or without a port. */
 const ALLOWED_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
-/** @throws {HttpError} 403 */
+/** Rejects a request that a web page has sent. @throws {HttpError} 403 */
 export function rejectWebPages({ headers: { host = '', origin } }: IncomingMessage): void {
   if (!ALLOWED_HOST.test(host)) {
     const message = 'The Host header must name this machine: 127.0.0.1, localhost or [::1].';
@@ -92,7 +92,7 @@ export async function readOptionalJsonBody<T>(
   return coding === undefined && length === '0' ? validateBody({}, schema) : readJsonBody(request, schema);
 }
 
-/** Discards what exceeds the limit, so that the client still gets the reply. */
+/** Reads the body. Discards what exceeds the limit, so that the client still gets the reply. */
 function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -120,7 +120,7 @@ export function validateBody<T>(value: unknown, schema: z.ZodMiniType<T>): T {
 }
 
 /**
- * Whether all texts of a value are well-formed. JSON can name half of a surrogate pair. UTF-8 can't, so files and Postgres would
+ * Whether all texts of a value are well-formed. JSON can contain half of a surrogate pair. UTF-8 can't, so files and Postgres would
  * get another character.
  */
 const isWellFormed = (value: unknown): boolean =>

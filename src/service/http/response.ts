@@ -1,4 +1,4 @@
-/** Replies and errors as the client receives them. */
+/** Makes replies, also those about errors, and sends them. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpError } from '../core/serviceErrors.ts';
@@ -15,7 +15,7 @@ export const jsonReply = (value: unknown, status = 200): JsonReply => ({
   json: JSON.stringify(value),
 });
 
-/** @param result undefined if it was already deleted */
+/** @param result undefined if the resource had already been deleted */
 export const deletionReply = (result: object | undefined): JsonReply =>
   result === undefined ? { status: 204, json: undefined } : jsonReply(result);
 

@@ -1,4 +1,4 @@
-/** The HTTP server on 127.0.0.1: time limits for slow clients, and one request of a connection at a time. */
+/** The HTTP server on 127.0.0.1. It has time limits for slow clients, and handles one request of a connection at a time. */
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from '../../base/nodeHttp.ts';
@@ -12,10 +12,10 @@ const CLIENT_LIMITS = {
   connectionsCheckingInterval: 5_000,
 } as const;
 
-/** Milliseconds that running requests have when the server is closed. */
+/** The milliseconds in which running requests must end when the server is closed. */
 const CLOSING_TIME = 2_000;
 
-/** The version segment. */
+/** The path of the API, which ends with the version segment. */
 export const API_PATH = '/api/v2';
 
 export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;

@@ -114,7 +114,9 @@ function grantTraversal(dataDir: string, account: UnixAccount): boolean {
 
 export const SYSTEM_STORAGE_FOLDER = '/var/lib/hosted-postgres';
 
+/** Who uses a folder, as it is stored next to the folder. */
 interface Owner {
+  /** What the folder was made for, which can also be a folder of binaries. */
   readonly dataDirectory: string;
   /** The last service on the folder. */
   readonly service: ProcessIdentity;
@@ -122,9 +124,12 @@ interface Owner {
 
 const ownerRecordPath = (folder: string): string => `${folder}.json`;
 
-/** Records which data directory, or folder of binaries, a folder in the system's folder is for, and that this service uses it. */
-export function recordFolderSource(folder: string, dataDirectory: string): void {
-  const owner: Owner = { dataDirectory, service: ownIdentity() };
+/**
+ * Records what a folder under `/var/lib/hosted-postgres` was made for, and that this service uses the folder.
+ * @param source a data directory or a folder of binaries
+ */
+export function recordFolderSource(folder: string, source: string): void {
+  const owner: Owner = { dataDirectory: source, service: ownIdentity() };
   writeFileSync(ownerRecordPath(folder), JSON.stringify(owner), { mode: 0o600 });
 }
 

@@ -13,14 +13,14 @@ const FORMAT = 4;
 /** The oldest format that is read. It has no snapshots, but is otherwise the same. */
 const OLDEST_FORMAT = 3;
 
-/** The JSON of each record. Records are immutable, so their JSON never changes. */
-const jsonOfRecords = new WeakMap<object, string>();
+/** The JSON of the mutation that sets each record. Records are immutable, so it never changes. */
+const jsonOfSettingRecord = new WeakMap<object, string>();
 
 function cachedJson(mutation: Mutation): string {
   if (!('set' in mutation)) return JSON.stringify(mutation);
-  const known = jsonOfRecords.get(mutation.value);
+  const known = jsonOfSettingRecord.get(mutation.value);
   const json = known ?? JSON.stringify(mutation);
-  if (known === undefined) jsonOfRecords.set(mutation.value, json);
+  if (known === undefined) jsonOfSettingRecord.set(mutation.value, json);
   return json;
 }
 
@@ -32,7 +32,7 @@ export function encodeAccount(mutations: Iterable<Mutation>): string {
   return `${JSON.stringify({ format: FORMAT, sha256: checksum(lines) })}\n${lines}`;
 }
 
-/** Returns undefined if there is no file yet. @throws {StartError} if it is damaged or has a newer format */
+/** Returns undefined if there is no file yet. @throws {StartError} if the file is damaged or has a newer format */
 export function readAccountFile(file: string): readonly Mutation[] | undefined {
   const text = readIfPresent(file);
   if (text === undefined) return undefined;

@@ -28,11 +28,11 @@ export class AccountState {
   readonly keys = new Map<number, StoredKey>();
   /** Ids of revoked keys by hash; their values must never become valid again. */
   readonly revokedKeys = new Map<string, number>();
-  /** The ports that belong to a compute. */
+  /** The ports of all computes, also of those in deleted projects. */
   readonly ports = new Set<number>();
-  /** What is left to delete, by project. */
+  /** What is left to delete of projects, by their ids. */
   readonly leftovers = new Map<string, PendingDeletion>();
-  /** The deleted projects by id. The first one was deleted first. */
+  /** The deleted projects by id, in the order in which they were deleted. */
   readonly deleted = new Map<string, DeletedProject>();
   /** The project of a branch, snapshot or compute, by its id. */
   readonly #projectOf = new Map<string, ProjectState>();
@@ -64,7 +64,7 @@ export class AccountState {
     );
   }
 
-  /** Ids of branches and snapshots are unique in the account: the engine stores their data under them. */
+  /** Returns the project of a branch or snapshot. Their ids are unique in the account, because the engine stores data under them. */
   projectOfBranch(id: string): ProjectState | undefined {
     return this.#projectOf.get(id);
   }
@@ -180,7 +180,7 @@ export class AccountState {
     for (const computeId of project.computes.keys()) this.#removeCompute(project, computeId);
     for (const each of [...project.branches.keys(), ...project.snapshots.keys()])
       this.#projectOf.delete(each);
-    // A call that began before finds nothing in it.
+    // A call that has found the project before finds nothing in it.
     project.branches.clear();
     project.snapshots.clear();
     this.projects.delete(id);
@@ -204,7 +204,7 @@ export function* mutationsOf(project: ProjectState): Iterable<Mutation> {
   for (const value of project.operations.values()) yield { set: 'operation', value };
 }
 
-/** The ports that connection strings of a deleted project have. */
+/** Returns the ports of a deleted project's computes, which its connection strings contain. */
 const usedPorts = ({ mutations }: DeletedProject): number[] =>
   mutations.flatMap((each) =>
     'set' in each && each.set === 'compute' ? [each.value.address.port, each.value.address.poolerPort] : [],

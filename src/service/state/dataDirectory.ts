@@ -1,4 +1,4 @@
-/** The directory with all data of the service: created if missing, and private. See `instanceLock.ts` for its lock. */
+/** Opens the private directory with all data of the service, and creates it if it is missing. See `instanceLock.ts` for its lock. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,8 @@ export interface DataDirectory {
 export const TEMPORARY_PREFIX = 'hosted-postgres-temporary-';
 
 /**
- * @param dataDir undefined: a temporary directory, which is deleted when the process exits
+ * Opens the data directory, and creates it if it is missing.
+ * @param dataDir undefined for a temporary directory, which is deleted when the process exits
  * @throws {StartError} if it cannot be created or written
  */
 export function openDataDirectory(dataDir: string | undefined): DataDirectory {
@@ -29,7 +30,10 @@ export function openDataDirectory(dataDir: string | undefined): DataDirectory {
   return { folder, isTemporary: false };
 }
 
-/** What version 0.2 wrote can't be read, and a new account next to it would look as if everything was lost. */
+/**
+ * Rejects the data of version 0.2, which can't be read. A new account next to it would look as if everything was lost.
+ * @throws {StartError}
+ */
 function requireReadable(folder: string): void {
   const old = path.join(folder, 'account.journal');
   if (!existsSync(old) || existsSync(path.join(folder, 'postgres', 'account.json'))) return;
@@ -51,10 +55,10 @@ function createTemporaryFolder(): string {
   }
 }
 
-/** The longest path of the folder. Postgres uses at most 259 characters, and its longest path in the folder has up to 119. */
+/** The longest path of the folder: Postgres uses paths of at most 259 characters, and needs up to 119 of them below the folder. */
 const MAX_WINDOWS_PATH = 140;
 
-/** Creates it with its parents unless it exists. @throws {StartError} if it cannot be created or written */
+/** Creates the folder with its parents unless it exists. @throws {StartError} if it cannot be created or written */
 export function createUsableFolder(folder: string): string {
   if (process.platform === 'win32' && folder.length > MAX_WINDOWS_PATH)
     throw unusableStartError(

@@ -3,9 +3,10 @@
  * its address.
  *
  * The service also has a lock of the system on `instance.lock`, which ends with its process, even in another container on
- * this machine. Where the system has none, or for another machine, `service.lock` decides: it names its machine, and the
- * service writes it every ten seconds. It counts as abandoned only if this process has watched it for longer than that, so
- * that no clock matters. A service that was suspended for so long finds that the lock isn't its own before its next write.
+ * this machine. If the system has no such locks, or another machine has the folder open, `service.lock` decides: it names the
+ * machine of its service, and that writes the file again every ten seconds. The file counts as abandoned only if this process
+ * has watched it for longer than that, so the clocks of the machines don't matter. A service that was suspended for so long
+ * notices before its next write that the lock isn't its own any more.
  */
 import {
   closeSync,
@@ -52,7 +53,7 @@ interface LockOptions {
 interface LockOwner extends ProcessIdentity {
   /** The machine's name. Earlier versions wrote none. */
   readonly host?: string | undefined;
-  /** Whether it has the lock of the system, too. */
+  /** Whether the owner has the lock of the system, too. */
   readonly isLockedBySystem?: boolean | undefined;
 }
 
@@ -62,7 +63,10 @@ const RENEWAL_INTERVAL = 10_000;
 const WATCH_TIME = 30_000;
 const WATCH_INTERVAL = 500;
 
-/** Opens both files at once: a service that root started can't open them later. @throws {StartError} `alreadyRunning` */
+/**
+ * Takes the lock. Both files are opened now, because a service that root started can't open them later.
+ * @throws {StartError} `alreadyRunning`
+ */
 export async function lockInstance(folder: string, options: LockOptions): Promise<InstanceLock> {
   const lockPath = path.join(folder, LOCK);
   const infoPath = path.join(folder, 'service.json');
@@ -105,8 +109,8 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
 }
 
 /**
- * A service that replaces a lock renames a new file over it. One that root started may be unable to enter the folder later. It
- * still sees that its own file has no name any more.
+ * Whether the open file is still the one at this path. A service that replaces a lock renames a new file over it. A service that
+ * root started may be unable to enter the folder later, but sees that its own file has no name any more.
  */
 function isSameFile(descriptor: number, file: string): boolean {
   const mine = fstatSync(descriptor);
@@ -119,7 +123,7 @@ function isSameFile(descriptor: number, file: string): boolean {
   }
 }
 
-/** @throws {StartError} */
+/** Calls `write`. @throws {StartError} that names the file, if `write` fails */
 function attemptWrite<T>(file: string, write: () => T): T {
   try {
     return write();
@@ -128,7 +132,7 @@ function attemptWrite<T>(file: string, write: () => T): T {
   }
 }
 
-/** A service that root started can't remove root's files, so it empties them. An empty lock counts as stale. */
+/** Removes a file. A service that root started can't remove root's files, so it empties them. An empty lock counts as stale. */
 function removeOrEmpty(file: string, descriptor: number): void {
   try {
     rmSync(file, { force: true });
@@ -152,8 +156,8 @@ const isOfOtherMachine = ({ host }: LockOwner): boolean => host !== undefined &&
 /** Whether the lock of the system, which this process has, proves that the owner of `service.lock` has ended. */
 function isEndProvenByLock(owner: LockOwner, me: LockOwner): boolean {
   if (owner.isLockedBySystem !== true || me.isLockedBySystem !== true) return false;
-  // A container has another host name than its machine. On Linux, the second part of a unique id is that of the machine's last
-  // start, which its containers share.
+  // A container has another host name than its machine. On Linux, the second part of a unique id stands for the machine's
+  // last start, and is the same in its containers.
   const [theirs, ours] = [owner, me].map(({ uniqueId }) => uniqueId?.split(' ')[1]);
   return theirs === undefined ? !isOfOtherMachine(owner) : theirs === ours;
 }
@@ -161,7 +165,10 @@ function isEndProvenByLock(owner: LockOwner, me: LockOwner): boolean {
 /** The most attempts to take the lock: far more than the processes that start at the same moment. */
 const MAX_ATTEMPTS = 1000;
 
-/** Watches the lock of another machine. @returns the process that has the lock; undefined if this process has it now */
+/**
+ * Takes the lock, or watches it first if it is of another machine.
+ * @returns the process that has the lock; undefined if this process has it now
+ */
 async function takeLockIfFree(
   lock: string,
   me: LockOwner,
@@ -179,7 +186,7 @@ async function takeLockIfFree(
   return takeLock(lock, me, owner);
 }
 
-/** Changes when the lock is renewed or replaced. Opening it makes a network file system ask its server. */
+/** Returns a text that changes when the lock is renewed or replaced. Opening the file makes a network file system ask its server. */
 function readRenewal(lock: string): string | undefined {
   try {
     const descriptor = openSync(lock, 'r');
@@ -192,10 +199,10 @@ function readRenewal(lock: string): string | undefined {
 }
 
 /**
- * Returns the running process that has the lock; undefined if this process has it now. A stale lock is replaced under a
- * second lock, `<lock>.after-<pid of the dead owner>`, which is taken in the same way (recursively). Its holder renames it
- * over the stale lock.
+ * Takes the lock unless a running process has it. A stale lock is replaced under a second lock, `<lock>.after-<pid of the dead
+ * owner>`, which is taken in the same way (recursively). The process that has the second lock renames it over the stale one.
  * @param abandoned an owner on another machine that doesn't renew the lock
+ * @returns the running process that has the lock; undefined if this process has it now
  */
 function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner | undefined {
   for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
@@ -265,7 +272,7 @@ export function findAbandonedDirectories(uid: number | undefined): string[] {
 }
 
 /**
- * Whether it is a temporary directory of this user whose service was killed.
+ * Whether the folder is a temporary directory of this user whose service was killed.
  * @throws if the directory or its lock is missing, for example because it is just being removed
  */
 function isAbandoned(folder: string, uid: number | undefined): boolean {

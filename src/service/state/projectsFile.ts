@@ -1,6 +1,7 @@
 /**
- * The contents of a new account: the format of `--projects FILE`, and the sample. Fields have the names of the API; all
- * are optional except ids, names and the type of a compute. The keys in `api_keys` are only entries in the list, without a value.
+ * The contents of a new account: the format of `--projects FILE`, and the sample. Fields have the names of the API. Required are
+ * only the id and name of a project, the id of a branch, the type of a compute, and the name of a key. The keys in `api_keys` are
+ * entries in the list of keys, but have no value.
  *
  *     { "projects": [ { "id": "shiny-wind-028834", "name": "shop", "branches": [
  *         { "id": "br-aged-salad-637688", "name": "main", "default": true, "computes": [
@@ -19,7 +20,7 @@ import { formatIssue } from '../core/serviceErrors.ts';
 const ComputeDescription = z.strictObject({
   ...z.omit(ComputeCreation, { branch_id: true }).shape,
   id: z.optional(z.string().check(z.refine(isComputeId, 'must begin with ep-'))),
-  /** `active`: started when the service first starts. */
+  /** `active` if the compute is to start when the service first starts. */
   current_state: z.optional(z.enum(['active', 'idle'])),
 });
 export type ComputeDescription = z.infer<typeof ComputeDescription>;
@@ -57,7 +58,7 @@ type AccountDescription = z.infer<typeof AccountDescription>;
 
 export interface ProjectsFile {
   readonly file: string;
-  /** `problem`: the first one, if the file can't be read or is not valid. */
+  /** What the file says, or the first problem if it can't be read or isn't valid. */
   readonly content: AccountDescription | { readonly problem: string };
 }
 
@@ -83,7 +84,10 @@ function parseAccount(bytes: Uint8Array): ProjectsFile['content'] {
   return { problem: issue === undefined ? 'it is not valid' : formatIssue(issue) };
 }
 
-/** What a small company might have. On the free plan, all computes have the default size, since it allows no larger ones. */
+/**
+ * Returns an account as a small company might have it. On the free plan, which allows no larger sizes, all computes have the default
+ * size.
+ */
 export function sampleAccount(plan: Plan): AccountDescription {
   const size = (min: number, max: number) =>
     plan === 'paid' ? { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } : {};

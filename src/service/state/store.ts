@@ -1,4 +1,4 @@
-/** The account in memory and in its file: a change is in memory at once, and replies wait until it is on disk. */
+/** Keeps the account in memory and in its file. A change is in memory at once, and replies wait until it is on disk. */
 import path from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
@@ -44,7 +44,7 @@ export class Store {
     this.#options = options;
   }
 
-  /** @throws {StartError} */
+  /** Reads the account from its file, or begins with a new one if there is no file. @throws {StartError} */
   static async open(options: StoreOptions): Promise<Store> {
     const file = path.join(options.folder, 'account.json');
     const stored = readAccountFile(file);
@@ -64,9 +64,9 @@ export class Store {
   }
 
   /**
-   * Resolves when the account is on disk as it is now. Every reply waits for this, to reading requests too, so no client sees
-   * what a crash could undo. After a failed write, it tries to write again.
-   * @throws {StartError} if that fails
+   * Resolves when the account is on disk as it is now. Every reply waits for this, even if the request only reads, so no client
+   * sees what a crash could undo. After a failed write, this tries to write again.
+   * @throws {StartError} if the write fails
    */
   async whenDurable(): Promise<void> {
     if (this.#hasFailed) this.#queueWrite();

@@ -7,7 +7,7 @@ import type { BranchOwner, ComputeAddress, PooledSessions } from '../core/comput
 import type { DefaultEndpointSettings, ProjectSettings } from '../../api/records/requests.ts';
 import type { PgSettings } from '../../api/records/records.ts';
 
-/** Where projects and computes come from: there is no console, so each is created by a call. */
+/** How projects and computes were created: each by a call, because there is no console. */
 export const CREATION_SOURCE = 'api';
 
 /** The account's only user, who owns its projects and keys. The same in every local service. */
@@ -40,7 +40,7 @@ export type ProjectRecord = {
   readonly owner_id: string;
   readonly proxy_host: string;
   readonly default_endpoint_settings?: DefaultEndpointSettings | undefined;
-  /** How long the history of branches is kept. Missing for the default. */
+  /** For how long the history of branches is kept. Missing for the default. */
   readonly history_retention_seconds?: number | undefined;
   readonly settings?: ProjectSettings | undefined;
   readonly created_at: string;
@@ -67,9 +67,9 @@ export type BranchRecord = {
   readonly active_time_seconds: number;
   readonly written_data_bytes: number;
   readonly data_transfer_bytes: number;
-  /** The bytes of its databases when its compute was last active. Missing until then. */
+  /** The bytes of the branch's databases when its compute was last active. Missing if it never was. */
   readonly logical_size?: number | undefined;
-  /** The bytes of its history when its compute was last active. Missing until then. */
+  /** The bytes of the branch's history when its compute was last active. Missing if it never was. */
   readonly history_size?: number | undefined;
   readonly created_at: string;
   readonly updated_at: string;
@@ -81,11 +81,11 @@ export type BranchRecord = {
   readonly parent_lsn?: string | undefined;
   readonly parent_timestamp?: string | undefined;
   /**
-   * The id of another branch. Before a restore from the past, this branch was created to preserve that branch's data. If this
-   * branch has the data of a snapshot: the branch that it replaces when the restore is finalized.
+   * The id of another branch. If this branch preserves the data that another branch had before a restore, it is that branch. If this
+   * branch has the data of a snapshot, it is the branch that this one replaces when the restore is finalized.
    */
   readonly restored_as?: string | undefined;
-  /** The snapshot whose data it was created with. */
+  /** The snapshot with whose data the branch was created. */
   readonly restored_from?: string | undefined;
   readonly restore_status?: 'restored' | 'finalized' | undefined;
   /** Key-value pairs from the client that created the branch. */
@@ -98,7 +98,7 @@ export type SnapshotRecord = {
   readonly project_id: string;
   readonly name: string;
   readonly slug: string;
-  /** The branch may be gone. */
+  /** The branch that the snapshot was made from. It may be gone. */
   readonly source_branch_id: string;
   /** The moment that was asked for. Missing for the data when the snapshot was created. */
   readonly lsn?: string | undefined;
@@ -131,7 +131,7 @@ export type ComputeRecord = {
   readonly disabled: boolean;
   readonly passwordless_access: boolean;
   readonly last_active?: string | undefined;
-  /** Why it isn't active, if its last start failed or its server ended by itself. */
+  /** Why the compute isn't active, if its last start failed or its server ended by itself. */
   readonly last_error?: string | undefined;
   readonly creation_source: string;
   readonly created_at: string;
@@ -157,7 +157,7 @@ export type OperationRecord = {
   readonly status: 'scheduling' | 'running' | 'finished' | 'failed' | 'skipped';
   readonly failures_count: number;
   readonly error?: string | undefined;
-  /** What started it, if no request did. */
+  /** What started the operation, if no request did. */
   readonly triggered_by?: 'connection' | 'inactivity' | undefined;
   readonly created_at: string;
   readonly updated_at: string;
@@ -168,13 +168,13 @@ export type OperationRecord = {
 export type StoredCompute = {
   readonly record: ComputeRecord;
   readonly address: ComputeAddress;
-  /** While active: the time (ms since 1970) up to which its usage has been counted. */
+  /** The time (ms since 1970) up to which the usage of an active compute has been counted. */
   readonly uncountedSince?: number | undefined;
-  /** Whether clients may replicate: as in the settings of its project when it was last started. */
+  /** Whether clients may replicate, as its project's settings were when the compute was last started. */
   readonly logicalReplication?: boolean | undefined;
 };
 
-/** What an operation does; stored with it, so that the service can resume it after a restart. */
+/** What an operation does. The step is stored, so that the service can resume the operation after a restart. */
 export type OperationStep = ComputeStep | BranchStep | SnapshotStep;
 
 export type ComputeStep =
@@ -185,7 +185,7 @@ export type ComputeStep =
   | { readonly kind: 'apply'; readonly before: ComputeRecord };
 
 export type BranchStep =
-  /** Copies the data of a parent, which may be a snapshot. Without one, makes new data with this owner. */
+  /** Copies the data of a parent, which may be a snapshot. Without a parent, it makes new data with this owner. */
   | {
       readonly kind: 'createBranch';
       readonly parentId?: string | undefined;
@@ -195,7 +195,7 @@ export type BranchStep =
       readonly keepsHistory?: boolean | undefined;
       readonly owner?: BranchOwner | undefined;
     }
-  /** `preservedId`: the branch that receives the current data. */
+  /** Replaces the branch's data with that of the source. The branch `preservedId` gets the data from before. */
   | {
       readonly kind: 'restoreBranch';
       readonly sourceId: string;
@@ -206,7 +206,7 @@ export type BranchStep =
   | { readonly kind: 'finalizeBranch'; readonly targetId: string; readonly oldName?: string | undefined }
   | { readonly kind: 'deleteBranch' };
 
-/** The operation is on the source of the snapshot. */
+/** A step of an operation on the branch that the snapshot is made from. */
 export type SnapshotStep =
   | {
       readonly kind: 'createSnapshot';
@@ -257,11 +257,11 @@ export type PendingDeletion = {
 
 /** A deleted project that can be recovered: the engine keeps its data. */
 export type DeletedProject = PendingDeletion & {
-  /** The record as it was. */
+  /** The project's record as it was. */
   readonly record: ProjectRecord;
   readonly deleted_at: string;
   readonly recoverable_until: string;
-  /** Applying them brings the project back. */
+  /** The mutations that bring the project back. */
   readonly mutations: readonly Mutation[];
 };
 
@@ -274,7 +274,7 @@ export type Mutation =
   | { readonly set: 'operation'; readonly value: StoredOperation }
   | { readonly set: 'key'; readonly value: StoredKey }
   | { readonly set: 'leftover'; readonly value: PendingDeletion }
-  /** Removes the project. */
+  /** Sets the deleted project, and removes it from the projects that exist. */
   | { readonly set: 'deleted'; readonly value: DeletedProject }
   | {
       readonly removed: 'branch' | 'snapshot' | 'compute' | 'operation';
@@ -282,7 +282,7 @@ export type Mutation =
       readonly id: string;
     }
   | { readonly removed: 'project' | 'leftover' | 'deleted'; readonly projectId: string }
-  /** `hash` is set in a snapshot, which doesn't contain the revoked key itself. */
+  /** `hash` is set in a snapshot of the account, which doesn't contain the revoked key itself. */
   | { readonly removed: 'key'; readonly id: number; readonly hash?: string };
 
 export const isUnfinished = (operation: StoredOperation): boolean =>

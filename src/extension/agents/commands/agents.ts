@@ -34,7 +34,7 @@ interface Action {
 
 type Item = Choice<Action>;
 
-/** The number of calls in the list. More of them are in the log. */
+/** The most calls in the list. The log has the earlier ones. */
 const MAX_CALLS = 20;
 
 /** Returns the branches of agents in the connected account, the newest first. */
@@ -129,7 +129,10 @@ const deletableBranch = ({ agentBranches }: CommandContext, branch: AgentBranch)
   forget: async () => agentBranches.remove(branch),
 });
 
-/** What the user has made the default, protected or marked, or given children, is no longer the agent's. */
+/**
+ * Loads the branches that can be deleted. One that the user has made the default, protected, marked or given children is no longer
+ * the agent's.
+ */
 async function loadDeletable(context: CommandContext): Promise<readonly AgentBranch[]> {
   const lists = await refreshBranches(context);
   return branchesOfAccount(context).filter((branch) => {

@@ -1,4 +1,7 @@
-/** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server, or to mark a moment before each turn. */
+/**
+ * Copy MCP Configuration for…: copies what an agent's configuration needs to start the MCP server, or to mark a moment before each
+ * turn.
+ */
 import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
 import {
   MCP_CLIENTS,
@@ -28,7 +31,7 @@ export const copyConfiguration: Command = async ({ agentBridge }, _argument, run
   if (chosen === undefined) return;
   const copied = 'uri' in chosen ? chosen : await pickApproval(chosen);
   if (copied === undefined) return;
-  // The windows listen from now on.
+  // From now on, the windows listen for agents.
   const launch = await (await agentBridge()).enable();
   if ('uri' in copied) {
     run.failureMessage = l10n.t("Couldn't write {0}", MCP_FILE);
@@ -65,7 +68,7 @@ function choices(): Choice<ClientFormat | WorkspaceFolder>[] {
   ];
 }
 
-/** A client without a user at its side refuses what it would ask about. */
+/** Asks whether the client may ask the user. While no user is there, a client refuses what it would ask about. */
 async function pickApproval({ label, target, text, unattended }: ClientFormat): Promise<Copied | undefined> {
   if (unattended === undefined) return { target, text };
   const items: Choice<Copied>[] = [

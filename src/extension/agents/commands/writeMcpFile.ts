@@ -1,4 +1,4 @@
-/** Writes the server to the `.mcp.json` of a folder, after a look at the difference. */
+/** Writes the server to the `.mcp.json` of a folder, after the user has seen the difference. */
 import {
   commands,
   l10n,

@@ -23,7 +23,7 @@ export async function prepareNamedEnv(
   if (folder === undefined) throw new Error("The agent's folder isn't known, so no env file is written.");
   const { inventory, knownHosts, agentBranches, runGit } = deps;
   const isReplaceable = async (host: string) => {
-    // Another branch, even of another project, may have the host by now: the local service gives ports to new computes.
+    // Another branch, even of another project, may have the host by now: the local service gives freed ports to new computes.
     if (connection.isLocal) {
       await inventory.refreshProjects();
       await inventory.refreshComputesOf([...(inventory.projects?.entries.keys() ?? [])]);
@@ -48,7 +48,7 @@ const NEW_PASSWORDS_LATER =
 
 /**
  * Renews the passwords of the agent's roles after a reset, which may bring those of the parent, and writes the URL with them.
- * @param reset `pending` until it has ended. No password can be renewed before
+ * @param reset the result of the reset, which is `pending` until it has ended. No password can be renewed before
  * @returns a note for the agent if not all could be done
  */
 export async function renewAgentLogin(
@@ -92,7 +92,7 @@ async function updateAgentEnv(
     try {
       const env = await prepareNamedEnv({ ...call, folder: branch.worktree }, place);
       const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
-      // The file may have another branch by now.
+      // By now, the file may have the URL of another branch.
       if (env === undefined || known === undefined || !isSameBranch(known, ref)) continue;
       const value = await valueAfter(env.value);
       if (value !== env.value) await env.write(value);

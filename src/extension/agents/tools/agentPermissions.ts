@@ -1,5 +1,5 @@
 /**
- * Which changes an agent may make without a question: those of the branches that it has created. All others need the user's
+ * Decides which changes an agent may make without a question: those of the branches that it has created. All others need the user's
  * approval: see `ToolDependencies.approve`.
  */
 import type { Branch } from '../../../api/records/records.ts';
@@ -11,7 +11,7 @@ import { branchTitle } from '../../inventory/names.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 
-/** What the gate reads of a call. */
+/** What these checks read of a call. */
 interface GateCall extends Pick<ToolCall<unknown>, 'agent' | 'worktree' | 'account' | 'connection'> {
   readonly deps: Pick<ToolDependencies, 'guards' | 'inventory' | 'agentBranches'>;
 }
@@ -31,7 +31,7 @@ export async function requireFreshBranches(
   projectId: string,
 ): Promise<BranchList> {
   const list = await inventory.branches.refresh(projectId);
-  // The list may be that of another account.
+  // By now, the list may be that of another account.
   if (connection.isClosed) throw new ConnectionClosedError(false);
   const failure = inventory.branches.failure(projectId);
   if (failure !== undefined) throw failure;
@@ -45,7 +45,7 @@ export async function requireFreshBranches(
   return list;
 }
 
-/** @throws {Error} for the agent if the branch isn't in the project */
+/** Loads the branch that an agent has named. @throws {Error} for the agent if the branch isn't in the project */
 export async function findGatedBranch(
   call: GateCall,
   { projectId, branchId }: BranchIds,
@@ -59,7 +59,7 @@ export async function findGatedBranch(
   return { ...ref, branch, list, title: branchTitle(branchId, branch), isOwn };
 }
 
-/** Whether an agent may reset, delete and write to a branch without a question. @param list a fresh one */
+/** Whether an agent may reset, delete and write to a branch without a question. @param list a list that was just loaded */
 export function isOwnBranch(call: GateCall, list: BranchList, ref: BranchRef): boolean {
   const { agentBranches, guards } = call.deps;
   const branch = list.branches.get(ref.branchId);
@@ -73,12 +73,16 @@ export function isOwnBranch(call: GateCall, list: BranchList, ref: BranchRef): b
   );
 }
 
-/** The most characters of a statement that the user is asked about. The rest of a longer one could be what matters. */
+/**
+ * The most characters of a statement that the user is asked about. Of a longer one, the user would not see the end, which may be what
+ * matters.
+ */
 const MAX_ASKED = 500;
 
 /**
- * How an agent reads. A local service has a login that only reads. At others, the login is the owner's, whose rights all code has
- * that the statement uses, so the user is asked about each statement, unless the branch is the agent's own.
+ * Returns the login with which an agent reads. A local service has a login that only reads. On other services, it is the owner's login,
+ * with whose rights all code runs that the statement uses. So the user is asked about each statement, unless the branch is the agent's
+ * own.
  * @param sql the statement, or the table
  * @throws {Error} for the agent, for example if the user doesn't approve
  */

@@ -1,4 +1,4 @@
-/** Which project an agent means if it names none. */
+/** Finds the project that an agent means if it names none. */
 import { EMPTY_MAP, readBranchMap, type BranchMap } from '../../gitBranch/branchMap.ts';
 import { findRepository } from '../../../base/git/repository.ts';
 import type { ToolCall } from './toolCall.ts';
@@ -13,7 +13,7 @@ interface AgentProject {
 /** An error names at most this many projects. */
 const MAX_NAMED = 20;
 
-/** The project that the agent names, that of its git repository, or the only one. @throws {Error} for the agent */
+/** Returns the project that the agent names, that of its git repository, or the only one. @throws {Error} for the agent */
 export async function findAgentProject({
   deps,
   account,

@@ -134,7 +134,10 @@ export const branchTools = {
   }),
 };
 
-/** What undos of a deleted branch have kept is of no more use. @returns a note for the agent about what couldn't be deleted */
+/**
+ * Deletes what undos of a deleted branch have kept, because it is of no more use.
+ * @returns a note for the agent about what couldn't be deleted
+ */
 async function deleteKept(
   call: ToolCall<unknown>,
   kept: readonly AgentBranch[],
@@ -156,7 +159,10 @@ async function deleteKept(
   return joinNotes(...problems);
 }
 
-/** Asks the user unless the branch is the agent's own. A protected branch or a parent isn't changed even with approval. */
+/**
+ * Makes a change, and asks the user before unless the branch is the agent's own. A protected branch or a parent isn't changed even
+ * with approval.
+ */
 async function changeApproved(
   call: ToolCall<unknown>,
   { isOwn, branch, list, title: name, ...ref }: GatedBranch,

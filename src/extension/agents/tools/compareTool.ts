@@ -71,7 +71,7 @@ interface ComparedRows {
   readonly note?: string;
 }
 
-/** The rows get at most half of the space. */
+/** Shortens a result. The rows get at most half of the space. */
 function shortenToFit(diff: string, { rows, note }: ComparedRows, maxBytes: number) {
   const shownRows = rows === undefined ? undefined : fittingText(rows, maxBytes / 2);
   const shown = fittingText(diff, maxBytes - jsonBytes(shownRows));

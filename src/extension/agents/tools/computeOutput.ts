@@ -1,4 +1,4 @@
-/** What tools return to the model about projects and computes: chosen fields, sanitized and of limited length. */
+/** Selects what tools return to the model about projects and computes: some fields, sanitized and of limited length. */
 import { autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
@@ -40,7 +40,7 @@ export function computeOutput(compute: Compute) {
   };
 }
 
-/** The fields of a single compute. */
+/** Returns the fields of a single compute. */
 export function computeDetails(inventory: Inventory, compute: Compute) {
   const size = computeSizeRange(compute);
   const settings = Object.entries(compute.settings?.pg_settings ?? {}).slice(0, MAX_SETTINGS);

@@ -30,7 +30,7 @@ import {
 } from './tool.ts';
 import type { ComputeChange, ToolCall, ToolDependencies } from './toolCall.ts';
 
-/** The most projects of a list, because a model has to read it. It can name a project to see its computes. */
+/** The most projects of a list, because a model has to read it. The model can name another project to see its computes. */
 const MAX_PROJECTS = 20;
 const MAX_COMPUTES = 100;
 /** The most bytes of the other fields of a result, and of each project in it. */
@@ -234,7 +234,10 @@ async function findCompute({
   return found;
 }
 
-/** Asks the user first, unless the branch is the agent's own. @throws {Error} for the agent if the user doesn't approve */
+/**
+ * Makes a change, and asks the user before unless the branch is the agent's own.
+ * @throws {Error} for the agent if the user doesn't approve
+ */
 async function changeCompute(
   call: ToolCall<unknown>,
   found: Compute,

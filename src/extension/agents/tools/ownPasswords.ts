@@ -1,6 +1,6 @@
 /**
  * A new branch has the passwords of its parent, and so may one that was reset. With one of them, an agent could log in to the parent. So
- * roles of an agent's branch get new passwords before the agent gets one.
+ * roles of an agent's branch get new passwords before the agent gets a password.
  */
 import { renewBranchPasswords } from '../../connection/renewPasswords.ts';
 import { changeBranch } from './branchChange.ts';
@@ -8,7 +8,7 @@ import type { ToolCall } from './toolCall.ts';
 import type { BranchRef } from '../../account/refs.ts';
 
 /**
- * Renews the passwords of the branch, unless that was done since they were last reset.
+ * Renews the passwords of the branch, unless that was done since the branch was last reset.
  * @param role the role whose password the agent gets @throws {ApiError} @throws {Error} for the agent
  */
 export async function ensureOwnPasswords(
@@ -24,7 +24,7 @@ export async function ensureOwnPasswords(
     throw new Error(`The service doesn't give ${role} its own password, so the URL isn't returned.`);
 }
 
-/** @throws {ApiError} @throws {Error} for the agent */
+/** Renews the passwords of the branch, and notes for which roles. @throws {ApiError} @throws {Error} for the agent */
 export async function renewOwnPasswords(call: ToolCall<unknown>, ref: BranchRef): Promise<void> {
   const { deps, connection, signal } = call;
   const { projectId, branchId } = ref;

@@ -1,4 +1,4 @@
-/** Runs a tool for VS Code's chat and for MCP clients: the one way to the tools, and the only one back. */
+/** Runs a tool for VS Code's chat and for MCP clients. All calls go this way, and all results come back this way, without secrets. */
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { UNNAMED_AGENT, type AgentCall } from '../../inventory/agentBranches.ts';
 import { SqlError } from '../../window/sqlError.ts';
@@ -17,7 +17,7 @@ export async function runTool(
   caller: ToolCaller,
 ): Promise<object> {
   const { log } = deps;
-  // Agents choose their names, and those of unknown tools.
+  // Agents choose their own names, and can name tools that don't exist.
   const agent = sanitize(caller.agent, 40) || UNNAMED_AGENT;
   const who = { agent: sanitize(log.clean(agent), 40), tool: sanitize(log.clean(name), 40) };
   try {
@@ -71,7 +71,7 @@ async function runWithConnection(
   return JSON.parse(JSON.stringify(output, clean));
 }
 
-/** A call as text for the log and for the menu of agents. @param output undefined if the call has failed */
+/** Describes a call for the log and for the menu of agents. @param output undefined if the call has failed */
 export function describeCall(
   inventory: Pick<Inventory, 'compute'>,
   input: unknown,

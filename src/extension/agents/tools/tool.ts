@@ -26,7 +26,7 @@ export const READING_HINTS: ToolHints = {
   destructiveHint: false,
   idempotentHint: true,
 };
-/** The hints of a tool that adds something, at each call again. */
+/** The hints of a tool that adds something with each call. */
 export const ADDING_HINTS: ToolHints = {
   ...CLOSED,
   readOnlyHint: false,
@@ -57,7 +57,10 @@ export interface Tool<I extends Input = Input, O extends Output = Output> extend
   readonly output: O;
   /** Whether a call with this input changes nothing, for tools that read and change. */
   readonly onlyReads?: (input: Readonly<Record<string, unknown>>) => boolean;
-  /** Runs the tool, after the input is checked. Returns only fields that the output describes. @throws {Error} with a sentence for the model */
+  /**
+   * Runs the tool, after the input is checked. Returns only fields that the output describes.
+   * @throws {Error} with a sentence for the model
+   */
   readonly run: (call: ToolCall<unknown>) => Promise<object>;
 }
 
@@ -75,7 +78,7 @@ export const defineTool = <I extends Input, O extends Output>(tool: ToolDefiniti
   },
 });
 
-/** What is wrong with an input, such as `computeId must be the id of a compute (ep-…).` */
+/** Says what is wrong with an input, such as `computeId must be the id of a compute (ep-…).` */
 function inputProblem({ issues: [issue] }: z.core.$ZodError): string {
   const field = issue?.path.join('.') || 'The input';
   if (issue?.code === 'unrecognized_keys') return `Unknown input ${issue.keys.join(', ')}.`;
@@ -83,7 +86,7 @@ function inputProblem({ issues: [issue] }: z.core.$ZodError): string {
   return `${field} ${issue?.message}.`;
 }
 
-/** A field whose name doesn't say enough. */
+/** Makes a field optional, and describes it because its name doesn't say enough. */
 export const optionalField = <T extends z.ZodMiniType>(schema: T, description: string) =>
   z.optional(schema.check(z.describe(description)));
 

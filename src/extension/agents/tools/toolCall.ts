@@ -22,9 +22,9 @@ export type ComputeChange = { readonly connections?: number | undefined } & (
 export interface BranchLimit {
   /** The number of branches that agents have in the project, with those that are being created. */
   readonly count: number;
-  /** How many an agent may create without the user. */
+  /** How many branches agents may have without a question to the user. */
   readonly max: number;
-  /** The items that exist, such as `task-1 (br-…, of claude-code)`. */
+  /** The existing branches, such as `task-1 (br-…, of claude-code)`. */
   readonly branches: readonly string[];
 }
 
@@ -38,10 +38,11 @@ export type AgentChange = ChangeTarget & {
     /** A statement that only reads, with the rights of the database's owner. It is allowed in what is marked as read-only. */
     | { readonly kind: 'read'; readonly sql: string }
     | { readonly kind: 'delete' }
-    /** @property parent its name @property slots the replication slots that end */
+    /** @property parent the name of the parent @property slots the replication slots that end */
     | { readonly kind: 'reset'; readonly parent: string; readonly slots: readonly string[] }
     /**
-     * @property to what it goes back to, such as `2026-11-26T14:32:00.000Z` @property preserved the name of what keeps its data
+     * @property to the moment to go back to, such as `2026-11-26T14:32:00.000Z`
+     * @property preserved the name of the branch that keeps the present data
      * @property slots the replication slots that end
      */
     | {
@@ -51,7 +52,7 @@ export type AgentChange = ChangeTarget & {
         readonly slots: readonly string[];
       }
     /**
-     * @property limit if agents have so many branches in the project that the user is asked
+     * @property limit set if agents have so many branches in the project that the user is asked
      */
     | { readonly kind: 'create'; readonly limit: BranchLimit | undefined }
   );
@@ -93,9 +94,10 @@ export interface ToolCaller {
   readonly signal: AbortSignal;
 }
 
+/** A call of a tool, as the function of the tool receives it. */
 export interface ToolCall<Input> extends ToolCaller {
   readonly deps: ToolDependencies;
-  /** When the call began. */
+  /** The connection to the account when the call began. */
   readonly connection: AccountConnection;
   /** The `accountId` of the connection. */
   readonly account: string;

@@ -29,7 +29,7 @@ export const findTool = (name: string): Tool | undefined => {
   return Object.hasOwn(AGENT_TOOLS, name) ? AGENT_TOOLS[name as ToolName] : undefined;
 };
 
-/** Describes all tools. It is a function, so that the extension doesn't bundle the JSON Schema code that it needs. */
+/** Describes all tools. This is a function, so that the extension doesn't bundle the code for JSON Schema that the function needs. */
 export const listTools = () =>
   Object.entries<Tool>(AGENT_TOOLS).map(([name, { title, description, input, output, hints }]) => ({
     name,
@@ -45,13 +45,16 @@ interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Describes what clients write: a later version may add fields to the output. */
+/** Returns the JSON Schema of what clients send. For the output, it is open, because a later version may add fields. */
 function jsonSchema(schema: z.ZodMiniType): Schema {
   const { $schema: _, properties, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return { ...rest, type: 'object', properties };
 }
 
-/** The schema of a result, or of a failure, which has only `error`. Older clients check both, and don't show what doesn't match. */
+/**
+ * Returns the schema of a result or a failure, which has only `error`. Older clients don't show a result or failure that doesn't
+ * match.
+ */
 function resultSchema(output: z.ZodMiniType): Schema {
   const { required: _, properties, ...rest } = jsonSchema(output);
   return { ...rest, properties: { ...fieldsOf(properties), error: { type: 'string' } } };

@@ -125,7 +125,7 @@ async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
   return gitEventsOfBranch(await readHeadLog(repository, branch), () => true);
 }
 
-/** Names a moment by its time even if its position is known: after another undo, the position may be one of other data. */
+/** Names a moment by its time even if its position is known, because after another undo, the same position may have other data. */
 const sourceName = ({ branchId, at }: RestoreSource): string =>
   at === undefined ? branchId : (at.timestamp ?? pointInTimeParameter(at));
 
@@ -187,7 +187,7 @@ function requireSource({ branch, list }: GatedBranch, { history, to, problem }: 
   throw new Error(reasons[point.problem]);
 }
 
-/** Asks the user unless the branch is the agent's own. @throws {ApiError} @throws {Error} for the agent */
+/** Makes an undo, and asks the user before unless the branch is the agent's own. @throws {ApiError} @throws {Error} for the agent */
 async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source: RestoreSource) {
   const { deps, agent, worktree, connection, signal } = call;
   const { account, projectId, branchId, title: name, branch } = found;
@@ -225,7 +225,7 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
 
 /**
  * Notes that the roles still have their own passwords after an undo. Agents' branches have a parent. Only the local service takes
- * such a branch back, and it keeps the passwords.
+ * such a branch back to an earlier time, and keeps the passwords.
  */
 function keepOwnPasswords({ deps }: ToolCall<unknown>, ref: GatedBranch): void {
   const { agentBranches, inventory } = deps;

@@ -1,6 +1,6 @@
 /**
- * Asks the user about a change of an agent. Its client may ask nothing, so the question is asked here, in the window. It comes
- * while the user does something else, so it is a notification: a dialog would take the next key as its answer.
+ * Asks the user about a change of an agent. The agent's client may ask nothing, so this window asks. The question comes while the user
+ * does something else, so it is a notification: a dialog would take the next key as its answer.
  */
 import { l10n } from 'vscode';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
@@ -23,14 +23,14 @@ import { idWithName } from '../../window/ui/idAndName.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { window } from '../../window/ui/window.ts';
 
-/** Milliseconds that a call waits for the user's answer, because clients give up as well. */
+/** The most milliseconds for which a call waits for the user's answer. Clients give up after a while, too. */
 const APPROVAL_WAIT = 60_000;
 
 /** The last question of a window. Agents may send many calls at once, and each question waits until the one before is over. */
 const questions = new WeakMap<ChangeGuards, Promise<unknown>>();
 
 interface AgentRequest extends ApprovalRequest {
-  /** Whether nothing is changed: no name is entered in production, and what is read-only may be read. */
+  /** Whether the agent only reads. Then the user enters no name in production, and what is marked as read-only may be read. */
   readonly isReading?: boolean;
 }
 
@@ -88,7 +88,7 @@ async function askInNotification(change: ApprovalRequest): Promise<boolean> {
   return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;
 }
 
-/** The question about a change, with its consequences. It says all by which the user recognizes the branch. */
+/** Returns the question about a change, with the consequences. It contains all by which the user recognizes the branch. */
 export function approvalRequest(inventory: Inventory, change: AgentChange): AgentRequest {
   const { projectId = '', branchId = '' } = change;
   const agent = agentName(change.agent);

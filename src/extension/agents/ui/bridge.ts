@@ -23,8 +23,8 @@ export class AgentBridge implements Disposable {
   }
 
   /**
-   * From now on, each window listens, because the launcher exists: see `usesAgents`.
-   * @returns what agents start
+   * Writes the launcher. From now on, each window listens, because the launcher exists: see `usesAgents`.
+   * @returns the command with which agents start the MCP program
    * @throws {Error} if this window can't listen
    */
   readonly enable = keepUnlessRejected(() => this.#listen());

@@ -1,4 +1,4 @@
-/** What agents in the editor are offered, with the data of the sidebar. package.json describes the tools to the model. */
+/** Offers the tools and the MCP server to agents in the editor. package.json describes the tools to the model. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { AgentBridge } from './bridge.ts';
@@ -13,7 +13,7 @@ interface Manifest {
   readonly contributes: { readonly languageModelTools: readonly { readonly name: string }[] };
 }
 
-/** @param load called on first use. @param account whether there is one, and its changes */
+/** @param load called on first use. @param account whether there is an account, and its changes */
 export function registerAgents(
   { extension }: Pick<vscode.ExtensionContext, 'extension'>,
   load: () => Promise<AgentApp>,

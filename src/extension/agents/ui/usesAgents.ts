@@ -1,6 +1,6 @@
 /**
- * Whether the user, or VS Code, has asked for the MCP server before. Without that, no window listens for agents. The launcher
- * on disk says so, because agents start it, and all profiles share it, while each profile has its own stored state.
+ * Finds out whether the user, or VS Code, has asked for the MCP server before. If not, no window listens for agents. The launcher on
+ * disk shows it, because agents start the launcher, and all profiles share it, while each profile has a separate stored state.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -3,7 +3,6 @@ import { env, l10n, workspace, type EventEmitter, type Uri } from 'vscode';
 import type { Compute, Operation } from '../../../api/records/records.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
-import { AccountSwitchedError } from '../../window/changeErrors.ts';
 import { withExplainedErrors } from '../../window/ui/errorMessage.ts';
 import { timeAgo, durationText, formatDate } from '../../window/ui/timeText.ts';
 import { nameUnlessId } from '../../inventory/names.ts';
@@ -45,7 +44,7 @@ export const operationsText = (deps: DetailsDependencies, uri: Uri): Promise<str
 async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<string> {
   const { inventory } = deps;
   const { connection, node } = await requireDocumentNode(deps, uri);
-  if (node.kind === 'apiKey') throw new AccountSwitchedError();
+  if (node.kind === 'apiKey') throw new Error('API keys have no operations.');
   const { projectId } = node;
   const client = await connection.client();
   const [found] = await Promise.all([

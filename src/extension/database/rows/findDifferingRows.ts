@@ -118,11 +118,11 @@ class Merger {
     this.#hasKey = hasKey;
   }
 
-  /** The rows of one key on both sides. */
+  /** Adds the rows of one key on both sides to the result. Without a primary key, the whole row is the key, so they are equal. */
   add(before: ReadonlyMap<string, Row> = NO_ROWS, after: ReadonlyMap<string, Row> = NO_ROWS): void {
     const [gone, come] = [rowsMissingIn(before, after), rowsMissingIn(after, before)];
     const [deleted, added] = [countRows(gone), countRows(come)];
-    // Rows of one key are the same row.
+    // With a primary key, a row that is gone and one that has come under the same key are one changed row.
     const changed = this.#hasKey ? Math.min(deleted, added) : 0;
     this.#counts.added += added - changed;
     this.#counts.deleted += deleted - changed;

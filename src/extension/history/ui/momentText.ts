@@ -45,7 +45,7 @@ export function momentText(moment: Moment, now: number): string {
   }
 }
 
-/** With its time, for a sentence. */
+/** Returns the text of a moment for a sentence, with the time if the text doesn't say when it was. */
 export function momentWithTime(moment: Moment, now: number): string {
   const text = momentText(moment, now);
   if (moment.kind === 'ago' || moment.kind === 'undo' || moment.kind === 'created') return text;

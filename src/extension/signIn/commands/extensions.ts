@@ -14,8 +14,11 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
 const MAX_FILES = 500;
 
-/** An item that is picked copies its command. @throws {LocalServiceError} if there is no Postgres */
-export async function showExtensions(context: CommandContext): Promise<void> {
+/**
+ * Lists the Postgres extensions that the SQL files and hosted branches use. Picking a missing one copies the command that installs it.
+ * @throws {LocalServiceError} if there is no Postgres
+ */
+export async function showPostgresExtensions(context: CommandContext): Promise<void> {
   const load = async () => {
     const [created, hosted, check] = await Promise.all([
       findExtensionsInFiles(),

@@ -14,8 +14,8 @@ interface Model {
 const MAX_PROJECTS = 5;
 
 /**
- * Reads the extensions in the default branches of projects, except on the local service. Branches that can't be read are left out,
- * and so are those whose primary isn't active: no message has said that this could start it.
+ * Returns the names of the extensions in the default branches of the first projects; none for the local service. Branches that
+ * can't be read are left out. So are those whose primary isn't active, because reading would start it without a warning.
  */
 export async function findHostedExtensions(model: Model, projectIds: readonly string[]): Promise<string[]> {
   if (model.session.connection?.isLocal !== false) return [];

@@ -76,8 +76,8 @@ function rotationDependencies(context: CommandContext, account: Account): Rotati
 }
 
 /**
- * Returns the error of a rotation that has changed nothing. If no key was created, it is the service's own; otherwise, it is
- * about the new key.
+ * Returns the error of a rotation after which the window still uses its old key. If no key could be created, this is the error
+ * itself. Otherwise, it says that the new key doesn't work or couldn't be stored.
  */
 export function unchangedKeyError({
   step,

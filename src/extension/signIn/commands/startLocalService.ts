@@ -7,7 +7,7 @@ import { window } from '../../window/ui/window.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { showExtensions } from './extensions.ts';
+import { showPostgresExtensions } from './extensions.ts';
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
 
 /** The argument of links in the welcome texts. The text goes when there are rows, and with it the keyboard focus. */
@@ -56,7 +56,7 @@ type SetupOption = 'install' | 'folder' | 'search';
 export const setUpPostgres: Command = async (context, argument, run) => {
   const { localService, config } = context;
   run.failureMessage = l10n.t("Couldn't set up Postgres");
-  if (localService.postgresProblem === undefined) return await showExtensions(context);
+  if (localService.postgresProblem === undefined) return await showPostgresExtensions(context);
   const option = await askHowToGetPostgres();
   if (option === undefined) return;
   if (option === 'install') return void (await env.openExternal(Uri.parse(downloadPage())));

@@ -179,7 +179,10 @@ export function statusMessage(status: number): string {
   return l10n.t('The service rejected the request.');
 }
 
-/** The minute in which the service accepts the request again. The text stays true while it is shown. */
+/**
+ * Says when to try again: as a time of day if it is known, because a number of minutes would soon be wrong in a message that
+ * stays on the screen.
+ */
 function retryText(status: number, retryTime: number | undefined): string | undefined {
   if (retryTime !== undefined)
     return l10n.t('Try again after {0}.', clockText(Math.ceil(retryTime / 60_000) * 60_000));

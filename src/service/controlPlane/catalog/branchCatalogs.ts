@@ -54,7 +54,7 @@ export async function readCatalog(
   target: BranchTarget,
   passwordOf?: string | typeof ONLY_ROLE,
 ): Promise<CatalogResult> {
-  const { branch, engine } = await findWithPostgres(target);
+  const { branch, engine } = await findBranchAndEngine(target);
   const source = sourceOfCopy(target.project, branch) ?? branch;
   requireReadyBranch(target.project, source);
   return { branch, catalog: await engine.catalog(source.id, passwordOf), operations: [] };
@@ -77,7 +77,7 @@ export async function readSchema(
 
 /** Returns what a copy of the branch begins with: also the password if there is exactly one role. Empty without Postgres. */
 export async function readCatalogForCopy(target: BranchTarget): Promise<BranchCatalog> {
-  const { engine } = await findWithPostgres(target);
+  const { engine } = await findBranchAndEngine(target);
   if (engine.pgVersion === undefined) return { databases: [], roles: [] };
   return (await readCatalog(target, ONLY_ROLE)).catalog;
 }
@@ -99,20 +99,20 @@ export async function startRehearsal(target: BranchTarget): Promise<void> {
 
 /** @throws {HttpError} 409 if none was started, or the compute was stopped since */
 export async function readRehearsal(target: BranchTarget): Promise<Rehearsal> {
-  const { branch, engine } = await findWithPostgres(target);
+  const { branch, engine } = await findBranchAndEngine(target);
   return engine.rehearsal(branch.id);
 }
 
 /** @throws {HttpError} as {@link startForReader} */
 async function findPrimary({ project, ...target }: BranchTarget) {
-  const { branch, engine } = await findWithPostgres({ project, ...target });
+  const { branch, engine } = await findBranchAndEngine({ project, ...target });
   requireReadyBranch(project, branch);
   return { engine, branchId: branch.id, primaryId: requirePrimary(project, branch.id).record.id };
 }
 
 /** Changes databases or roles. Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */
 export async function changeCatalog(target: BranchTarget, command: CatalogCommand): Promise<CatalogResult> {
-  const { branch, engine } = await findWithPostgres(target);
+  const { branch, engine } = await findBranchAndEngine(target);
   requireFreeBranch(target.project, branch);
   const catalog = await engine.changeCatalog(branch.id, command);
   return {
@@ -122,8 +122,8 @@ export async function changeCatalog(target: BranchTarget, command: CatalogComman
   };
 }
 
-/** @throws {HttpError} 404, or 409 without Postgres */
-async function findWithPostgres({ plane, project, branchId }: BranchTarget) {
+/** Finds the branch of a call, and the engine once it has started. @throws {HttpError} 404, or 409 without Postgres */
+async function findBranchAndEngine({ plane, project, branchId }: BranchTarget) {
   findBranch(project, branchId);
   const engine = await plane.engine;
   requirePostgres(engine);

@@ -62,7 +62,7 @@ export class BranchData {
     return this.#primaries.get(branchId);
   }
 
-  /** Records the primary that was started, by the work that started it. */
+  /** Records the branch's running primary until it ends. Call it while the lock is held under which the primary was started. */
   setPrimary(branchId: string, server: Postmaster): void {
     this.#primaries.set(branchId, server);
     void server.ended.then(() => {

@@ -34,7 +34,7 @@ export async function schemaChanges(
   const names = await readTableNames(deps, primary);
   if (names === undefined) return [];
   const isTable = (database: number, id: number) => names.get(database)?.tables.has(id) === true;
-  const runs = new SchemaRuns({ isTable, ...(await readFiles(deps, primary, names)) });
+  const runs = new SchemaRuns({ isTable, ...(await queryWatchedFileKeys(deps, primary, names)) });
   const deletions = new RowDeletions();
   const counted = await countChanges(deps, branchId, [], combineReceivers(runs, deletions));
   if (counted === undefined) return [];
@@ -62,7 +62,8 @@ const combineReceivers = (...readers: readonly TransactionReceiver[]): Transacti
   endTransaction: (ended) => readers.forEach((reader) => reader.endTransaction(ended)),
 });
 
-async function readFiles(
+/** Returns the keys of the files of the system catalogs, and of the tables in which migration tools note their steps. */
+async function queryWatchedFileKeys(
   deps: ServerDependencies,
   { address }: Postmaster,
   names: ReadonlyMap<number, TableNames>,

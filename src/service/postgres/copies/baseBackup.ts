@@ -1,6 +1,6 @@
 /**
- * Copies the data of a branch: from a base of its history, by a base backup while a server runs on it or must recover it (Postgres
- * manual, "Making a Base Backup Using the Low Level API"), or else directly. The caller holds or shares the branch's lock.
+ * Copies the data of a branch: from a base of the branch's history; by a base backup while a server runs on the data or must recover
+ * it (Postgres manual, "Making a Base Backup Using the Low Level API"); or else directly. The caller holds or shares the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -56,7 +56,7 @@ export async function copyBranchDataTo(
   return withBranchServer(deps, branchId, async (server) => copyFromServer(deps, server, { from, to }));
 }
 
-/** Whether no server runs on the data or must recover them. */
+/** Whether no server runs on the data or must recover it. */
 const isAtRest = ({ branches }: ServerDependencies, branchId: string, dataDir: string): boolean =>
   branches.primary(branchId) === undefined &&
   !branches.lock(branchId).ownServer.isUsed &&
@@ -86,7 +86,7 @@ interface Copy {
 
 /**
  * Copies of a server's data that are requested at the same time share one backup, and so one connection, one checkpoint and one
- * of the server's ten replication slots. Copies for replicas don't share: they are made one at a time.
+ * of the server's ten replication slots. Copies for replicas don't share one, because they are made one at a time.
  */
 const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
 
@@ -111,7 +111,7 @@ interface BaseBackup {
   /** The first and the last WAL file that the copies need to recover. */
   readonly first: string;
   readonly last: string;
-  /** The positions of its start and its end (LSN). */
+  /** The positions (LSN) of the backup's start and end. */
   readonly start: number;
   readonly end: number;
 }
@@ -148,7 +148,7 @@ export async function takeBaseBackup(
   }
 }
 
-/** @throws the first error, when nothing is written any more */
+/** Works on all copies at once. @throws the first error, but only when nothing is written any more */
 async function copyInParallel(copies: readonly Copy[], work: (copy: Copy) => Promise<void>): Promise<void> {
   const works = copies.map(work);
   await Promise.allSettled(works);
@@ -156,8 +156,8 @@ async function copyInParallel(copies: readonly Copy[], work: (copy: Copy) => Pro
 }
 
 /**
- * Copies the write-ahead log that a backup needs. Postgres completed the last file when it ended the backup. Later recoveries need
- * to know where the timeline comes from.
+ * Copies the write-ahead log that a backup needs. Postgres completed the last file when it ended the backup. The files about
+ * timelines are copied, too, because later recoveries need them.
  */
 async function copyWal({ from, to }: Copy, first: string, last: string): Promise<void> {
   const files = (await readdir(path.join(from, 'pg_wal'))).filter(
@@ -203,12 +203,12 @@ export async function copyBase(
   await copyFile(settings, path.join(dataDir, 'postgresql.conf'));
 }
 
-/** The number of segments that recovery reads in the time of a base backup. */
+/** How many segments recovery can read in the time that a base backup takes. */
 const MAX_RECOVERED_SEGMENTS = 4;
 
 /**
  * Copies a branch on which a primary runs from its newest base, if little was written since. A backup would end a segment of the
- * WAL each time, so that many branches of a source would push out its history.
+ * WAL each time, so that many copies of a branch would push out its history.
  * @param folder the folder of the new data, which keeps the history since the base and can recover by itself
  * @returns whether the branch was copied
  */
@@ -217,11 +217,11 @@ export async function copyNewestBase(
   branchId: string,
   folder: string,
 ): Promise<boolean> {
-  // Without a base, the login of `endOfWal` is spared.
+  // If there is no base to copy, `endOfWal` needn't log in.
   if (deps.branches.primary(branchId) === undefined || findNewestBase(deps, branchId) === undefined)
     return false;
   const end = await endOfWal(deps, branchId);
-  // The WAL may have new files.
+  // By now, the WAL may have new files.
   const found = findNewestBase(deps, branchId);
   if (found === undefined) return false;
   // From now on, the base is not removed.
@@ -230,7 +230,7 @@ export async function copyNewestBase(
   return true;
 }
 
-/** @returns undefined if it is too old, or not on the timeline on which the data recover by themselves */
+/** Finds the newest base. @returns undefined also if the base is too old, or not on the timeline on which a copy recovers by itself */
 function findNewestBase({ storage }: ServerDependencies, branchId: string) {
   const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
   const base = bases.at(-1);
@@ -248,7 +248,8 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
   return withBranchServer(deps, branchId, async ({ address }) =>
     withSuperuser(deps, address, async (client) => {
       await client.query('set synchronous_commit to on');
-      // The commit of this message writes all earlier commits, which may not have waited for that. A commit without a message wouldn't wait either.
+      // The commit of this message writes all earlier commits to the disk, which may not have waited for that. Without a message, the
+      // commit wouldn't wait either.
       await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
       const { rows } = await client.query<{ lsn: string }>(
         'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',

@@ -30,7 +30,10 @@ import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolderOf } from '../storage/storage.ts';
 import { syncToDisk } from '../template/syncToDisk.ts';
 
-/** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
+/**
+ * Creates the data of a branch.
+ * @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next service continues
+ */
 export async function createBranchData(
   deps: ServerDependencies,
   { id, parentId, owner, ...options }: BranchSpec,
@@ -53,7 +56,7 @@ export async function createBranchData(
     branches.login(id, owner);
     await branches.lock(id).exclusive(async () => branches.ensureDataDir(id, keepsHistory));
   } catch (error) {
-    // The password of a new branch may be known already, so the next service must find it.
+    // A client may already know the password of the new branch, so the next service must find it.
     if (!shutdownSignal.aborted) removeFileOrFolder(storage.branch(id));
     throw error;
   }
@@ -92,7 +95,7 @@ async function removeUnwantedRows(deps: ServerDependencies, id: string): Promise
   }
 }
 
-/** @throws {EngineError} and leaves the branch as it was */
+/** Replaces the data of a branch. @throws {EngineError} and leaves the branch as it was */
 export async function restoreBranchData(deps: ServerDependencies, restore: BranchRestore): Promise<void> {
   const { branches } = deps;
   const { id, sourceId, preservedId } = restore;
@@ -126,7 +129,7 @@ async function replaceBranch(
   // Roles keep their passwords, as on the public service, so that connection strings stay valid.
   if (sourceId !== id) new RolePasswords(replacement).plan(passwords);
   removeFileOrFolder(old);
-  // If the service is killed between the two renames, the next one does the second (`storage.ts`).
+  // If the service is killed between the two renames, its next start does the second rename (see `branch` in `storage.ts`).
   renameOverSync(folder, old);
   try {
     renameOverSync(replacement, folder);
@@ -172,7 +175,7 @@ async function copyBranch(
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json') && file !== HISTORY_FILE))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));
     if (!keepsHistory) removeHistory(unfinished);
-    // A copy without the rows must not lead back to them.
+    // The history of a copy without the rows must not lead back to them.
     else if (isSchemaOnly) writeHistory(unfinished, []);
     if (isSchemaOnly) writePrivateFile(path.join(unfinished, WITH_ROWS), '');
     await syncToDisk(deps, dataDir);

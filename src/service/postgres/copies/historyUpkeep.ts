@@ -1,6 +1,6 @@
 /**
- * Makes bases and removes what is too old or too much, in the background. If the service is killed at any point, bases that
- * no branch names and WAL before the oldest base are left, and removed later.
+ * Makes bases, and removes history that is too old or takes too much space, in the background. If the service is killed at any
+ * point, it leaves bases that no branch names, and WAL before the oldest base. These are removed later.
  */
 import { randomBytes } from 'node:crypto';
 import { constants, existsSync, rmSync } from 'node:fs';
@@ -40,7 +40,10 @@ const LIMITS: HistoryLimits = {
   mostWritten: 768 * MB,
 };
 
-/** @throws {Error} when a base can't be made, or data are damaged, after all other branches were checked */
+/**
+ * Makes and removes history of branches.
+ * @throws {Error} if a base can't be made or data is damaged, but only after all branches were checked
+ */
 export async function keepHistory(
   deps: ServerDependencies & { readonly log: (line: string) => void },
   branches: readonly BranchRetention[],
@@ -91,7 +94,7 @@ async function keepBranchHistory(
   return true;
 }
 
-/** Whether the data of deleted branches can stay: it is within the limit of all history, and leaves enough of the disk. */
+/** Whether the data of deleted branches can stay, because it is within the limit of all history and leaves enough space on the disk. */
 export async function canKeepDeleted(
   { storage, isTemporary, branches }: ServerDependencies,
   branchIds: readonly string[],
@@ -121,11 +124,12 @@ function readDataVersion(branches: ServerDependencies['branches'], id: string): 
 type Sizes = Map<string, { readonly version: string; readonly bytes: number }>;
 
 /**
- * The sizes by folder. Only servers change the data, so a size is measured again only if a server has run, such as after
- * a recovery.
+ * The sizes of deleted branches by their folders. Only servers change the data, so a size is measured again only if a server has run,
+ * such as after a recovery.
  */
 let deletedSizes: Sizes = new Map();
 
+/** Makes a base if enough was written since the newest one, and the disk has space for it. */
 async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: HistoryLimits): Promise<void> {
   const { storage, branches } = deps;
   const primary = branches.primary(id);
@@ -149,6 +153,7 @@ async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: Histo
   const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
   if (!(await checkSpace(bytes))) return;
   if (!hasHistory(folder)) {
+    // With a history, even an empty one, the server keeps its WAL. The base needs the WAL from its start on.
     writeHistory(folder, []);
     updateKeptWal(deps, id);
   }
@@ -183,7 +188,7 @@ async function makeBase(
   if (base !== undefined && hasHistory(branch)) writeHistory(branch, [...readBases(branch), base]);
 }
 
-/** Whether a copy costs nothing until one of both changes. */
+/** Whether a copy of a file takes no space until the copy or the original changes. */
 async function sharesBlocks(from: string, to: string): Promise<boolean> {
   const file = path.join(to, 'shares-blocks');
   try {
@@ -198,7 +203,7 @@ async function sharesBlocks(from: string, to: string): Promise<boolean> {
 
 /**
  * Removes the oldest moments of a branch: those before its retention, and more if its history is too large.
- * @param before when the retention begins @returns whether a base was taken off its history
+ * @param before when the retention begins @returns whether a base was removed from the history
  */
 async function removeOldestMoments(
   deps: ServerDependencies,
@@ -212,10 +217,10 @@ async function removeOldestMoments(
   const { wal } = history;
   const bases = [...history.bases];
   while (isTooOld(bases, before) || isTooLarge({ wal, bases }, limits)) bases.shift();
-  // A server that writes much removes WAL itself, and the bases before it can't be used any more.
+  // A server that writes much removes WAL itself. `history` lacks the bases that can't be used any more because of that.
   const isReduced = bases.length < readBases(folder).length;
   if (isReduced) writeHistory(folder, bases);
-  // Copies in progress need WAL too.
+  // Copies in progress share the lock, because they need this WAL.
   if (hasWalBeforeHistory({ wal, bases }))
     await deps.branches.lock(id).exclusive(async () => {
       const current = readHistory(deps.storage, folder);
@@ -225,8 +230,8 @@ async function removeOldestMoments(
 }
 
 /**
- * Whether the oldest base must go because of the size. Two bases of large data may exceed the limit: the older one stays while
- * little was written after the newer one, which has few moments to go back to.
+ * Whether the oldest base must go because the history is too large. Two bases of large data may exceed the limit: the older one
+ * stays while little was written after the newer one, because only few moments could be restored from that.
  */
 function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLimits): boolean {
   const [, second] = bases;
@@ -239,7 +244,7 @@ function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLi
 const isTooOld = ([, second]: readonly BaseBackupRecord[], before: number): boolean =>
   second !== undefined && second.time < before;
 
-/** @returns undefined also if its data are damaged, which the check of the branch has reported */
+/** Reads the history of a branch. @returns undefined also if its data is damaged, which {@link keepHistory} has noticed before */
 function readHistoryIfReadable(storage: EngineStorage, id: string): History | undefined {
   try {
     return readHistory(storage, storage.branch(id));
@@ -248,12 +253,12 @@ function readHistoryIfReadable(storage: EngineStorage, id: string): History | un
   }
 }
 
-/** Whether histories fit together. The sum of their sizes, which is quicker to get, is enough if they share little. */
+/** Whether all histories are within the limit. The sum of their sizes is quicker to get, but counts shared files more than once. */
 const areWithinLimit = (histories: readonly History[], limit: number): boolean =>
   histories.reduce((sum, history) => sum + historySize(history), 0) <= limit ||
   totalHistorySize(histories) <= limit;
 
-/** Removes the oldest history of all branches while it is too much, or the disk is almost full. */
+/** Removes the oldest moments of all branches while history takes too much space, or the disk is almost full. */
 async function removeOldestMomentsOfAll(
   deps: ServerDependencies,
   branches: readonly BranchRetention[],

@@ -1,4 +1,4 @@
-/** The server of a read replica, which follows its branch's primary. */
+/** Starts and stops the server of a read replica, which follows its branch's primary. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -16,9 +16,9 @@ import { isCopyUsable, startOnNewCopy } from './replicaCopies.ts';
 type OnLine = (line: string) => void;
 
 /**
- * A read replica: a hot standby on its own copy of the branch. It streams from the socket of the primary's server, not through
- * the compute's address, so it neither wakes the primary nor counts as activity. While the primary is suspended, the replica
- * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
+ * Returns how a read replica starts and stops: a hot standby on its own copy of the branch. It streams from the socket of the
+ * primary's server, not through the compute's address, so it neither wakes the primary nor counts as activity. While the primary is
+ * suspended, the replica retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  * @param restart asks for a stop and a start of this replica
  */
 export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason: string) => void) {
@@ -32,7 +32,7 @@ export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason:
     restart('it cannot follow its primary, so the branch is copied again');
   }
 
-  /** Reacts to later starts of the primary. */
+  /** Lets the replica connect to a primary that starts later, or restarts the replica if it must. */
   function restartWithPrimary(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
     const subscription = branches.onPrimaryStart((branchId) => {
       const primary = branches.primary(branchId);
@@ -94,14 +94,14 @@ async function launchReplica(
     onLine,
     inFile: {
       primary_conninfo: libpqConnectionString({ ...primary, user: REPLICATOR, passfile }),
-      // After a start of the primary, rows appear with at most this delay.
+      // After the primary has started again, the replica gets new rows with at most this delay.
       wal_retrieve_retry_interval: '500ms',
     },
     settings,
   });
 }
 
-/** A standby connects within half a second. Without progress for this time, it can't follow. Milliseconds. */
+/** The milliseconds without progress after which a standby can't follow its primary. It connects within half a second. */
 const LIMIT = 5_000;
 const CHECK_INTERVAL = 250;
 
@@ -122,9 +122,9 @@ async function canStream(
       const { rows } = await client.query<{ state: string; sent_lsn: string | null }>(STATE, [standby.name]);
       if (rows.some(({ state }) => state === 'streaming')) return true;
       if (performance.now() > until) return isOver();
-      // The position is null until the standby has asked for its first one.
+      // The position is null until the standby has asked for WAL.
       const sentLsn = rows[0]?.sent_lsn ?? undefined;
-      // The standby is catching up.
+      // If the position moves, the standby is catching up.
       if (sentLsn !== undefined && sentLsn !== previousLsn) until = performance.now() + LIMIT;
       previousLsn = sentLsn ?? previousLsn;
       await sleep(CHECK_INTERVAL);

@@ -27,7 +27,7 @@ import type { Wal } from '../wal/walFiles.ts';
 import { CommitTimeCheck } from '../wal/commitTimeCheck.ts';
 import { readWalRecords, type WalRecord } from '../wal/walRecords.ts';
 
-/** Reads from a copy that is removed at the end. @throws {EngineError} */
+/** Reads from a copy of the branch as it was at the moment. The copy is removed at the end. @throws {EngineError} */
 export async function readAtMoment<T>(
   deps: ServerDependencies,
   branchId: string,
@@ -44,8 +44,10 @@ export async function readAtMoment<T>(
 }
 
 /**
- * @param folder the folder of the new data, which is created in its subfolder `data` and keeps the history up to the moment
- * @param work what to do with the server that recovers it
+ * Copies the data of the branch as it was at the moment.
+ * @param folder the folder of the copy, which is created in its subfolder `data` and keeps the history up to the moment
+ * @param work what to do with the server that recovers the copy
+ * @returns what `work` returns
  * @throws {EngineError}
  */
 export async function copyDataAt<T>(
@@ -80,7 +82,11 @@ export async function copyDataAt<T>(
   );
 }
 
-/** @returns undefined without history. @throws {EngineError} also if the time occurred more than once, because the clock was set back */
+/**
+ * Returns the moments to which a branch can be restored, with the position of `timestamp`.
+ * @returns undefined without history
+ * @throws {EngineError} also if the time occurred more than once, because the clock was set back
+ */
 export async function readHistoryRange(
   deps: ServerDependencies,
   branchId: string,
@@ -102,7 +108,10 @@ export async function readHistoryRange(
   });
 }
 
-/** Returns the last base before the moment; for a time, before the clock of the machine has gone back, so that the log shows that. */
+/**
+ * Returns the last base before the moment. For a time, it ignores the bases since the clock was first set back, so that the log
+ * read from the returned base includes that step, and a time that occurred twice is noticed.
+ */
 export function findBase(bases: readonly BaseBackupRecord[], moment: Moment): BaseBackupRecord | undefined {
   if ('lsn' in moment) return bases.findLast(({ end }) => end <= (parseLsn(moment.lsn) ?? 0));
   const back = bases.findIndex(({ time }, index) => time < (bases[index - 1]?.time ?? 0));
@@ -110,14 +119,14 @@ export function findBase(bases: readonly BaseBackupRecord[], moment: Moment): Ba
   return inOrder.findLast(({ time }) => time <= Date.parse(moment.timestamp));
 }
 
-/** The bytes that can be between a record and the position after it: the header of a page. */
+/** The most bytes between the end of a record and the position of the next one: the header of a page. */
 const TOLERANCE = 64;
 
 /**
- * A position includes all records before it. A time doesn't: of a transaction that ends later, what Postgres doesn't undo, such as
- * a new value of a sequence or the removal of a database's files, is already in the log. So a time ends with the last transaction
- * that ended by then, and not with the last record.
- * @returns the last record to recover, and when the last transaction before it ended (milliseconds since 1970)
+ * Finds the last record to recover. A position includes all records before it. A time doesn't: a transaction that ends later may
+ * already have done what Postgres doesn't undo, such as taking a new value of a sequence or removing a database's files. So for a
+ * time, the last record is that of the last transaction that had ended by then.
+ * @returns the record, and when the last transaction before it ended (milliseconds since 1970)
  */
 async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head: number, branchId: string) {
   const end = 'lsn' in moment ? Math.min(head, parseLsn(moment.lsn) ?? 0) : head;
@@ -150,21 +159,21 @@ async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head
   return { target, time };
 }
 
-/** Returns the time since 1970. A Date would round it to milliseconds. */
+/** Returns the microseconds since 1970. A Date would round the time to milliseconds. */
 export function toMicroseconds(timestamp: string): number {
   const [, digits = ''] = /\.(\d+)/.exec(timestamp) ?? [];
   const seconds = Math.floor(Date.parse(timestamp.replace(/\.\d+/, '')) / 1000);
   return seconds * 1_000_000 + Number(digits.slice(0, 6).padEnd(6, '0'));
 }
 
-/** The reverse of {@link toMicroseconds}. */
+/** Does the reverse of {@link toMicroseconds}. */
 export function fromMicroseconds(since1970: number): string {
   const milliseconds = Math.floor(since1970 / 1000);
   const rest = String(since1970 - milliseconds * 1000).padStart(3, '0');
   return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);
 }
 
-/** Prepared transactions need at least as many as the server had that prepared them. */
+/** The least `max_prepared_transactions` for recovery, which needs at least as many as the server had that prepared them. */
 const PREPARED_TRANSACTIONS = 100;
 
 interface Recovery {
@@ -185,7 +194,7 @@ async function withRecoveredServer<T>(
   const settings = {
     ...standby,
     max_prepared_transactions: Math.max(max_prepared_transactions, PREPARED_TRANSACTIONS),
-    // The WAL is in place, so the required command only has to fail.
+    // Postgres requires the command. All WAL is there, so it only has to fail.
     restore_command: 'exit 1',
     recovery_target_lsn: formatLsn(target),
     recovery_target_timeline: timeline,
@@ -204,7 +213,7 @@ async function withRecoveredServer<T>(
   );
 }
 
-/** Gives roles the passwords that connection strings have. */
+/** Gives roles the passwords that connection strings contain. */
 export async function setRolePasswords(
   deps: ServerDependencies,
   { address }: Pick<Postmaster, 'address'>,

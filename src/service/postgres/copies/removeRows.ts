@@ -1,14 +1,17 @@
-/** Makes a copy of a branch a copy of its schema only, as pg_dump's `--schema-only` would. */
+/** Removes the rows from a copy of a branch, which then has only the schema, as in a dump that pg_dump makes with `--schema-only`. */
 import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withSuperuser, INVALID_DATABASE_LIMIT } from '../server/superuser.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import type { EngineDependencies } from '../template/clusterTemplate.ts';
 
-/** Selects objects of users by schema: in a new branch, they have ids as low as Postgres's own, because no server made them. */
+/**
+ * The condition for objects of users, by schema. In a new branch, their ids are as low as Postgres's own, because no server made
+ * them.
+ */
 const OF_USERS = `relpersistence <> 't'
   and relnamespace <> all ('{pg_catalog,information_schema,pg_toast}'::regnamespace[])`;
-/** The tables of extensions stay: `CREATE EXTENSION` fills them. */
+/** The condition that leaves out the tables of extensions. They keep their rows, because `CREATE EXTENSION` fills them. */
 const NOT_OF_EXTENSION = `not exists (select from pg_depend where classid = 'pg_class'::regclass
   and objid = pg_class.oid and deptype = 'e')`;
 /** @param kinds the kinds of relations, as in `pg_class`, such as `r,p` */
@@ -16,18 +19,18 @@ const relationsQuery = (
   kinds: string,
 ): string => `select pg_class.oid as id, format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
   where relkind::text = any ('{${kinds}}') and ${OF_USERS} and ${NOT_OF_EXTENSION}`;
-/** Triggers for TRUNCATE, which would run users' functions as superuser. */
+/** Reads the triggers for TRUNCATE, which would run users' functions as superuser. */
 const TRUNCATE_TRIGGERS = `select oid::text as id, tgenabled::text as state from pg_trigger
   where tgtype & 32 <> 0 and not tgisinternal and tgenabled <> 'D'`;
 const SET_TRIGGERS = `update pg_trigger set tgenabled = state::"char"
   from unnest($1::oid[], $2::text[]) as changed (id, state) where oid = id`;
-/** Foreign tables that are partitions or inherit from a table. */
+/** Reads the foreign tables that are partitions or inherit from a table. */
 const FOREIGN_PARTS = `select inhrelid::text as id, inhparent::text as parent from pg_inherits
   join pg_class on oid = inhrelid where relkind = 'f'`;
 const SET_PARENTS = `update pg_inherits set inhparent = parent
   from unnest($1::oid[], $2::oid[]) as changed (id, parent) where inhrelid = id`;
 
-/** All databases, also templates, except template1, template0 and `postgres`, in which users can create nothing. */
+/** Reads all databases, also templates, except template1, template0 and `postgres`, in which users can create nothing. */
 const DATABASES = `select datname as name, datallowconn as "isOpen" from pg_database
   where oid not in (1, 4, 5) and datconnlimit <> ${INVALID_DATABASE_LIMIT}`;
 
@@ -42,7 +45,7 @@ interface Prepared {
 }
 
 /**
- * Removes the rows of all tables. It can be repeated. No client is connected to the server.
+ * Removes the rows of all tables. Call it while no client is connected to the server. It can be repeated.
  * @throws {EngineError} or an error of Postgres
  */
 export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {

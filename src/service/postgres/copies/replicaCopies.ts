@@ -18,7 +18,7 @@ export function isCopyUsable(deps: ServerDependencies, replica: Replica): boolea
   return deps.branches.primary(branchId) !== undefined || version === deps.branches.dataVersion(branchId);
 }
 
-/** Copies the branch for a replica, and starts it. Until then, a running primary keeps the WAL that it needs. */
+/** Copies the branch for a replica, and starts it. Until it has started, a running primary keeps the WAL for it. */
 export async function startOnNewCopy<T>(
   deps: ServerDependencies,
   replica: Replica,
@@ -58,7 +58,7 @@ export function updateKeptWal(deps: ServerDependencies, branchId: string): void 
   deps.branches.primary(branchId)?.reload();
 }
 
-/** Makes the branch's replicas copy it again when they start. */
+/** Makes the replicas of the branch copy its data again when they start. */
 export function invalidateReplicaCopies(deps: ServerDependencies, branchId: string): void {
   for (const marker of findCopyMarkers(deps, branchId)) rmSync(marker);
 }

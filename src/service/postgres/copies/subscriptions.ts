@@ -1,6 +1,6 @@
 /**
- * The subscriptions of a copy. With the data, it has got those of the original: on the other server, it would take over their slots,
- * and the original would miss the rows. So they are dropped before a primary runs on the copy, as on the public service.
+ * Drops the subscriptions that a copy has from its original. With them, the copy would take over the original's slots on the other
+ * server, and the original would miss rows. So they are dropped before a primary runs on the copy, as on the public service.
  */
 import { statSync } from 'node:fs';
 import path from 'node:path';
@@ -10,12 +10,13 @@ import { withInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
 
-/** The catalog of subscriptions, whose file is empty until there is one. */
+/** The file of the catalog of subscriptions, which is empty until there is one. */
 const CATALOG_FILE = path.join('global', '6100');
 
 /**
- * Whether data may have subscriptions. They may be only in the log of a copy. So the original is asked, whose file Postgres lengthens
- * before the first one commits.
+ * Whether a branch may have subscriptions. In a copy, they may be in the log only. So this checks the file of the original, which
+ * Postgres lengthens before the first subscription commits.
+ * @param dataDir the data directory of the original
  */
 function mayHaveSubscriptions(dataDir: string): boolean {
   return statSync(path.join(dataDir, CATALOG_FILE), { throwIfNoEntry: false })?.size !== 0;
@@ -41,7 +42,7 @@ const SUBSCRIPTIONS = `select subname as name, datname as database from pg_catal
   join pg_catalog.pg_database d on d.oid operator(pg_catalog.=) subdbid where datallowconn`;
 
 /**
- * Drops the subscriptions of a copy without a word to the other server, whose slots belong to the original.
+ * Drops the subscriptions of a copy without connecting to the other server, whose slots belong to the original.
  * @throws {EngineError} or an error of Postgres
  */
 export async function dropSubscriptions(

@@ -1,10 +1,10 @@
 /**
- * The check of scripts that Postgres runs as superuser in a schema of a user: they must call no function, because a hostile one
- * could have the name of what they mean.
+ * Checks scripts that Postgres runs as superuser in a schema of a user. They must call no function, because a hostile function could
+ * have the name of the one that they mean.
  *
- * What is checked is what is run: the script is written again from the tokens that were checked, without comments. Only tokens
- * are left that each version of Postgres reads in the same way with all settings, and each semicolon ends a statement. So the
- * first words of a statement decide what it is, by the grammar of Postgres; a test asks Postgres's own parser.
+ * What is checked is what is run: the script is written again from the tokens that were checked, without comments. It has only
+ * tokens that every version of Postgres reads in the same way with all settings, and each semicolon ends a statement. So by the
+ * grammar of Postgres, the first words of a statement decide what the statement is. A test asks Postgres's own parser.
  */
 import { SqlLexer, type SqlToken } from '../../../base/sql/sqlLexer.ts';
 import { isKeyword, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
@@ -19,7 +19,7 @@ const DEFINITIONS = [
   ['create', 'access', 'method'],
   ['drop', 'aggregate'],
 ];
-/** Settings that scripts may change until they end: of messages and their encoding. */
+/** The settings that scripts may change until they end: those of messages and their encoding. */
 const MESSAGES = ['client_encoding', 'client_min_messages', 'log_min_messages'];
 
 /** @returns the script without comments, and with its settings made local to it; undefined if it does more than define */
@@ -32,7 +32,10 @@ export function rewriteIfOnlyDefinitions(script: string): string | undefined {
     : undefined;
 }
 
-/** Splits a script into statements without comments and semicolons. @returns undefined if a setting or psql decides how a token is read */
+/**
+ * Splits a script into statements without comments and semicolons.
+ * @returns undefined if a setting or psql decides how a token is read
+ */
 function statementsOf(script: string): string[] | undefined {
   const lexer = new SqlLexer(script);
   const statements = [''];
@@ -46,8 +49,8 @@ function statementsOf(script: string): string[] | undefined {
 }
 
 /**
- * Whether a token can mean different things. `standard_conforming_strings` decides about a backslash, and only psql knows variables
- * and commands.
+ * Whether a token can mean different things. `standard_conforming_strings` decides what a backslash means, and only psql knows its
+ * variables and commands.
  */
 const isAmbiguous = ({ kind }: SqlToken, text: string): boolean =>
   kind === 'variable' ||

@@ -1,10 +1,10 @@
 /**
- * What owners may connect to with `dblink` and `postgres_fdw`: any address, with a password. libpq, which both use, can also
- * read and write files of the machine (keys, `service`, `sslkeylogfile`) and connect to Unix sockets, so these options are
- * rejected. Both extensions themselves reject connections for which the other server asks for no password.
+ * Limits what owners can connect to with `dblink` and `postgres_fdw`: to any address, with a password. libpq, which both use, can
+ * also read and write files of the machine (keys, `service`, `sslkeylogfile`) and connect to Unix sockets, so the options for that
+ * are rejected. Both extensions themselves reject connections for which the other server asks for no password.
  */
 
-/** One host, or several with commas. None is empty, which would mean the default socket. */
+/** Matches one host, or several with commas. No host is empty, because that would mean the default socket. */
 const HOSTS = String.raw`[A-Za-z0-9_.:%-]+(,[A-Za-z0-9_.:%-]+)*`;
 const URI_HOSTS = String.raw`[A-Za-z0-9[][][A-Za-z0-9_.:-]*(,[A-Za-z0-9[][][A-Za-z0-9_.:-]*)*`;
 
@@ -60,7 +60,10 @@ const VALUE = String.raw`('([^'\\]|\\.)*'|([^[:space:]'\\]|\\.)+)`;
 const PAIR = `((host|hostaddr)${SPACE}=${SPACE}('${HOSTS}'|${HOSTS})|sslrootcert=system|(port|dbname|user|password|${OPTIONS})${SPACE}=${SPACE}${VALUE})`;
 /** Without a space between two pairs, libpq reads the second one as a part of the first one's value. */
 const CONNECTION_STRING = `^${SPACE}(${PAIR}[ \\t\\r\\n]+)*${PAIR}${SPACE}$`;
-/** As libpq does, takes an `@` before the first slash as the end of user and password, even if it follows a question mark. */
+/**
+ * Matches a parameter of a URI. It has no `@`, because libpq takes an `@` before the first slash as the end of user and password,
+ * even if the `@` follows a question mark.
+ */
 const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=@]*)`;
 const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${PARAMETER}(&${PARAMETER})*)?$`;
 
@@ -68,8 +71,8 @@ const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${
 const dollarQuoted = (text: string): string => `$pattern$${text}$pattern$`;
 
 /**
- * Domains that replace `text` for arguments that can be connection strings, and check them. In another function of the same
- * name, SQL is in the same place. It has a domain as well: otherwise Postgres would prefer that function, because of its `text`.
+ * Domains that replace the type `text`. The first one is for arguments that can be connection strings, and checks them. The second
+ * one is for SQL, which another function of the same name has in the same place. With `text` there, Postgres would prefer that function.
  */
 const DBLINK_DOMAINS = `
 CREATE DOMAIN @extschema@.dblink_connection AS pg_catalog.text
@@ -97,7 +100,7 @@ const DBLINK_ARGUMENTS: readonly (readonly [old: RegExp, changed: string])[] = [
   [/^CREATE FUNCTION dblink_exec \(text,boolean\)/m, 'dblink_exec (@extschema@.dblink_sql, boolean)'],
 ];
 
-/** Changes the script of dblink. @returns undefined if it isn't the known one */
+/** Restricts the connections in dblink's script. @returns undefined if it isn't the known script */
 export function restrictDblink(script: string): string | undefined {
   let text = script;
   for (const [old, changed] of DBLINK_ARGUMENTS) {
@@ -107,7 +110,10 @@ export function restrictDblink(script: string): string | undefined {
   return DBLINK_DOMAINS + text;
 }
 
-/** Lets the owner of the extension create servers. A function checks their options before the extension's own validator does. */
+/**
+ * Returns SQL that lets the owner of the extension create servers. A function checks their options before the extension's own
+ * validator does.
+ */
 export const foreignServerSql = (wrapper: string, validator: string): string => `
 CREATE FUNCTION @extschema@.${wrapper}_options(options pg_catalog.text[], catalog pg_catalog.oid)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

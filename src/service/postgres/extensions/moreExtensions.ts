@@ -1,6 +1,6 @@
 /**
- * Extensions that aren't in the package: of a folder that the user has chosen, or of another Postgres on this machine. Their code
- * runs in the servers, so it must fit them, and no other user may be able to change it.
+ * Finds extensions that aren't in the package: in a folder that the user has chosen, or in another Postgres on this machine. Their
+ * code runs in the servers, so it must fit these, and no other user may be able to change it.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -24,13 +24,13 @@ interface ExtensionFolder {
 interface MoreExtensions extends ExtensionFolder {
   /** Names of the extensions that the package lacks; empty if the folder isn't used. */
   readonly names: readonly string[];
-  /** Why it isn't used. */
+  /** Why the folder isn't used. */
   readonly problem?: string;
 }
 
 /**
- * The places of the two parts in a folder: one made for this, a default installation, and those of Arch, Homebrew, Debian
- * and Fedora.
+ * Where control files and libraries are in a folder: in one made for this, in a default installation, and in those of Arch,
+ * Homebrew, Debian and Fedora.
  */
 const LAYOUTS = [
   ['.', 'lib'],
@@ -58,9 +58,9 @@ const INSTALLED: readonly ExtensionFolder[] = [
 export interface ExtensionChoice {
   /** The user's folder. If set, no other is used. */
   readonly extensionsDir?: string | undefined;
-  /** Whether to use those of another Postgres on this machine. */
+  /** Whether to use the extensions of another Postgres on this machine. */
   readonly installedExtensions?: boolean | undefined;
-  /** Names of those that owners may create although their control files don't say so. */
+  /** Names of extensions that owners may create although their control files don't say so. */
   readonly trustedExtensions?: readonly string[] | undefined;
 }
 
@@ -119,7 +119,7 @@ function readFolder(
   }
 }
 
-/** The packaged extensions and libraries come first, so that the folders can't replace them. */
+/** Adds the folders to the settings. The packaged extensions and libraries come first, so that the folders can't replace them. */
 export function addExtensionFolders(
   settings: PostgresSettings,
   folders: readonly ExtensionFolder[],
@@ -134,8 +134,10 @@ export function addExtensionFolders(
 }
 
 /**
- * Returns files without links. Of a broken link, it has the part of the target that exists: who can change that can create the file.
- * @param folder without links @throws the system's error if it can't be read
+ * Returns the files of a folder, with links resolved. For a broken link, the result has the part of the target's path that exists,
+ * because a user who can change that part can create the file.
+ * @param folder a path without links
+ * @throws the system's error if the folder can't be read
  */
 const listFiles = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true }).map((entry) => {
@@ -179,7 +181,10 @@ const PE: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
 const LONGEST_HEADER = 1024;
 const MACH_O: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x0100000c: 'arm64' };
 
-/** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is no library, or cut */
+/**
+ * @returns what a library is for, such as `linux x64`; several for a universal one of macOS; none if it isn't a library, or is cut
+ * off
+ */
 function machinesOf(library: Buffer): string[] {
   if (library.length < LONGEST_HEADER) return [];
   try {
@@ -205,7 +210,7 @@ function machinesInHeader(library: Buffer): string[] {
 }
 
 /**
- * The major version in the block by which Postgres recognizes its modules (`Pg_abi_values` in `fmgr.h`): the version, four
+ * Returns the major version in the block by which Postgres recognizes its modules (`Pg_abi_values` in `fmgr.h`): the version, four
  * build options, and the name of the product.
  */
 function majorOfModule(library: Buffer): number | undefined {

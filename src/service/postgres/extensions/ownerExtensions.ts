@@ -1,7 +1,8 @@
 /**
  * Lets a branch's owner create the extensions that the public service lets its owners create, although Postgres reserves them
  * for superusers. Postgres 18 reads control files from further folders: ours declare the extensions as trusted, so that
- * Postgres runs their scripts as superuser. The scripts must lie next to them. What the scripts must not allow, we add.
+ * Postgres runs their scripts as superuser. The scripts must be next to them. Some are changed or get
+ * more statements, because they would allow too much.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -18,9 +19,9 @@ import { findChangeablePart, realPathIfExists } from '../server/trustedPath.ts';
 export const FIRST_WITH_CONTROL_PATH = 18;
 
 interface OwnerExtension {
-  /** SQL after its script. `@extowner@` is the role that creates the extension, `@extschema@` its schema. */
+  /** SQL that is added to the extension's script. `@extowner@` is the role that creates the extension, `@extschema@` its schema. */
   readonly afterwards?: string;
-  /** Returns its changed script; undefined if the script isn't the known one: then only superusers create it. */
+  /** Returns the changed script; undefined if it isn't the known one, so that only superusers can create the extension. */
   readonly change?: (script: string) => string | undefined;
 }
 
@@ -71,20 +72,24 @@ export const MORE_OWNER_EXTENSIONS = [
   'vector',
 ];
 
-/** What they read or change isn't the owner's, or they are languages that aren't trusted. The package has most of them. */
+/**
+ * Matches extensions that owners can't create even if the user trusts them: they read or change what isn't the owner's, or are
+ * languages that aren't trusted. The package has most of them.
+ */
 const ONLY_FOR_SUPERUSERS =
   /^(?:adminpack|amcheck|dict_xsyn|file_fdw|pageinspect|pg_(?:freespacemap|logicalinspect|surgery|visibility|walinspect)|sslinfo|pl\w+u)$/;
 
-/** Whether owners may create it if the user says so. @param name the name of an extension that the package lacks */
+/** Whether owners may create the extension if the user says so. @param name the name of an extension that the package lacks */
 export const canUserTrustExtension = (name: string): boolean => !ONLY_FOR_SUPERUSERS.test(name);
 
-/** Changes with the rules above, so that a folder of an older version isn't used. */
+/** The version of the rules above. Increase it with each change, so that a folder that was made by older rules isn't used. */
 const RULES = 2;
 
 /**
- * The folder for `extension_control_path`, made once for each Postgres, in the engine's private folder. Only the service's
- * account can write there.
- * @param more parents of other folders `extension`, which have been checked
+ * Returns the folder for `extension_control_path`, with copies of the extensions' files that declare them as trusted. It is made
+ * again, in place of the last one, when Postgres, the rules or the further extensions have changed. It is in the engine's private
+ * folder, so only the service's account can write there.
+ * @param more further folders, already checked, each with a subfolder `extension`
  * @param trusted names of extensions in these folders that owners create as they are
  * @returns undefined for an older Postgres, or if its own extensions aren't found
  */
@@ -97,24 +102,24 @@ function ownerExtensionsFolder(
   const source = major >= FIRST_WITH_CONTROL_PATH ? packagedExtensionsFolder(folder, major) : undefined;
   if (source === undefined) return undefined;
   const { size, mtimeMs } = statSync(postgres);
-  const found = more.flatMap((share) =>
+  const furtherFiles = more.flatMap((share) =>
     furtherExtensionFiles(path.join(share, 'extension'), source, trusted),
   );
   const key = createHash('sha256')
-    .update([RULES, source, size, mtimeMs, ...found.flat()].join('\n'))
+    .update([RULES, source, size, mtimeMs, ...furtherFiles.flat()].join('\n'))
     .digest('hex')
     .slice(0, 10);
-  const all = path.join(root, 'extensions');
-  const made = path.join(all, key);
+  const parent = path.join(root, 'extensions');
+  const made = path.join(parent, key);
   if (existsSync(made)) return made;
-  removeFileOrFolder(all);
+  removeFileOrFolder(parent);
   const unfinished = `${made}.new`;
   makePrivateFolder(path.join(unfinished, 'extension'));
   for (const [name, rules] of Object.entries(PACKAGED_OWNER_EXTENSIONS))
     for (const [file, text] of trustedFiles(source, name, rules))
       writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
   // The first folder wins, as it does for Postgres.
-  for (const [file, text] of found.toReversed())
+  for (const [file, text] of furtherFiles.toReversed())
     writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
   renameOverSync(unfinished, made);
   return made;
@@ -148,7 +153,7 @@ function filesThatOnlyDefine(source: string, name: string): [string, string][] {
     : [];
 }
 
-/** @param steps what the scripts do: `[version]` of one that installs it, `[from, to]` of an update */
+/** Whether the scripts lead to the version. @param steps what they do: `[version]` of one that installs it, `[from, to]` of an update */
 function isReachable(version: string | undefined, steps: readonly (readonly string[])[]): boolean {
   const reached = new Set<string | undefined>();
   for (let before = -1; before < reached.size;) {

@@ -19,7 +19,7 @@ export interface ReadLock {
   readonly mode: LockMode;
 }
 
-/** A connection of the observer, for one query at a time. */
+/** A connection of the rehearsal's observer, for one query at a time. */
 interface OwnSession {
   query<Row extends QueryResultRow>(this: void, sql: string, values?: unknown[]): Promise<Row[]>;
   /** Ends the session after the queries that were sent before. */
@@ -55,15 +55,16 @@ export class LockReader {
   }
 
   /**
-   * Enters the database of a session, so that its locks can be read later without a new connection: that could wait for the
-   * transaction whose commit waits for the locks to be read.
-   * @param known its name @returns it; undefined if the session has ended
+   * Connects to the session's database now, so that its locks can be read later over that connection. Connecting only then could
+   * deadlock: the connection might wait for a transaction whose commit waits for the locks to be read.
+   * @param knownDatabase the database's name, if it is known
+   * @returns the database's name; undefined if the session has ended
    */
-  async enterDatabaseOf(pid: number, known: string | undefined): Promise<string | undefined> {
+  async enterDatabaseOf(pid: number, knownDatabase: string | undefined): Promise<string | undefined> {
     const sql = 'select datname from pg_catalog.pg_stat_activity where pid operator(pg_catalog.=) $1';
     const ask = async (admin: Client) =>
       (await admin.query<{ datname: string }>(sql, [pid])).rows[0]?.datname;
-    const database = known ?? (await this.asAdmin(ask));
+    const database = knownDatabase ?? (await this.asAdmin(ask));
     if (database !== undefined && !this.#sessions.has(database)) {
       const entering = this.#entering.get(database) ?? this.#enter(database);
       this.#entering.set(database, entering);

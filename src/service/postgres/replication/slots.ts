@@ -11,7 +11,7 @@ import { hasSlots } from '../wal/walFiles.ts';
 /** Where a slot's file has the id of its database, which is 0 for physical ones (src/backend/replication/slot.c). */
 const DATABASE_AT = 80;
 
-/** The names of logical slots, from the files in which Postgres keeps them, because the server may not run. */
+/** The names of logical slots, from the files in which Postgres keeps them, because the server might not be running. */
 export function slotsOfBranch({ branches }: ServerDependencies, branchId: string): readonly string[] {
   const dataDir = branches.folder(branchId);
   if (!hasSlots(dataDir)) return [];
@@ -29,7 +29,7 @@ function isLogical(file: string): boolean {
   }
 }
 
-/** Seconds for which no program reads a slot, while its server runs. As on the public service. */
+/** A slot is dropped after its server has run for this many seconds without a program that reads the slot, as on the public service. */
 const SLOT_IDLE_LIMIT = 40 * 3600;
 /** The bytes of log from which an unused slot is reported. At 4 GB, it is lost. */
 const MUCH = 1024 ** 3;
@@ -54,7 +54,9 @@ export interface SlotRow {
 }
 
 /**
- * @param seconds since the last check @param reported the slots that the log has already, by branch. It is changed
+ * Drops the slots of a branch that no program has read for {@link SLOT_IDLE_LIMIT}, and logs the problems of others, once for each.
+ * @param seconds since the last check
+ * @param reported the slots whose problem was logged already, by branch. This function updates it
  * @throws {EngineError}
  */
 export async function dropIdleSlots(
@@ -78,7 +80,9 @@ export async function dropIdleSlots(
       idle.delete(name);
       // No row was dropped if a program reads the slot by now.
       if (rowCount === 1)
-        deps.log(`${branchId}: dropped the replication slot ${name}, which no program has read for 40 hours`);
+        deps.log(
+          `${branchId}: dropped the replication slot ${name}, which no program has read for ${SLOT_IDLE_LIMIT / 3600} hours`,
+        );
     }
     if (idle.size === 0) rmSync(file, { force: true });
     else writePrivateFile(file, JSON.stringify(Object.fromEntries(idle)));

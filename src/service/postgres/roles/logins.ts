@@ -84,7 +84,10 @@ export function scramVerifier(password: string, salt = randomBytes(16)): string 
   return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-/** A verifier with another number of iterations was set by a user. Checking a password against it might take hours. */
+/**
+ * Matches the verifiers that the service makes. One with another number of iterations was set by a user, and checking a password
+ * against that might take hours.
+ */
 const OUR_VERIFIER = new RegExp(`^SCRAM-SHA-256\\$${SCRAM_ITERATIONS}:([^$]+)\\$`);
 
 /** Whether Postgres accepts the password for a role with this `rolpassword`. */

@@ -13,6 +13,10 @@ export function readParameters(body: string, isBatch: boolean): (string | null)[
   return queries.map((query) => elementsOf(membersOf(query).get('params')).map(parameterText));
 }
 
+/**
+ * Returns the text of a parameter for Postgres; null for `null`. Numbers stay as they were written, but an integer such as `1.0`
+ * becomes `1`.
+ */
 function parameterText(json: string): string | null {
   switch (json[0]) {
     case '"':

@@ -1,12 +1,12 @@
-/** Changes of tables that the WAL has as changes of rows of the system catalogs. */
+/** Finds changes of tables, schemas and databases in the WAL, which has them as changes of rows of the system catalogs. */
 import type { WalBlock } from './recordContent.ts';
 import { PageRows, type RowVersion } from './pageRows.ts';
 
-/** The catalogs. Their files have these numbers, unless someone has rewritten a catalog. */
+/** The object ids of the catalogs. Their files have the same numbers, unless a catalog was rewritten. */
 const [DATABASES, COLUMNS, TABLES, SCHEMAS] = [1262, 1249, 1259, 2615];
 const CATALOGS: ReadonlySet<number> = new Set([DATABASES, COLUMNS, TABLES, SCHEMAS]);
 
-/** A table or another object with a name in a schema or database. */
+/** The name of a table, schema or database. */
 export interface NamedObject {
   readonly name: string;
   /** The object id of a table's schema. */
@@ -17,13 +17,13 @@ export interface NamedObject {
 export interface CatalogChange {
   readonly kind: 'created' | 'dropped' | 'truncated' | 'altered' | 'renamed' | 'unlogged';
   readonly of: 'table' | 'schema' | 'database';
-  /** The object id of the database, or of that in which the table or schema is. */
+  /** The object id of the database itself, or of the database with the table or schema. */
   readonly database: number;
   /** The object id of the table or schema. */
   readonly id: number;
   /** The object before the change. */
   readonly before?: NamedObject;
-  /** The files whose rows are gone. */
+  /** The files of a truncated table, whose rows are gone. */
   readonly files?: readonly string[];
 }
 
@@ -35,11 +35,11 @@ interface TableRow {
   readonly isTemporary: boolean;
   readonly isTable: boolean;
   readonly isUnlogged: boolean;
-  /** Whether it has the new file of a table that is being rewritten. */
+  /** Whether the row is of a transient table, which Postgres makes for the new file of a table that is being rewritten. */
   readonly isRewrite: boolean;
 }
 
-/** `datconnlimit`, and its value in an invalid database. See src/include/catalog/pg_database.h. */
+/** The offset of `datconnlimit`, and its value in an invalid database. See src/include/catalog/pg_database.h. */
 const [CONNECTION_LIMIT, INVALID] = [80, -2];
 
 /** A record changes a row whose content isn't known, because it was written before the WAL that was read. */
@@ -50,7 +50,7 @@ export class CatalogChanges {
   readonly #major: number;
   /** The new files of tables that are being rewritten. */
   readonly #rewrites = new Set<string>();
-  /** The tables of files, as far as changes have named them. */
+  /** The table of each file, as far as a change has named both. */
   readonly tablesByFile = new Map<string, number>();
   /** The reverse of `tablesByFile`, by database and table. */
   readonly #filesOf = new Map<string, Set<string>>();
@@ -63,13 +63,13 @@ export class CatalogChanges {
     this.#major = major;
   }
 
-  /** Call this for each record, before the methods below. */
+  /** Reads the catalog pages that a record contains. Call it for each record, before the methods below. */
   readImages(blocks: readonly WalBlock[]): void {
     for (const block of blocks)
       if (block.image !== undefined && isCatalog(block)) this.#rows.readImage(block, block.image);
   }
 
-  /** Whether a change since the last call was of a temporary table, or of the copy of a table that is rewritten. */
+  /** Whether a change since the last call was of a temporary table, or of the transient table of a rewrite. */
   takeIncidental(): boolean {
     const saw = this.#sawIncidental;
     this.#sawIncidental = false;
@@ -106,8 +106,9 @@ export class CatalogChanges {
   }
 
   /**
-   * @param from the block of the old row
-   * @returns also the file of a table that was rewritten: its rows are not new
+   * Returns the changes of a row that has got a new version.
+   * @param from the block of the old version
+   * @returns also the new file of a table that was rewritten, whose rows aren't new
    * @throws {UnknownRow}
    */
   update(
@@ -154,7 +155,7 @@ export class CatalogChanges {
     return { changes: [...changes, { ...of, kind: 'truncated', files } as const] };
   }
 
-  /** Whether the row only forgets the default that rows without the column had, because they were rewritten. */
+  /** Whether the only change is that a column has no value for older rows any more, because these rows were rewritten. */
   #onlyForgetsMissingDefault(old: RowVersion, row: RowVersion): boolean {
     // The offset of atthasmissing, see src/include/catalog/pg_attribute.h.
     const hasMissing = this.#major >= 18 ? 88 : this.#major >= 16 ? 92 : 98;
@@ -165,7 +166,7 @@ export class CatalogChanges {
     return old.start[hasMissing] === 1 && row.start[hasMissing] === 0 && rest(old).equals(rest(row));
   }
 
-  /** The first column says of which table the column is. */
+  /** Returns the change of a table whose column was changed. The first field of the row is the id of the table. */
   #altered(database: number, { start }: RowVersion): readonly CatalogChange[] {
     const table = start.readUInt32LE(0);
     if (this.#temporary.has(fileKey(database, table))) this.#sawIncidental = true;
@@ -235,13 +236,13 @@ export const fileOfFileKey = (key: string): number => Number(key.split('/')[1]);
 const isCatalog = ({ file, fork, database }: WalBlock) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);
 
-/** The place of a change of DATABASES or SCHEMAS. */
+/** Returns which database or schema a row of DATABASES or SCHEMAS is about. */
 const kindOfCatalogRow = ({ database, file }: WalBlock, id: number) =>
   file === DATABASES
     ? ({ of: 'database', database: id, id } as const)
     : ({ of: 'schema', database, id } as const);
 
-/** A name: 64 bytes, filled with 0. */
+/** Reads a name, which has 64 bytes and is filled with 0. */
 function nameAt({ start }: RowVersion, at: number): string {
   const text = start.toString('utf8', at, at + 64);
   return text.slice(0, text.indexOf('\0'));

@@ -32,17 +32,17 @@ export interface CountedChanges {
 }
 
 export interface CountedMoment {
-  /** Undefined if it isn't known. */
+  /** What has changed since the moment; undefined if that isn't known. */
   readonly changes: CountedChanges | undefined;
-  /** The position of the first record after it; undefined without one. */
+  /** The position of the first record after the moment; undefined without one. */
   readonly next: number | undefined;
 }
 
-/** What a record has done is in these bits of its info. */
+/** The bits of a record's info that say what it has done: to rows, and to a transaction. */
 const [OPERATION, TRANSACTION_OPERATION] = [0x70, 0x70];
 const [INSERT, DELETE, UPDATE, HOT_UPDATE, IN_PLACE] = [0x00, 0x10, 0x20, 0x40, 0x70];
 const [INSERT_MANY, NEW_PAGE] = [0x50, 0x80];
-/** Flags of a deletion: the statement withdraws a row, because it had a conflict; the row moves to another partition. */
+/** Flags of a deletion: the statement withdraws a row that it has inserted, because of a conflict; the row moves to another partition. */
 const [WITHDRAWN, MOVED] = [0x08, 0x10];
 const [COMMIT, ABORT, COMMIT_PREPARED] = [0x00, 0x20, 0x30];
 const [SHUTDOWN, TRUNCATE, RUNNING] = [0x00, 0x20, 0x10];
@@ -63,15 +63,15 @@ export class ChangeCounter {
   readonly #moments: readonly number[];
   /** Where the first record after each passed moment is. */
   readonly #next: number[] = [];
-  /** What was committed before the first moment, between it and the second, and so on. */
+  /** What was committed before the first moment, between the first and the second, and so on. */
   readonly #parts: Transaction[] = [];
   readonly #pending = new Map<number, Transaction>();
-  /** The index of the first moment since which there are all records. */
+  /** The index of the first moment since which no record is missing. */
   #firstKnown = 0;
-  /** The id of the first transaction that can't have begun before the records. Undefined until a record says it. */
+  /** The id of the first transaction that can't have begun before the records; undefined until a record says so. */
   #firstComplete: number | undefined;
   readonly #restorable: number;
-  /** The end of the last transaction. Undefined while it isn't known. */
+  /** The end of the last transaction; undefined while it isn't known. */
   #previousEnd: number | undefined;
 
   /** @param moments positions, in order */
@@ -128,17 +128,17 @@ export class ChangeCounter {
       .toReversed();
   }
 
-  /** The tables of files that were dropped or replaced. */
+  /** The tables by their files, for files that were dropped or replaced. */
   get tablesByFile(): ReadonlyMap<string, number> {
     return this.#catalog.tablesByFile;
   }
 
-  /** What was committed since the last moment. */
+  /** What was committed since the last moment that was passed. */
   get #part(): Transaction {
     return (this.#parts[this.#next.length] ??= newTransaction());
   }
 
-  /** The changes since earlier moments can't be counted. */
+  /** Notes that the changes since the moments that were passed can't be counted. */
   #forget(): void {
     this.#firstKnown = Math.max(this.#firstKnown, this.#next.length);
     this.#transactions?.forget();
@@ -230,13 +230,13 @@ export class ChangeCounter {
     if (isIncomplete || ended.some(({ isUnknown }) => isUnknown)) this.#forget();
   }
 
-  /** A moment during the copy of the data can't be restored. */
+  /** Returns the end of the transaction before a record; undefined during the copy of the data, when no moment can be restored. */
   #endBefore({ start }: WalRecord): number | undefined {
     const end = this.#previousEnd;
     return end !== undefined && end <= start ? end : undefined;
   }
 
-  /** The first record that says which transactions run shows which later ones are complete. */
+  /** Notes the first record that says which transactions run: later transactions are complete. */
   #noteFirstComplete({ manager, info, bytes }: WalRecord): void {
     const operation = info & 0xf0;
     const { blocks, main } = readRecordContent(bytes);
@@ -250,7 +250,7 @@ export class ChangeCounter {
     this.#forget();
   }
 
-  /** Forgets all if the catalogs have other files from now on. */
+  /** Calls `#forget` if a catalog has another file from now on. */
   #forgetIfRewritten({ bytes }: WalRecord): void {
     const { main } = readRecordContent(bytes);
     for (let index = 0; index < main.readInt32LE(16); index += 1)
@@ -258,7 +258,7 @@ export class ChangeCounter {
         this.#forget();
   }
 
-  /** A table that was created or rewritten in the same transaction is truncated without a new file. */
+  /** Reads the truncation of a file, as of a table that was created or rewritten in the same transaction. */
   #readTruncation(record: WalRecord): void {
     if ((record.info & 0xf0) !== TRUNCATE || record.xid === 0) return;
     const { main } = readRecordContent(record.bytes);
@@ -288,7 +288,7 @@ export class ChangeCounter {
   }
 }
 
-/** The numbers of new rows on their page. */
+/** Returns the numbers of new rows on their page. */
 function readNewItems(main: Buffer, isNewPage: boolean): readonly number[] {
   const count = main.readUInt16LE(2);
   return Array.from({ length: count }, (_, index) =>

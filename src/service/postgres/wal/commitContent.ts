@@ -1,12 +1,12 @@
 /** Reads which transactions a commit ends. The format is that of src/include/access/xact.h. */
 
 const HAS_INFO = 0x80;
-/** What the record contains, in this order. */
+/** Flags for what the record contains, in the order of the contents. */
 const [DATABASE, SUBTRANSACTIONS, FILES, STATISTICS, INVALIDATIONS, PREPARED] = [1, 2, 4, 0x100, 8, 0x10];
 
 /**
- * The ids of the transaction that a commit record ends (for COMMIT PREPARED, the prepared one) and of its subtransactions that
- * have ids.
+ * Returns the ids of the transaction that a commit record ends (for COMMIT PREPARED, the prepared one), and of its subtransactions
+ * that have ids.
  * @param main the main data of the record
  * @param major version of Postgres
  */

@@ -1,27 +1,29 @@
 /**
- * Whether the clock of the machine was at a time more than once, because it has gone back. Positions in a log are ordered, times
- * aren't. A time that is still in the future shows that the clock was wrong, so it doesn't count.
+ * Finds out whether the clock of the machine was at a time more than once, because it has gone back. Positions in a log are ordered,
+ * times aren't. A record whose time is still in the future doesn't count, because the clock was wrong.
  */
 import { EngineError } from '../../core/computeEngine.ts';
 import { formatLsn } from '../../core/lsn.ts';
 import type { WalRecord } from './walRecords.ts';
 
-/** The microseconds by which transactions that end together may be in another order in the log. */
+/** The most microseconds between two transactions that end together, which may be in either order in the log. */
 const TOLERANCE = 1_000_000;
 
 export class CommitTimeCheck {
   readonly #until: number;
   readonly #now = Date.now() * 1000;
-  /** The latest time, and the end of what was before the first transaction after the moment. */
+  /** The latest time so far. */
   #latest = 0;
+  /** The end of the last transaction so far. */
   #previousEnd: number | undefined;
+  /** The end of the transaction before the first one after the moment. */
   #firstEnd: number | undefined;
   #isUnclear = false;
   #position: number | undefined;
 
   /**
-   * @param until the moment, in microseconds since 1970 @param start the earliest position that can be restored; undefined if the
-   * records begin later
+   * @param until the moment, in microseconds since 1970
+   * @param start the earliest position that can be restored; undefined if the records begin later
    */
   constructor(until: number, start: number | undefined) {
     this.#until = until;

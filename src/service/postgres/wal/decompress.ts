@@ -16,8 +16,8 @@ export function decompress(bytes: Buffer, size: number, by: Compression): Buffer
 const LONGEST = 18;
 
 /**
- * A byte of eight bits says of each of the next eight items, from its lowest bit on, whether it is a byte or a repetition of
- * what came before: 4 bits of the distance, 4 of the length, 8 of the distance.
+ * Decompresses pglz. A control byte says of each of the next eight items, from its lowest bit on, whether the item is a byte or a
+ * repetition of earlier bytes. A repetition has 4 bits of the distance, 4 of the length, and again 8 of the distance.
  */
 function decompressPglz(bytes: Buffer, size: number): Buffer | undefined {
   const content = Buffer.allocUnsafe(size);

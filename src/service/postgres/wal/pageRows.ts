@@ -1,12 +1,15 @@
-/** The rows of system catalogs, read from the WAL: whole pages, and the changes of their rows. See src/include/access/heapam_xlog.h. */
+/**
+ * Reads the rows of system catalogs from the WAL, which has whole pages and changes of their rows. See
+ * src/include/access/heapam_xlog.h.
+ */
 import { decompress } from './decompress.ts';
 import type { WalBlock, PageImage } from './recordContent.ts';
 
 const PAGE = 8192;
-/** The lengths of the header of a page, of a row, and of what the WAL has of the latter. */
+/** The lengths of the headers of a page and of a row, and of what the WAL has of a row's header: for one row, and for each of many. */
 const [PAGE_HEADER, ROW_HEADER, LOGGED_HEADER, LOGGED_HEADER_OF_MANY] = [24, 23, 5, 7];
 const NORMAL = 1;
-/** Flags of an update: the row begins or ends as the old one. */
+/** Flags of an update: the row begins or ends like the old one. */
 const [SAME_START, SAME_END] = [0x20, 0x40];
 /** The most bytes of a row that are kept: enough for the columns that are used. */
 const KEPT = 140;
@@ -18,11 +21,11 @@ export interface RowVersion {
   readonly length: number;
 }
 
-/** The rows of the pages that were changed, by their position. */
+/** The rows of the catalog pages that were changed, by page and number. */
 export class PageRows {
   readonly #pages = new Map<string, Map<number, RowVersion>>();
 
-  /** @param item its number on the page. @returns undefined if it isn't known */
+  /** @param item the row's number on the page @returns undefined if the row isn't known */
   row(block: WalBlock, item: number): RowVersion | undefined {
     return this.#pages.get(pageKey(block))?.get(item);
   }
@@ -49,7 +52,7 @@ export class PageRows {
     }
   }
 
-  /** Reads the row that a record inserts. @returns undefined if it isn't known */
+  /** Reads the row that a record inserts. @returns undefined if the row isn't known */
   insert(block: WalBlock, item: number): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const content = block.data.subarray(LOGGED_HEADER + block.data.readUInt8(4) - ROW_HEADER);
@@ -71,7 +74,12 @@ export class PageRows {
     });
   }
 
-  /** Reads the row that a record updates. @param flags the flags of the update @param old the row before. @returns undefined if it isn't known */
+  /**
+   * Reads the row that a record updates.
+   * @param flags the flags of the update
+   * @param old the row before
+   * @returns undefined if the new row isn't known
+   */
   update(block: WalBlock, item: number, flags: number, old: RowVersion | undefined): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const { data } = block;
@@ -93,7 +101,7 @@ export class PageRows {
     });
   }
 
-  /** Changes a row in its place. @returns the new row; undefined if it isn't known */
+  /** Changes a row in its place. @returns the new row; undefined if the row isn't known */
   change(block: WalBlock, item: number): RowVersion | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const old = this.row(block, item);

@@ -1,12 +1,12 @@
-/** What a record of the WAL is about: pages of files, and data. The format is that of src/include/access/xlogrecord.h. */
+/** Reads what a record of the WAL contains: changes of pages, and other data. The format is that of src/include/access/xlogrecord.h. */
 import type { Compression } from './decompress.ts';
 
 const [PAGE, HEADER] = [8192, 24];
-/** First bytes that aren't the number of a block. */
+/** Values of a part's first byte that aren't the number of a block. */
 const [SHORT_DATA, LONG_DATA, ORIGIN, TOP_TRANSACTION] = [255, 254, 253, 252];
 /** Flags of a block. */
 const [FORK, HAS_IMAGE, HAS_DATA, SAME_FILE] = [0x0f, 0x10, 0x20, 0x80];
-/** Flags of an image: a part without data was left out; it is compressed. Versions before 15 have others. */
+/** Flags of an image: the hole without data was left out; the image is compressed. Versions before 15 have other flags. */
 const [HAS_HOLE, COMPRESSED] = [0x01, 0x1c];
 const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map([
   [0x04, 'pglz'],
@@ -18,7 +18,7 @@ const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map([
 interface File {
   /** The object id of the database; 0 for what all databases share. */
   readonly database: number;
-  /** The object id of what it was created for, until it was written to a new file. */
+  /** The number of the file: the object id of its table or index, until that is written to a new file. */
   readonly file: number;
 }
 
@@ -81,7 +81,7 @@ export function readRecordContent(bytes: Buffer): RecordContent {
 const partsLength = (blocks: readonly Draft[]) =>
   blocks.reduce((sum, { imageLength, dataLength }) => sum + imageLength + dataLength, 0);
 
-/** The caller sets the bytes of the image and of the data, because they follow all headers. */
+/** Reads the header of a block. The caller sets the bytes of the image and of the data, because these follow all headers. */
 function readBlockHeader(bytes: Buffer, start: number, last: File | undefined) {
   const flags = bytes.readUInt8(start + 1);
   const dataLength = (flags & HAS_DATA) === 0 ? 0 : bytes.readUInt16LE(start + 2);

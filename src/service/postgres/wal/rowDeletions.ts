@@ -1,4 +1,4 @@
-/** The last transactions that have deleted rows, and the larger ones before them. Collects them while the WAL is read. */
+/** Collects the last transactions that have deleted rows, and the larger ones before them, while the WAL is read. */
 import type { EndedTransaction, Transaction, TransactionReceiver } from './transaction.ts';
 
 interface RowDeletion extends EndedTransaction {
@@ -37,7 +37,10 @@ export class RowDeletions implements TransactionReceiver {
     }
   }
 
-  /** Returns the deletions that matter, oldest first. @param isIncluded tells by the file of a table and the position whether a deletion counts */
+  /**
+   * Returns the deletions that matter, oldest first.
+   * @param isIncluded says by the file of a table and the position whether a deletion counts
+   */
   list(isIncluded: (file: string, at: number) => boolean): readonly RowDeletion[] {
     const all = new Map<number, RowDeletion>();
     for (const [file, found] of this.#found)
@@ -50,7 +53,7 @@ export class RowDeletions implements TransactionReceiver {
   }
 }
 
-/** A deletion matters less than a later one that is as large. */
+/** Adds a deletion, and leaves out earlier ones that were not larger, which matter less. */
 const withDeletion = (earlier: readonly RowDeletion[], next: RowDeletion): readonly RowDeletion[] => [
   ...earlier.filter(({ rows }) => rows > next.rows).slice(0, MAX_DELETIONS - 1),
   next,

@@ -1,31 +1,31 @@
 /**
- * When the schema was changed, no matter by whom: the series of transactions that have changed tables or other parts of
- * a schema, or the table in which a migration tool notes what it has applied. Collects them while the WAL is read.
+ * Finds when the schema was changed, by any program. While the WAL is read, it collects series of transactions that have changed
+ * tables or other parts of a schema, or the table in which a migration tool notes what it has applied.
  */
 import type { CatalogChange } from './catalogChanges.ts';
 import type { EndedTransaction, Transaction, TransactionReceiver } from './transaction.ts';
 
 export interface SchemaRun {
-  /** The position of the end of its first transaction. */
+  /** The position of the end of the first transaction. */
   readonly at: number;
-  /** The position of the end of its last transaction. */
+  /** The position of the end of the last transaction. */
   readonly last: number;
-  /** When its first and its last transaction ended. Microseconds since 1970. */
+  /** When the first and the last transaction ended, in microseconds since 1970. */
   readonly start: number;
   readonly end: number;
   readonly previousEnd: number | undefined;
   /** What was done to each table or database. */
   readonly tables: ReadonlyMap<string, ReadonlySet<CatalogChange['kind']>>;
-  /** Rows that migration tools have added to their tables. */
+  /** The number of rows that migration tools have added to their tables. */
   readonly migrations: number;
 }
 
 interface KnownTables {
-  /** Whether it is a table: columns of indexes and views are in the catalog, too. */
+  /** Whether the id is that of a table. The catalog of columns also has those of indexes and views. */
   readonly isTable: (database: number, id: number) => boolean;
   /** The files of tables in which migration tools note what they have applied. See `fileKey`. */
   readonly migrationTables: ReadonlySet<string>;
-  /** The files of the catalogs in which a schema is. */
+  /** The files of the catalogs that describe a schema. */
   readonly catalogs: ReadonlySet<string>;
 }
 
@@ -46,14 +46,14 @@ export class SchemaRuns implements TransactionReceiver {
     this.#known = known;
   }
 
-  /** Oldest first. */
+  /** The series of transactions, oldest first. */
   get list(): readonly SchemaRun[] {
     return this.#runs;
   }
 
   /**
-   * Does nothing, because what was found stays true: in a part of a transaction, its changes may be missing, but the moment
-   * before it is known.
+   * Does nothing, because what was found stays true: some changes of a transaction may be missing, but the moment before it is
+   * known.
    */
   forget(): void {}
 
@@ -83,7 +83,7 @@ export class SchemaRuns implements TransactionReceiver {
 
   #findOrBeginRun({ at, time, previousEnd }: EndedTransaction): Draft {
     const last = this.#runs.at(-1);
-    // The clock may have gone back.
+    // If the clock has gone back, a new series begins.
     if (last !== undefined && time >= last.end && time - last.end <= GAP) return last;
     const run = { at, last: at, start: time, end: time, previousEnd, tables: new Map(), migrations: 0 };
     this.#runs.push(run);

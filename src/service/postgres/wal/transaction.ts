@@ -1,4 +1,4 @@
-/** What a transaction has changed, or several ones. */
+/** What one transaction has changed, or several ones. */
 import type { CatalogChange } from './catalogChanges.ts';
 
 /** How often rows were written, by kind: a row that is changed twice counts twice. */
@@ -18,9 +18,9 @@ export interface Transaction {
   readonly tables: Map<string, PlacedChange>;
   /** The new files of tables, which others don't see yet. */
   readonly rewritten: Set<string>;
-  /** Whether it has changed something that can't be read. */
+  /** Whether the transaction has changed something that can't be read. */
   isUnknown: boolean;
-  /** Whether it has changed catalogs for a temporary table, or for a table that it has only rewritten. */
+  /** Whether the transaction has changed catalogs for a temporary table, or for a table that it has only rewritten. */
   isIncidental?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface EndedTransaction {
   readonly previousEnd: number | undefined;
 }
 
-/** Receives the transactions of which all is known, and before which the data can be restored, in the order of their commits. */
+/** Receives, in the order of their commits, the transactions that are known completely and before which the data can be restored. */
 export interface TransactionReceiver {
   /** Called when transactions until now may have been missed. */
   forget(): void;
@@ -50,7 +50,7 @@ export const newTransaction = (): Transaction => ({
   isUnknown: false,
 });
 
-/** Adds a change, unless there is an equal one before it. */
+/** Adds a change, unless an equal one came earlier. */
 export function addChange(tables: Map<string, PlacedChange>, change: PlacedChange): void {
   const { kind, of, database, id, before, files } = change;
   const key = JSON.stringify([kind, of, database, id, before, files?.at(-1)]);

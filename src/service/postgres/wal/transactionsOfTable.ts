@@ -1,4 +1,4 @@
-/** Which transactions have changed rows of one table, and whether anything was changed in between. */
+/** Finds which transactions have changed rows of one table, and whether others have changed anything in between. */
 import type { TableFile } from '../../core/branchHistory.ts';
 import { fileKey } from './catalogChanges.ts';
 import type { EndedTransaction, RowCounts, Transaction, TransactionReceiver } from './transaction.ts';
@@ -14,7 +14,7 @@ interface WalTransaction extends Readonly<RowCounts>, Omit<EndedTransaction, 'at
 export class TransactionsOfTable implements TransactionReceiver {
   readonly #of: TableFile;
   #found: WalTransaction[] = [];
-  /** Whether other transactions have changed something since the last one of the table, or may have. */
+  /** Whether other transactions have changed something, or may have, since the last one that has changed the table. */
   #othersChanged = true;
   /** The transaction that is being added, and its subtransactions. */
   #ending: (readonly [number, Transaction])[] = [];
@@ -45,7 +45,7 @@ export class TransactionsOfTable implements TransactionReceiver {
     const tables = ending
       .flatMap(([, each]) => [...each.tables.values()])
       .filter((change) => change.of === 'table' && change.database === database && change.id === table);
-    // Before this transaction, it was another table, or had other rows.
+    // Before this transaction, the table didn't exist, or had other rows.
     if (tables.some(({ kind }) => kind !== 'altered' && kind !== 'renamed')) return this.forget();
     const key = fileKey(database, file);
     const counts = ending.flatMap(([id, { rows }]) => {

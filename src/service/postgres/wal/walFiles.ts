@@ -1,11 +1,12 @@
 /**
- * The files of the write-ahead log (WAL). After a recovery to an earlier moment, a server continues on a new timeline; a file `<timeline>.history` says where it began.
+ * Finds the files of the write-ahead log (WAL). After a recovery to an earlier moment, a server continues on a new timeline. A file
+ * `<timeline>.history` says where that began.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseLsn } from '../../core/lsn.ts';
 
-/** A file of the WAL. Within a timeline, the names sort in the order of the contents. */
+/** Matches the name of a file of the WAL. Within a timeline, the names sort in the order of the contents. */
 export const WAL_FILE = /^[0-9A-F]{24}$/;
 /** Matches the name of a file that says from which timelines a timeline comes. */
 export const TIMELINE_FILE = /^[0-9A-F]{8}\.history$/;
@@ -27,7 +28,7 @@ function walFileName(timeline: number, segment: number, size: number): string {
 const [STATE, CHECKPOINT, TIMELINE] = [16, 32, 48];
 const SHUT_DOWN = 1;
 
-/** What the control file says about the last checkpoint. */
+/** Reads what the control file says about the last checkpoint. */
 export function readControlFile(dataDir: string) {
   const bytes = readFileSync(path.join(dataDir, 'global', 'pg_control'));
   return {
@@ -41,7 +42,7 @@ export function readControlFile(dataDir: string) {
 export const wasShutDownCleanly = (dataDir: string): boolean =>
   !existsSync(path.join(dataDir, 'postmaster.pid')) && readControlFile(dataDir).isShutDown;
 
-/** The name of the WAL file with the last checkpoint. After a clean shutdown, a server reads no older ones. */
+/** Returns the name of the WAL file with the last checkpoint. After a clean shutdown, a server reads no older ones. */
 export function walFileOfCheckpoint(dataDir: string): string {
   const { checkpoint, timeline } = readControlFile(dataDir);
   const size = segmentSize(dataDir);
@@ -61,7 +62,7 @@ interface Era {
   readonly start: number;
 }
 
-/** Whether a replication slot keeps WAL. Each has a folder, and perhaps one of our own copies, whose server was killed. */
+/** Whether a replication slot may keep WAL. Each slot has a folder. A base backup of a server that was killed may have left one, too. */
 export const hasSlots = (dataDir: string): boolean => {
   const folder = path.join(dataDir, 'pg_replslot');
   return existsSync(folder) && readdirSync(folder).length > 0;
@@ -72,7 +73,7 @@ export class Wal {
   readonly folder: string;
   readonly size: number;
   readonly files: ReadonlySet<string>;
-  /** The last checkpoint that is on disk: a server writes no file before it again. */
+  /** The position of the last checkpoint on disk. A server never again writes a file from before that position. */
   readonly checkpoint: number;
   /** The timelines, newest first. */
   readonly #eras: readonly Era[];
@@ -90,20 +91,23 @@ export class Wal {
     return Math.floor(lsn / this.size);
   }
 
-  /** The timeline on which the position was written. */
+  /** Returns the timeline on which the position was written. */
   timelineAt(lsn: number): number {
     return this.#eras.find(({ start }) => start <= lsn)?.timeline ?? 1;
   }
 
-  /** The file that a recovery to `target` reads. The new timeline's file also has the WAL before its start. */
+  /**
+   * Returns the file that a recovery to `target` reads. The first file of a timeline also has the segment's WAL from before its
+   * start.
+   */
   fileOf(segment: number, target = Infinity): string {
     const era = this.#eras.find(({ start }) => start <= target && this.segmentAt(start) <= segment);
     return walFileName(era?.timeline ?? 1, segment, this.size);
   }
 
   /**
-   * The file with the WAL of a segment up to `target`: the one that a recovery reads, or if the data were restored without it, that
-   * of a later timeline, which began in the same segment with a copy of what came before.
+   * Returns the file with the WAL of a segment up to `target`. This is the file that a recovery reads. If the data were restored
+   * without that file, it is the one of a later timeline that began in the same segment, with a copy of the segment's WAL until then.
    */
   fileToCopy(segment: number, target: number): string {
     const own = this.fileOf(segment, target);
@@ -114,14 +118,14 @@ export class Wal {
     return later.findLast((name) => this.files.has(name)) ?? own;
   }
 
-  /** The oldest segment without a gap between it and the last checkpoint. */
+  /** Returns the oldest segment after which no file is missing up to the last checkpoint. */
   oldestSegment(): number {
     let segment = this.segmentAt(this.checkpoint);
     while (segment > 0 && this.files.has(this.fileOf(segment - 1))) segment -= 1;
     return segment;
   }
 
-  /** The last file, which may be empty. */
+  /** Returns the segment of the last file, which may be empty. */
   newestSegment(): number {
     let segment = this.segmentAt(this.checkpoint);
     while (this.files.has(this.fileOf(segment + 1))) segment += 1;

@@ -9,7 +9,7 @@ import type { Wal } from './walFiles.ts';
 
 const PAGE = 8192;
 const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
-/** Flags of a page: it begins with the rest of a record; it does not, because a crash interrupted that record. */
+/** Flags of a page: it begins with the rest of a record; it doesn't begin with that, because a crash interrupted the record. */
 const [CONTINUED, INTERRUPTED] = [0x1, 0x8];
 /** The numbers of resource managers. */
 export const WAL_MANAGERS = {
@@ -22,7 +22,7 @@ export const WAL_MANAGERS = {
   storage: 2,
 } as const;
 const SWITCH = 0x40;
-/** Where their data has the time: commit, abort, and both of a prepared transaction, which is prepared first. */
+/** Where the data of a transaction record has the time: for commit and abort, the same of a prepared transaction, and its preparation. */
 const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
   [0x00, 0],
   [0x20, 0],
@@ -39,7 +39,7 @@ const EPOCH = 946_684_800_000_000;
 export interface WalRecord {
   readonly start: number;
   readonly manager: number;
-  /** What the manager did. */
+  /** What was done, as a number whose meaning depends on the manager. */
   readonly info: number;
   /** The id of the transaction; 0 without one. */
   readonly xid: number;
@@ -51,7 +51,7 @@ export interface WalRecord {
   readonly time?: number;
 }
 
-/** The records from a position, which must be that of a record, up to the first that is incomplete. */
+/** Yields the records from a position, which must be that of a record, up to the first one that is incomplete. */
 export function* readWalRecords(wal: Wal, from: number): Generator<WalRecord> {
   const reader = new Reader(wal);
   let previous: number | undefined;
@@ -78,7 +78,7 @@ export function* readWalRecords(wal: Wal, from: number): Generator<WalRecord> {
   }
 }
 
-/** Whether a record is longer than its part before `end`. Postgres also flushes the WAL up to the end of a page, within a record. */
+/** Whether the record at `from` continues after `end`. Postgres may flush the WAL up to the end of a page in the middle of a record. */
 export function reachesBeyond(wal: Wal, from: number, end: number): boolean {
   const start = from % PAGE === 0 ? from + headerSize(wal, from) : from;
   let available = end - start;
@@ -96,7 +96,7 @@ class Reader {
     this.#wal = wal;
   }
 
-  /** @returns 0 without a record */
+  /** @returns the length of the record at the position; 0 without a record */
   lengthAt(start: number): number {
     const page = start - (start % PAGE);
     return this.page(page) === undefined ? 0 : this.#bytes(start, 4).readUInt32LE();
@@ -127,7 +127,7 @@ class Reader {
     return { bytes: parts.length === 1 && first ? first : Buffer.concat(parts), end: at };
   }
 
-  /** @returns undefined for a page that was not written yet */
+  /** Reads the header of a page. @returns undefined for a page that was not written yet */
   page(at: number) {
     if (!this.#load(at)) return undefined;
     const header = this.#bytes(at, SHORT_HEADER);
@@ -152,7 +152,7 @@ class Reader {
   }
 }
 
-/** The position of the first record that begins in a segment; undefined if none does. */
+/** Returns the position of the first record that begins in a segment; undefined if none does. */
 export function findFirstRecord(wal: Wal, segment: number): number | undefined {
   const reader = new Reader(wal);
   const end = (segment + 1) * wal.size;
@@ -166,7 +166,10 @@ export function findFirstRecord(wal: Wal, segment: number): number | undefined {
   return undefined;
 }
 
-/** A first byte says what comes before the record's data, of which the length is the last. */
+/**
+ * Reads the time in the data of a record. The parts before the data begin with a byte that says what they are; the length is the last
+ * one.
+ */
 function readTime(bytes: Buffer, position: number): number | undefined {
   for (let at = RECORD_HEADER; at < bytes.length;) {
     const kind = bytes.readUInt8(at);

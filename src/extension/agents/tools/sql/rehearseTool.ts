@@ -1,4 +1,7 @@
-/** Rehearses SQL for agents, on a copy of a branch that goes with the call. Needs the local service, which sees every statement. */
+/**
+ * Rehearses SQL for agents, on a copy of a branch that is deleted at the end of the call. Needs the local service, which sees every
+ * statement.
+ */
 import * as z from 'zod/mini';
 import { sanitize } from '../../../../base/sanitize.ts';
 import type { RehearsalReport } from '../../../../rehearsal/report.ts';
@@ -86,7 +89,7 @@ export const rehearseTools = {
   }),
 };
 
-/** @param onFailure receives what the report doesn't know, such as that a command of psql was meant */
+/** @param onFailure receives the message of a failure, which the report may not know, such as that the SQL has a command of psql */
 const sqlRunner =
   ({ signal }: ToolCall<unknown>, sql: string, onFailure: (message: string) => void) =>
   async ({ login }: Parameters<Parameters<typeof rehearseOnCopy>[2]['run']>[0]): Promise<number> => {
@@ -103,7 +106,7 @@ const sqlRunner =
     }
   };
 
-/** The first statements, as many as fit. */
+/** Returns a report for the model, with the first statements, as many as fit. */
 function reportOutput(report: RehearsalReport, failure: string | undefined): z.infer<typeof output> {
   const { verdict, blocked, losses, rewritten } = report;
   const all = [...report.statements, ...(report.wayBack?.statements ?? [])];

@@ -115,8 +115,8 @@ async function executeStatement(
 }
 
 /**
- * Returns the beginning of SQL, without what could be a password. Strings may be passwords, and where one ends depends on settings
- * of the server, so nothing is shown after what could begin the first.
+ * Returns the beginning of SQL, without what could be a password. Strings may be passwords, and where a string ends depends on settings
+ * of the server. So the result ends where the first string could begin.
  */
 export function withoutLiteralValues(sql: string): string {
   const start = sql.search(/['$]/);

@@ -61,6 +61,7 @@ export const pickOne =
       const idOf = ({ value }: Choice<T>) =>
         value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
       const show = () => {
+        // This also removes an entered secret from the box, and answers with it.
         const typed = pick.typed?.(takeSecret(input, pick, answer));
         const shown = showWordMatches(items, wordsOf(input.value));
         input.items = typed === undefined ? shown : [safeItem(typed), ...shown];
