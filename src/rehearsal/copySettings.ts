@@ -9,7 +9,7 @@ const COPY_LIFETIME = 24 * 3_600_000;
 export const BILLED_LIFETIME = 30 * 60_000;
 
 /**
- * @param isBilled whether the copy is on an account of the public service
+ * @param isBilled whether the copy is on an account, so that it may cost money
  * @returns the name of a new copy, and its lifetime in milliseconds
  */
 export const copySettings = ({ isBilled }: { readonly isBilled: boolean }) => ({

@@ -100,7 +100,7 @@ export class LockSampler {
     return sampler;
   }
 
-  /** Waits until all sessions of the migration have ended, and returns what was seen. */
+  /** Waits until all sessions of the migration have ended, `LONGEST_END` at most, and returns what was seen. */
   async read(): Promise<Rehearsal> {
     const from = this.#now;
     // A session may have begun after the last sample.

@@ -8,7 +8,7 @@ interface FakeItem {
   readonly alwaysShow?: boolean;
 }
 
-/** A quick pick. As in VS Code, the first of new items becomes active. */
+/** A quick pick. As in VS Code, the first of new items that matches the text becomes active, and one that doesn't match never. */
 export class FakeQuickPick {
   readonly #selected = new Set<(items: readonly { readonly label: string }[]) => void>();
   readonly #accepted = new Set<() => void>();
@@ -22,7 +22,6 @@ export class FakeQuickPick {
   readonly onDidTriggerItemButton = listenersOf(this.#itemPressed);
   readonly #changed = new Set<(text: string) => void>();
   readonly onDidChangeValue = listenersOf(this.#changed);
-  activeItems: readonly { readonly label: string }[] = [];
   value = '';
   buttons: readonly unknown[] = [];
   busy = false;
@@ -30,6 +29,7 @@ export class FakeQuickPick {
   step: number | undefined;
   totalSteps: number | undefined;
   #items: readonly FakeItem[] = [];
+  #activeItems: readonly FakeItem[] = [];
 
   get items(): readonly FakeItem[] {
     return this.#items;
@@ -37,7 +37,19 @@ export class FakeQuickPick {
 
   set items(items: readonly FakeItem[]) {
     this.#items = items;
-    this.activeItems = items.slice(0, 1);
+    this.activeItems = items.filter((item) => this.#isShown(item)).slice(0, 1);
+  }
+
+  get activeItems(): readonly FakeItem[] {
+    return this.#activeItems;
+  }
+
+  set activeItems(items: readonly FakeItem[]) {
+    this.#activeItems = items.filter((item) => this.#isShown(item));
+  }
+
+  #isShown({ label, description = '', alwaysShow }: FakeItem): boolean {
+    return alwaysShow === true || `${label}\n${description}`.toLowerCase().includes(this.value.toLowerCase());
   }
 
   get active(): string | undefined {

@@ -1,10 +1,16 @@
-import type { Locator, Page } from 'playwright-core';
+import { errors, type Locator, type Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
 import { until } from './until.ts';
 
 const SUBMENU = '.monaco-submenu';
 /** Milliseconds in which a menu is drawn, unless it was closed. */
 const SHOWN_WITHIN = 5000;
+
+interface TimeLimit {
+  readonly timeout: number;
+}
+
+const IN_TIME: TimeLimit = { timeout: SHOWN_WITHIN };
 
 /** Notes whether the next key that is pressed reaches a menu. */
 const RECORD_KEY = `
@@ -36,25 +42,35 @@ export async function chooseFromMenu(
 ): Promise<void> {
   await until(`a menu with ${titles.join(' > ')}`, async () => {
     await open();
-    for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu);
-    // A submenu is inside the item that opened it.
-    const item = itemOf(page, titles.at(-1) ?? '').filter({ hasNot: page.locator(SUBMENU) });
-    await press(page, item);
-    await item.waitFor({ state: 'hidden' });
-    return await page.evaluate('globalThis.menuHadKey');
+    const isChosen = await chooseItem(page, titles).catch((error: unknown) => {
+      if (error instanceof errors.TimeoutError) return false;
+      throw error;
+    });
+    if (!isChosen && (await items(page).first().isVisible())) await page.keyboard.press('Escape');
+    return isChosen;
   });
 }
 
-/** VS Code also opens it by itself, 250 ms after the pointer has come to rest on its item. */
-async function openSubmenu(page: Page, title: string): Promise<void> {
-  await press(page, itemOf(page, title));
-  await page.locator(`${SUBMENU} .action-item`).first().waitFor();
+/** @returns whether the menu had the key. @throws {errors.TimeoutError} if the menu has closed before */
+async function chooseItem(page: Page, titles: readonly string[]): Promise<boolean> {
+  for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu, IN_TIME);
+  // A submenu is inside the item that opened it.
+  const item = itemOf(page, titles.at(-1) ?? '').filter({ hasNot: page.locator(SUBMENU) });
+  await press(page, item, IN_TIME);
+  await item.waitFor({ state: 'hidden' });
+  return await page.evaluate<boolean>('globalThis.menuHadKey');
 }
 
-async function press(page: Page, item: Locator): Promise<void> {
-  await item.hover();
+/** VS Code also opens it by itself, 250 ms after the pointer has come to rest on its item. */
+async function openSubmenu(page: Page, title: string, limit?: TimeLimit): Promise<void> {
+  await press(page, itemOf(page, title), limit);
+  await page.locator(`${SUBMENU} .action-item`).first().waitFor(limit);
+}
+
+async function press(page: Page, item: Locator, limit?: TimeLimit): Promise<void> {
+  await item.hover(limit);
   // A menu ignores clicks for its first 100 ms, but not the keyboard.
-  await item.and(page.locator('.focused')).waitFor();
+  await item.and(page.locator('.focused')).waitFor(limit);
   await page.evaluate(RECORD_KEY);
   await page.keyboard.press('Enter');
 }

@@ -167,9 +167,11 @@ export class Workbench {
 
   /** Returns an open question and the notifications, for the message of a failure. */
   async #shown(): Promise<string> {
+    const open = await this.quickInput.read();
+    const notifications = await this.notifications.all().catch(() => 'unknown');
     return JSON.stringify({
-      question: await this.quickInput.read(),
-      notifications: await this.notifications.all(),
+      question: open && { ...open, value: open.password ? '…' : open.value },
+      notifications,
     });
   }
 

@@ -9,11 +9,7 @@ export interface ComputeSize {
   readonly ramGb: number;
   /** Local file cache, 80 % of the RAM. */
   readonly fileCacheGb: number;
-  /**
-   * Returns `max_connections` of a compute. It depends on the minimum of the range and doesn't grow when the compute scales up.
-   * @param minCu minimum size in CU
-   * @returns undefined if the table does not contain the size
-   */
+  /** `max_connections` of a compute of which this is the smallest size. */
   readonly maxConnections: number;
 }
 
@@ -67,7 +63,7 @@ export const sizesOfPlan = (plan: Plan): readonly ComputeSize[] =>
   plan === 'free' ? COMPUTE_SIZES.filter((row) => row.ramGb <= 1) : COMPUTE_SIZES;
 
 /**
- * `max_connections` of a compute. It depends on the minimum of the range and doesn't grow when the compute scales up.
+ * Returns `max_connections` of a compute. It depends on the minimum of the range and doesn't grow when the compute scales up.
  * @param minCu minimum size in CU
  * @returns undefined if the table does not contain the size
  */

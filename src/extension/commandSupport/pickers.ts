@@ -2,7 +2,7 @@
 import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { branchIdsOf, findPrimary } from '../inventory/branchStatus.ts';
-import { asDatabaseRow, asRowOfBranch } from '../inventory/databaseNodes.ts';
+import { asDatabaseRow } from '../inventory/databaseNodes.ts';
 import type { BranchIds, ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import {
@@ -80,7 +80,8 @@ function currentProject({ computesView, lastCompute, inventory }: PickerContext)
     : undefined;
 }
 
-const projectOf = (row: unknown): string | undefined => (asProjectNode(row) ?? asRowOfBranch(row))?.projectId;
+const projectOf = (row: unknown): string | undefined =>
+  (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row) ?? asDatabaseRow(row))?.projectId;
 
 /** The branch of the selected row, or else of the last used compute, if it is in this project. */
 export function currentBranch(
@@ -88,7 +89,7 @@ export function currentBranch(
   projectId: string,
 ): string | undefined {
   const [row] = computesView.view.selection;
-  const nodes = [asRowOfBranch(row), lastCompute.node];
+  const nodes = [asBranchNode(row) ?? asComputeNode(row) ?? asDatabaseRow(row), lastCompute.node];
   const node = nodes.find((each) => each?.projectId === projectId);
   // The compute may have moved to another branch.
   const compute = node?.kind === 'compute' ? inventory.compute(projectId, node.computeId) : undefined;

@@ -155,7 +155,7 @@ function stateCause({ compute }: ActivityFacts): ActivityCause | undefined {
   return compute.pending_state === 'active' ? 'starting' : 'suspending';
 }
 
-/** Seconds since the compute was last used, by its record and its sessions. */
+/** Returns the seconds since the compute was last used, by its record and its sessions. */
 function lastUsed(
   { compute, now }: ActivityFacts,
   clients: readonly PostgresSession[] = [],

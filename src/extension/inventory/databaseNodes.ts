@@ -4,7 +4,7 @@
  */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { BranchIds } from '../account/refs.ts';
-import { asBranchNode, asComputeNode } from './nodes.ts';
+import { asBranchNode } from './nodes.ts';
 
 interface DatabasesNode extends BranchIds {
   readonly kind: 'databases';
@@ -79,10 +79,6 @@ export function asDatabaseRow(value: unknown): DatabaseParentNode | undefined {
   return { kind, ...branch, database, schema, name, isView: isView === true };
 }
 
-/** Reads the row of a branch, of one of its computes, or of a database, a table or all databases of it. */
-export const asRowOfBranch = (value: unknown) =>
-  asBranchNode(value) ?? asComputeNode(value) ?? asDatabaseRow(value);
-
 /** Returns the database that a row is in or stands for; undefined for the row of all databases. */
 export function databaseOfRow(value: unknown): string | undefined {
   const row = asDatabaseRow(value);
@@ -99,7 +95,8 @@ export function databaseRowName(value: unknown): string | undefined {
   return typeof schema !== 'string' || schema === 'public' ? name : `${schema}.${name}`;
 }
 
-function branchOfRow(value: unknown): BranchIds | undefined {
+/** Returns the branch that a row of any kind is of or below; undefined for a project or a row of another view. */
+export function branchOfRow(value: unknown): BranchIds | undefined {
   const { projectId, branchId } = fieldsOf(value);
   const branch = asBranchNode({ kind: 'branch', projectId, branchId });
   return branch && { projectId: branch.projectId, branchId: branch.branchId };

@@ -15,7 +15,7 @@ describe('Rows of the tree', () => {
   /** Moves from the row that the mouse selected to the next one, and presses a key. */
   const pressBelow = async (row: RegExp, key: string) => {
     await ui().computes.click(row);
-    await ui().page.keyboard.press('ArrowDown');
+    await ui().computes.moveFocus('ArrowDown');
     await ui().page.keyboard.press(key);
   };
 
@@ -36,7 +36,7 @@ describe('Rows of the tree', () => {
     const shown = await ui().computes.labels();
     const pressAbove = async (rows: number, key: string) => {
       await ui().computes.click(/^Compute primary/);
-      for (let row = 0; row < rows; row++) await ui().page.keyboard.press('ArrowUp');
+      for (let row = 0; row < rows; row++) await ui().computes.moveFocus('ArrowUp');
       await ui().page.keyboard.press(key);
     };
     await pressAbove(1, 'ControlOrMeta+c');

@@ -5,7 +5,7 @@ import { isSameBranch } from '../../account/refs.ts';
 import type { SchemaChange } from '../../../api/records/records.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
-import { asRowOfBranch } from '../../inventory/databaseNodes.ts';
+import { branchOfRow } from '../../inventory/databaseNodes.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
 import { asBranchNode, asBranchOfSnapshots } from '../../inventory/nodes.ts';
 import { isInMap, gitBranchNameInMap } from '../../gitBranch/branchMap.ts';
@@ -37,7 +37,7 @@ function branchOfFile({ session, workFolders, computesView }: CommandContext): B
   if (current === undefined || current.isDeleted) return undefined;
   if (current.account !== session.connection?.accountId) return undefined;
   const { projectId, branchId } = current;
-  const selected = asRowOfBranch(computesView.view.selection[0]);
+  const selected = branchOfRow(computesView.view.selection[0]);
   if (selected !== undefined && selected.branchId !== branchId) return undefined;
   return { kind: 'branch', projectId, branchId };
 }

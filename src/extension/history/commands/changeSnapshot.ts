@@ -60,7 +60,7 @@ export async function changeSnapshot(
 interface NewBranch {
   readonly snapshotId: string;
   readonly name: string;
-  /** The seconds after which the snapshot expires; 0 for one that never does. */
+  /** The seconds after which the branch expires; 0 for one that never does. */
   readonly lifetime: number;
 }
 

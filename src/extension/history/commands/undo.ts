@@ -49,7 +49,7 @@ export const undo: Command = async (context, argument, run) => {
   if (chosen === undefined) return;
   if (chosen.change !== undefined) {
     await changeSnapshot(context, run, picked, chosen.change);
-    return await undo(context, argument, run);
+    return await undo(context, picked, run);
   }
   const { snapshotId } = chosen.source;
   if (snapshotId !== undefined) return await restoreSnapshot(context, run, picked, { ...chosen, snapshotId });

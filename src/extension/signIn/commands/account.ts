@@ -32,8 +32,9 @@ export const connectAccount: Command = async (context, argument, run) => {
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
   announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
+  const takesFocus = argument === FROM_VIEW && context.computesView.view.visible;
   await context.computesView.revealFirst();
-  if (argument === FROM_VIEW) await executeCommand('hostedPostgres.computes.focus');
+  if (takesFocus) await executeCommand('hostedPostgres.computes.focus');
 };
 
 async function accountItems({ accounts }: CommandContext): Promise<readonly Choice<Account>[]> {

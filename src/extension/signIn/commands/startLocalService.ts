@@ -30,8 +30,9 @@ export const startLocalService: Command = async (context, argument, run) => {
   if (session.connection !== undefined && !isNew)
     await refreshAll(context).catch((error: unknown) => context.log.error('Refreshing', error));
   announce(l10n.t('The local service is running'));
+  const takesFocus = argument === FROM_VIEW && context.computesView.view.visible;
   if (isNew) await context.computesView.revealFirst();
-  if (argument === FROM_VIEW) await executeCommand('hostedPostgres.computes.focus');
+  if (takesFocus) await executeCommand('hostedPostgres.computes.focus');
 };
 
 export const stopLocalService: Command = async ({ localService, session, computesView }, _argument, run) => {

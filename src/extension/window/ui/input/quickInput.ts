@@ -73,8 +73,9 @@ export const pickOne =
         );
         // VS Code makes the first new item active, but the user may be about to press Enter on another one.
         show();
-        const active =
-          activeId === undefined ? itemToFocus(items) : input.items.find((item) => idOf(item) === activeId);
+        // With a text, the active item is the first that matches it. VS Code would have none instead of one that doesn't match.
+        const first = input.value.trim() === '' ? itemToFocus(items) : undefined;
+        const active = activeId === undefined ? first : input.items.find((item) => idOf(item) === activeId);
         if (active !== undefined) input.activeItems = [active];
       };
       const setLoaded = (loaded: readonly Choice<T>[]) => {
@@ -96,7 +97,7 @@ export const pickOne =
       disposables.add(input.onDidChangeSelection(([item]) => (selected = item)));
       // The user may press Enter before the items are drawn.
       const itemFor = (text: string) => {
-        if (text === '') return itemToFocus(items) ?? items[0];
+        if (text === '') return itemToFocus(items);
         return items.find(({ label }) => label === text) ?? pick.typed?.(text);
       };
       const accept = () => {

@@ -28,7 +28,16 @@ describe('The branch of a command from the palette', () => {
   });
 
   it('is asked for if a row of another branch is selected, whose data the user may mean', async () => {
-    assert.equal(await argumentWith([ofOther]), undefined);
+    const column = {
+      ...ofOther,
+      kind: 'column',
+      database: 'app',
+      schema: 'public',
+      table: 'users',
+      name: 'id',
+    };
+    for (const row of [ofOther, column, { ...ofOther, kind: 'snapshot', snapshotId: 'snap-1' }])
+      assert.equal(await argumentWith([row]), undefined);
   });
 
   it('is that of the row on which it was called', async () => {
