@@ -244,7 +244,7 @@ describe('Undo…', () => {
     await ui().quickInput.answer(QUESTION, title);
     await ui().quickInput.answer('This is production', 'work');
     const { message } = await ui().notifications.waitFor(title);
-    assert.match(message, /\)\. Its previous data is kept as work \(old\)\.$/);
+    assert.match(message, /\)\. Its previous data is kept as work \(old\)\./);
     await waitForRows(rows);
     await ui().notifications.press(title, 'Undo the Undo');
     await ui().quickInput.answer('This is production', 'work');

@@ -20,7 +20,7 @@ import {
 } from '../../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
-import { query } from './clients.ts';
+import { answers, query } from './clients.ts';
 
 describe('Projects created with Postgres', () => {
   let service: LocalService;
@@ -142,8 +142,8 @@ describe('Projects created with Postgres', () => {
         async () => `no files, not ${String(remaining())}`,
         async () => remaining().length === 0,
       );
-      // The password was in the folder.
-      assert.deepEqual(await query(api.uri(created), 'select 1'), [1]);
+      // The password was in the folder. The API may answer before the addresses of computes are open.
+      await answers(api.uri(created));
     });
 
     it('leave nothing behind when they are deleted, even without Postgres', async () => {
