@@ -53,7 +53,7 @@ export const laterRealSuites = [
   'npm/migrations/migrationFolders',
   'service/postgres/extensions/installedVector',
   'service/postgres/changes/tableTransactions',
-  'extension/history/appliedMigrations',
+  'extension/database/sql/appliedMigrations',
   'extension/agents/runSql',
   'extension/database/sql/runFile',
   'extension/database/rows/peekRows',

@@ -1,6 +1,6 @@
 /**
  * Which migrations a checkout has removed: the files that the commit before had, and the working tree doesn't have, anywhere in the
- * repository. Migration tools note a file by its name or that of its folder, by its number, or by a hash of its text.
+ * repository.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,6 @@ import { readCommitsSince, readLeftCommits } from './headLog.ts';
 
 /** Matches the names of programs and of SQL. */
 const SCRIPT = /\.(?:sql|[cm]?[jt]s|rb|exs|py|php|go)$/i;
-const HASH = /^[0-9a-f]{64}$/;
 
 /** The most removed files that are considered. More would take too long after each checkout. */
 const MAX_REMOVED = 200;
@@ -111,27 +110,6 @@ async function readHashes(
   }
   return hashes;
 }
-
-/** @param note what a database has noted about a migration. @returns which of the files it may be about */
-export function filesNotedAs(
-  note: string,
-  names: readonly string[],
-  hashes: MigrationFiles['hashes'],
-): readonly string[] {
-  if (HASH.test(note)) return names.filter((name) => hashes.get(note)?.includes(name) === true);
-  const noted = withoutLeadingZeros(note.replace(/^\//, '').replace(/\.(?:sql|[cm]?[jt]s)$/i, ''));
-  return names.filter((name) => {
-    const { name: stem } = path.posix.parse(name);
-    const [, digits = '', rest = ''] = /^(\d*)[-_]?(.*)$/s.exec(stem) ?? [];
-    const folder = path.posix.basename(path.posix.dirname(name));
-    return [stem, folder, digits, `${withoutLeadingZeros(digits)}_${rest}`].some(
-      (each) => withoutLeadingZeros(each) === noted,
-    );
-  });
-}
-
-/** Removes leading zeros, because some programs note `1` in the database for `0001_init.sql`. */
-const withoutLeadingZeros = (text: string): string => text.replace(/^0+(?=\d+$)/, '');
 
 /**
  * @param names the names of files that git has

@@ -3,8 +3,9 @@
  * write-ahead log (WAL) of the database leave no doubt.
  */
 import type { TableTransaction } from '../../api/records/records.ts';
-import type { AppliedMigration, AppliedMigrations } from './appliedMigrations.ts';
-import { filesNotedAs, type MigrationFiles } from './migrationFiles.ts';
+import type { AppliedMigration, AppliedMigrations } from '../database/sql/appliedMigrations.ts';
+import type { MigrationFiles } from './migrationFiles.ts';
+import { filesNotedAs } from '../../migrations/filesNotedAs.ts';
 
 interface RemovedMigrations {
   readonly later: ReadonlySet<AppliedMigration>;

@@ -13,7 +13,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { branchHistory } from './knownHistory.ts';
 import { readHeadLog } from './headLog.ts';
 import type { Markers } from './markers.ts';
-import type { AppliedMigrations } from './appliedMigrations.ts';
+import type { AppliedMigrations } from '../database/sql/appliedMigrations.ts';
 import { areUnchangedSince, readMigrationFiles } from './migrationFiles.ts';
 import { findLaterMigrations, isAtOrAfter, removedMigrations } from './migrationOffer.ts';
 import { earliestMoment, restoreSourceAt } from './moments.ts';
@@ -57,7 +57,7 @@ export async function offerAfterCheckout(
   const { signal } = connection;
   const files = await readMigrationFiles(runGit, repository);
   if (files === undefined) return undefined;
-  const { readAppliedMigrations } = await import('./appliedMigrations.ts');
+  const { readAppliedMigrations } = await import('../database/sql/appliedMigrations.ts');
   const { host, role, database } = url;
   const reader = await findReaderLogin(connection, ref, { host, role, database });
   const tables = reader && (await readAppliedMigrations(reader, signal));

@@ -8,7 +8,7 @@ import type { BranchRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 import { findReaderLogin } from '../connection/branchLogin.ts';
 import type { WorkFolder } from '../gitBranch/workFolder.ts';
-import { readAppliedMigrations } from '../history/appliedMigrations.ts';
+import { readAppliedMigrations } from '../database/sql/appliedMigrations.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ChangeGuards } from '../operations/guards.ts';
 import { rehearseOnCopy } from './rehearseOnCopy.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AppliedMigration } from '../../../../src/extension/history/appliedMigrations.ts';
+import type { AppliedMigration } from '../../../../src/extension/database/sql/appliedMigrations.ts';
 import {
   findLaterMigrations as find,
   isAtOrAfter,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { runSql } from '../../../../../src/extension/agents/runSql.ts';
 import { readSessions } from '../../../../../src/extension/computes/readSessions.ts';
-import { readAppliedMigrations } from '../../../../../src/extension/history/appliedMigrations.ts';
+import { readAppliedMigrations } from '../../../../../src/extension/database/sql/appliedMigrations.ts';
 import { compareRows } from '../../../../../src/extension/database/rows/compareRows.ts';
 import { listTables } from '../../../../../src/extension/database/rows/readCatalog.ts';
 import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';

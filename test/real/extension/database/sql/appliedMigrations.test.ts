@@ -1,9 +1,9 @@
 /** The tables of the programs that apply migrations, on a real server. */
 import assert from 'node:assert/strict';
-import { readAppliedMigrations } from '../../../../src/extension/history/appliedMigrations.ts';
-import { requireDatabaseUrl } from '../../../../src/api/addresses/databaseUrl.ts';
-import { query, runStatements } from '../../service/postgres/clients.ts';
-import { useBranch } from '../../service/postgres/useBranch.ts';
+import { readAppliedMigrations } from '../../../../../src/extension/database/sql/appliedMigrations.ts';
+import { requireDatabaseUrl } from '../../../../../src/api/addresses/databaseUrl.ts';
+import { query, runStatements } from '../../../service/postgres/clients.ts';
+import { useBranch } from '../../../service/postgres/useBranch.ts';
 
 /** As the programs create them, with a migration. */
 const PROGRAMS: readonly (readonly [program: string, sql: string, name: string])[] = [

@@ -1,14 +1,14 @@
 /** Which migrations a database has, from the tables in which the programs that applied them note each with a row. */
 import type Client from 'pg/lib/client.js';
-import { ACTIVITY_APPLICATION } from '../../api/rules/sessions.ts';
+import { ACTIVITY_APPLICATION } from '../../../api/rules/sessions.ts';
 import {
   asNumber,
   MIGRATION_TABLES_QUERY,
   migrationTableKind,
   type MigrationTableKind,
   type TableWithColumns,
-} from '../../api/rules/migrationTables.ts';
-import { withSession, type BranchLogin } from '../database/sql/sqlSession.ts';
+} from '../../../api/rules/migrationTables.ts';
+import { withSession, type BranchLogin } from './sqlSession.ts';
 
 const DATABASE = `SELECT ${asNumber('oid')} AS id FROM pg_database WHERE datname = current_database()`;
 
