@@ -74,7 +74,7 @@ and case when $1::float8 is not null then c.oid::int8 = $1 or format('%I.%I', n.
 order by c.oid::int8 = $1 desc, name`;
 
 /**
- * Finds what a function could use to reach outside of the database, under whatever name: foreign data wrappers, of which dblink has
+ * Finds what a function could use to reach outside of the database, under any name: foreign data wrappers, of which dblink has
  * one, too, and extensions that Postgres doesn't mark as trusted.
  */
 const OUTSIDE = `

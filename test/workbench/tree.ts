@@ -70,7 +70,7 @@ export class Tree {
     await row.and(this.#page.locator('[aria-selected="true"]')).waitFor();
   }
 
-  /** Clicks a row until it is selected: one that moves meanwhile, such as when a message above the rows goes, isn't hit. */
+  /** Clicks a row until it is selected: one that moves in the meantime, such as when a message above the rows goes, isn't hit. */
   async click(label: string | RegExp): Promise<void> {
     const row = await this.#row(label);
     const selected = row.and(this.#page.locator('[aria-selected="true"]'));

@@ -177,7 +177,7 @@ export class SqlScript {
   }
 
   #endOfCommand(start: number): number {
-    // The end of the line is looked for only if the command goes on until there, because a line may have many commands.
+    // The end of the line is looked for only if the command continues until there, because a line may have many commands.
     if (WHOLE_LINE.test(this.#text.slice(start, start + 30))) return this.#endOfLine(start);
     ARGUMENTS.lastIndex = start + 1;
     const [found = ''] = ARGUMENTS.exec(this.#text) ?? [];

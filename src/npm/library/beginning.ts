@@ -1,6 +1,6 @@
 /**
  * Saves what a database contains in the beginning, which is the same as in the template that it is a copy of. The template is read
- * once, when it is complete, and the result is kept as a large object of another database. So resets seldom need a connection to the
+ * once, when it is complete, and the result is kept as a large object of another database. So resets rarely need a connection to the
  * template, which Postgres can't copy while there are connections.
  */
 import type Client from 'pg/lib/client.js';

@@ -26,7 +26,7 @@ export const protectAbandonedBranches = (deps: ProtectDependencies): Disposable 
     for (const branch of branches) void protectAgain(deps, branch);
   });
 
-/** Protects a branch again and tells the user. Never rejects. */
+/** Protects a branch again and reports it to the user. Never rejects. */
 async function protectAgain(
   { branchActions, guards, inventory, log }: ProtectDependencies,
   branch: UnprotectedBranch,

@@ -90,7 +90,7 @@ export function newCompute(
   return { record, address, logicalReplication: project.settings?.enable_logical_replication };
 }
 
-/** Returns the host of the pooled address. Every compute has one, like on the public service, whatever `pooler_enabled` says. */
+/** Returns the host of the pooled address. Every compute has one, like on the public service, also if `pooler_enabled` is false. */
 export const poolerHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
   hostAtPort(address.poolerPort);
 

@@ -1,7 +1,7 @@
 /** What the gateway hands on of a client's start-up packet, which is what the public service's gateway hands on of it. */
 import { ClientRefusal } from './refusal.ts';
 
-/** The parameters that are handed on, besides the protocol's own options and the encoding. */
+/** The parameters that are handed on, in addition to the protocol's own options and the encoding. */
 const FORWARDED = new Set(['user', 'database', 'application_name', 'replication', 'options']);
 /** The names of the protocol's own options begin with this. Only Postgres knows which of them to decline. */
 const PROTOCOL_OPTION = '_pq_.';
