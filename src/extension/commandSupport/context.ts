@@ -15,6 +15,7 @@ interface Selection {
 export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selection & { readonly visible: boolean };
+  readonly emptyRows: { shown(): Promise<void> };
   reveal(resource: ResourceRef): Promise<void>;
   revealFirst(): Promise<void>;
   showMore(): void;

@@ -6,6 +6,7 @@ import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParentNode } from '../databaseNodes.ts';
 import { DatabaseTreeRows, type DatabaseReader } from '../databaseTreeRows.ts';
+import { EmptyRows } from '../../window/emptyRows.ts';
 import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
 import type { LazyTree } from '../../window/ui/lazyTreeView.ts';
 import { showsMark, markDecorations, markItem, nodeTooltip, treeItem, projectFields } from './treeItems.ts';
@@ -59,6 +60,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<TreeNode>;
+  readonly emptyRows = new EmptyRows();
 
   constructor(deps: ComputesTreeDependencies, view: TreeView<TreeNode>) {
     const { session, inventory, localService, config } = deps;
@@ -97,7 +99,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   async getChildren(node?: TreeNode): Promise<TreeNode[]> {
     if (node === undefined) {
       await this.#inventory.ensureProjects();
-      return this.#nodes.setChildren(undefined, this.#roots());
+      return this.emptyRows.note(this.#nodes.setChildren(undefined, this.#roots()));
     }
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
@@ -165,9 +167,8 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
     this.#first = projectId;
     this.#changed.fire(undefined);
     const node = this.#nodes.intern({ kind: 'project', projectId });
-    const revealed = this.view.reveal(node, { select: false, focus: false });
     const failed = (error: unknown) => this.#deps.log.error('Showing the first project', error);
-    await revealed.then(undefined, failed);
+    await this.view.reveal(node, { select: false, focus: false }).then(undefined, failed);
   }
 
   showMore(): void {
@@ -215,8 +216,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   #agentOf(node: TreeNode): AgentBranch | undefined {
     const account = this.#deps.session.connection?.accountId;
     if (account === undefined || !this.#expires(node)) return undefined;
-    const { projectId, branchId } = node;
-    return this.#deps.agentBranches.find({ account, projectId, branchId });
+    return this.#deps.agentBranches.find({ account, projectId: node.projectId, branchId: node.branchId });
   }
 
   #roots(): readonly TreeNode[] {

@@ -48,8 +48,11 @@ export const stopLocalService: Command = async ({ localService, session, compute
   );
   if (wasRunning) announce(l10n.t('Stopped the local service'));
   else announce(l10n.t("The local service isn't running"), 'info');
-  // The rows are gone, and with them the keyboard focus.
-  if (hadRows && computesView.view.visible) await executeCommand('hostedPostgres.computes.focus');
+  await session.reread();
+  if (!hadRows || !computesView.view.visible) return;
+  // The rows go, and with them the keyboard focus. Before they have, it would be on them.
+  const rowsGone = session.connection === undefined ? computesView.emptyRows.shown() : Promise.resolve();
+  void rowsGone.then(() => executeCommand('hostedPostgres.computes.focus'));
 };
 
 type SetupOption = 'install' | 'folder' | 'search';
