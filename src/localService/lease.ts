@@ -6,9 +6,16 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { directAgent, get } from '../base/nodeHttp.ts';
+import { directAgent, get, request as openRequest } from '../base/nodeHttp.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
+import {
+  isLeaseProof,
+  LEASE_PROOF_HEADER,
+  leaseKey,
+  leaseProof,
+  parsePostgresLine,
+  type LeaseChallenge,
+} from './leaseProof.ts';
 import { findServiceAddress, findServiceOwner, type ServiceAddress } from './discover.ts';
 
 /** The right to use the local service, which runs until its last lease ends. */
@@ -34,16 +41,10 @@ const RESPONSE_TIMEOUT_MS = 10_000;
  * @returns undefined if no program listens at the address, or another program does
  * @throws {LocalServiceError} if the service is silent
  */
-export async function takeLease({
-  baseUrl,
-  leaseSecret,
-  version,
-}: ServiceAddress): Promise<Lease | undefined> {
-  const challenge = { secret: leaseSecret, nonce: randomBytes(32).toString('base64url'), baseUrl };
-  const url = new URL('/lease', baseUrl);
-  url.searchParams.set('nonce', challenge.nonce);
-  url.searchParams.set('proof', leaseProof('window', challenge));
-  const request = get(url, { agent: directAgent });
+export async function takeLease({ version, ...address }: ServiceAddress): Promise<Lease | undefined> {
+  const { baseUrl } = address;
+  const challenge = newChallenge(address);
+  const request = get(leaseUrl('window', challenge), { agent: directAgent });
   const response = await waitForResponse(request);
   if (!response || !isLeaseProof('service', challenge, response.headers[LEASE_PROOF_HEADER])) {
     request.destroy();
@@ -72,6 +73,28 @@ export async function takeLease({
     release,
     unref: () => void response.socket.unref(),
   };
+}
+
+/**
+ * Asks the service to end cleanly, although windows have leases. A service of version 0.4 or earlier refuses.
+ * @throws {LocalServiceError} if the service is silent
+ */
+export async function requestEnd(address: ServiceAddress): Promise<void> {
+  const url = leaseUrl('end', newChallenge(address));
+  const request = openRequest(url, { method: 'DELETE', agent: directAgent });
+  request.end();
+  (await waitForResponse(request))?.resume();
+}
+
+function newChallenge({ baseUrl, leaseSecret }: ServiceAddress): LeaseChallenge {
+  return { secret: leaseSecret, nonce: randomBytes(32).toString('base64url'), baseUrl };
+}
+
+function leaseUrl(purpose: 'window' | 'end', challenge: LeaseChallenge): URL {
+  const url = new URL('/lease', challenge.baseUrl);
+  url.searchParams.set('nonce', challenge.nonce);
+  url.searchParams.set('proof', leaseProof(purpose, challenge));
+  return url;
 }
 
 /** @returns undefined if no service runs on the data directory. @throws {LocalServiceError} if the service is silent */

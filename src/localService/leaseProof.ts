@@ -1,12 +1,12 @@
 /**
  * Before a window sends its key, the window and the local service prove their identity to each other. Both know the
  * secret in `service.json`, which only their user can read, and neither sends it. A proof is valid for one nonce, one
- * address and one side, so a program that receives one cannot use it again.
+ * address and one purpose, so a program that receives one cannot use it again.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { fieldsOf } from '../base/fieldsOf.ts';
 
-interface LeaseChallenge {
+export interface LeaseChallenge {
   readonly secret: string;
   /** A text that the window has chosen for this proof only. */
   readonly nonce: string;
@@ -44,7 +44,8 @@ export function parsePostgresLine(line: string): string | undefined {
 
 export const newLeaseSecret = (): string => randomBytes(32).toString('base64url');
 
-type ProofSide = 'window' | 'service';
+/** Who proves that it knows the secret, or that a window wants the service to end. */
+type ProofSide = 'window' | 'service' | 'end';
 
 export const leaseProof = (by: ProofSide, { secret, nonce, baseUrl }: LeaseChallenge): string =>
   createHmac('sha256', secret).update(`${by} ${nonce} ${baseUrl}`).digest('base64url');

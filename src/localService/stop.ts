@@ -1,14 +1,12 @@
 /** Ends the local service, also one that hangs. */
 import { pause, systemClock } from '../base/clock.ts';
-import { isRunning } from '../base/processIdentity.ts';
-import { findServiceOwner } from './discover.ts';
-import { LocalServiceError } from './lease.ts';
+import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
+import { findServiceAddress, findServiceOwner } from './discover.ts';
+import { LocalServiceError, requestEnd } from './lease.ts';
 
-/** Signals, and the milliseconds to wait after each. */
-const SIGNALS = [
-  ['SIGTERM', 10_000],
-  ['SIGKILL', 5_000],
-] as const;
+/** Milliseconds that the service may take to stop its servers, and to end after it was killed. */
+const CLEAN_END_LIMIT = 10_000;
+const KILL_LIMIT = 5_000;
 
 /**
  * Ends the service of the data directory. If the service hangs, its Postgres processes may remain until the next start.
@@ -18,14 +16,32 @@ const SIGNALS = [
 export async function endService(dataDir: string): Promise<boolean> {
   const owner = await findServiceOwner(dataDir);
   if (owner === undefined) return false;
-  for (const [signal, milliseconds] of SIGNALS) {
-    const deadline = systemClock.now() + milliseconds;
-    try {
-      process.kill(owner.pid, signal);
-    } catch {
-      // The service has already ended.
-    }
-    for (; systemClock.now() < deadline; await pause(50)) if (!(await isRunning(owner))) return true;
-  }
+  // On Windows, each signal kills. The service could not stop its servers then.
+  if (process.platform === 'win32') await requestEndOf(owner, dataDir);
+  else signal(owner, 'SIGTERM');
+  if (await hasEnded(owner, CLEAN_END_LIMIT)) return true;
+  signal(owner, 'SIGKILL');
+  if (await hasEnded(owner, KILL_LIMIT)) return true;
   throw new LocalServiceError('silent', `The local service (process ${owner.pid}) could not be ended`);
+}
+
+async function requestEndOf(owner: ProcessIdentity, dataDir: string): Promise<void> {
+  const address = await findServiceAddress(dataDir, owner);
+  // A service that is silent is killed.
+  if (address !== undefined) await requestEnd(address).catch(() => undefined);
+}
+
+function signal({ pid }: ProcessIdentity, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // The service has already ended.
+  }
+}
+
+/** @param limit milliseconds to wait */
+async function hasEnded(owner: ProcessIdentity, limit: number): Promise<boolean> {
+  const deadline = systemClock.now() + limit;
+  for (; systemClock.now() < deadline; await pause(50)) if (!(await isRunning(owner))) return true;
+  return false;
 }

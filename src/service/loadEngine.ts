@@ -30,12 +30,9 @@ interface LoadedEngine {
 }
 
 /** Removes temporary data directories whose services have crashed, in the background, after the end of the servers left there. */
-function removeAbandoned(
-  directories: readonly string[],
-  stopOrphans: (storage: { readonly root: string }) => Promise<unknown>,
-): void {
+function removeAbandoned(directories: readonly string[], stopServers: (root: string) => Promise<void>): void {
   for (const folder of directories)
-    stopOrphans({ root: path.join(folder, 'postgres') }).then(
+    stopServers(path.join(folder, 'postgres')).then(
       () => removeTemporaryDirectory(folder),
       () => undefined,
     );
@@ -53,14 +50,14 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
     const extensions = () => ({ included: [], found: [] });
     return { storage: openStorageWithoutRoot(directory, account), create: createSimulatedEngine, extensions };
   }
-  const { availableExtensions, createPostgresEngine, findPrograms, stopOrphans } =
+  const { availableExtensions, createPostgresEngine, findPrograms, stopAbandonedServers } =
     await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);
   const programs = account === undefined ? found : makeProgramsReachable(found, account);
   // This comes before root's rights are given up, because the locks in these directories are root's.
   const abandoned = findAbandonedDirectories(account?.uid ?? process.getuid?.());
   const storage = openStorageWithoutRoot(directory, account);
-  removeAbandoned(abandoned, stopOrphans);
+  removeAbandoned(abandoned, (root) => stopAbandonedServers(root, programs));
   const { isTemporary } = directory;
   const { extensionsDir, installedExtensions, trustedExtensions } = choice.options;
   const extensions = { extensionsDir, installedExtensions, trustedExtensions };

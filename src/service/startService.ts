@@ -33,7 +33,7 @@ interface ServiceDependencies {
   readonly log: (line: string) => void;
   /** Until it resolves, the program that started the service has a lease by the pipe to its standard input. */
   readonly inputEnded?: Promise<void> | undefined;
-  /** Called when the service must end: there is no lease left (undefined), or it cannot write its data. */
+  /** Called when the service must end: there is no lease left or a window asks for it (undefined), or it cannot write its data. */
   readonly onEnd: (failure: string | undefined) => void;
 }
 
@@ -54,8 +54,7 @@ export async function startService(deps: ServiceDependencies): Promise<ServiceHa
   const { plan, operationDelay, postgres: runsPostgres } = options;
   const store = await openStore(deps);
   const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, runsPostgres });
-  const onNoneLeft = () => deps.onEnd(undefined);
-  const leases = new Leases({ grace: options.endWithLeases, clock, onNoneLeft });
+  const leases = new Leases({ grace: options.endWithLeases, clock, onEnd: () => deps.onEnd(undefined) });
   if (deps.inputEnded !== undefined) void deps.inputEnded.then(leases.hold(() => undefined));
   let server: HttpServer | undefined;
   const close = async () => {

@@ -9,7 +9,7 @@ import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { snapshotRoutes } from './snapshotRoutes.ts';
-import { holdLease, type Leases } from './leases.ts';
+import { endForProof, holdLease, type Leases } from './leases.ts';
 import {
   authenticate,
   parseTarget,
@@ -59,7 +59,9 @@ async function answerRequest(
 ): Promise<JsonReply | undefined> {
   rejectWebPages(request);
   const target = parseTarget(request.url ?? '');
-  if (request.method === 'GET' && target.parts.join('/') === 'lease') {
+  const isLease = target.parts.join('/') === 'lease';
+  if (isLease && request.method === 'DELETE') return endForProof(leases, target.query, request);
+  if (isLease && request.method === 'GET') {
     holdLease(leases, plane, target.query, request, response);
     return undefined;
   }

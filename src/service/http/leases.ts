@@ -11,12 +11,15 @@ import {
   leaseProof,
   newLeaseSecret,
   formatPostgresLine,
+  type LeaseChallenge,
 } from '../../localService/leaseProof.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { apiKeyHash } from '../controlPlane/apiKeys.ts';
 import type { Clock } from '../../base/clock.ts';
 import { delay } from '../core/serviceClock.ts';
+import { HttpError } from '../core/serviceErrors.ts';
 import { authenticate } from './readRequest.ts';
+import { jsonReply, type JsonReply } from './response.ts';
 import { baseUrlAt } from './server.ts';
 
 interface LeasesDependencies {
@@ -26,7 +29,7 @@ interface LeasesDependencies {
    */
   readonly grace: number | undefined;
   readonly clock: Clock;
-  readonly onNoneLeft: () => void;
+  readonly onEnd: () => void;
 }
 
 export class Leases {
@@ -64,6 +67,11 @@ export class Leases {
     );
   }
 
+  /** Ends the service, although there may be leases. */
+  requestEnd(): void {
+    this.#deps.onEnd();
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#graceTimer?.abort();
@@ -73,13 +81,32 @@ export class Leases {
   /** Begins the grace time if there is no lease, and ends it otherwise. */
   #updateGraceTimer(): void {
     this.#graceTimer?.abort();
-    const { grace, clock, onNoneLeft } = this.#deps;
+    const { grace, clock, onEnd } = this.#deps;
     if (grace === undefined || this.#held.size > 0 || this.#isClosed) return;
     const { signal } = (this.#graceTimer = new AbortController());
     void delay(clock, grace, signal).then(() => {
-      if (!signal.aborted) onNoneLeft();
+      if (!signal.aborted) onEnd();
     });
   }
+}
+
+/** What a program and the service prove to each other. Programs choose the nonce. */
+const challengeOf = (
+  { secret }: Leases,
+  query: URLSearchParams,
+  { socket }: IncomingMessage,
+): LeaseChallenge => ({
+  secret,
+  nonce: query.get('nonce') ?? '',
+  baseUrl: baseUrlAt(socket.localPort ?? 0),
+});
+
+/** Ends the service if the client proves that it knows the lease secret. @throws {HttpError} 401 */
+export function endForProof(leases: Leases, query: URLSearchParams, request: IncomingMessage): JsonReply {
+  if (!isLeaseProof('end', challengeOf(leases, query, request), query.get('proof')))
+    throw new HttpError(401, 'UNAUTHORIZED', 'The proof is missing or wrong.');
+  leases.requestEnd();
+  return jsonReply({}, 202);
 }
 
 /**
@@ -94,9 +121,7 @@ export function holdLease(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const { secret } = leases;
-  const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
-  const challenge = { secret, nonce: query.get('nonce') ?? '', baseUrl };
+  const challenge = challengeOf(leases, query, request);
   const isProved = isLeaseProof('window', challenge, query.get('proof'));
   if (!isProved) authenticate(request, plane.keys);
   const release = leases.hold(() => response.end(), isProved ? leaseKey(challenge) : undefined);

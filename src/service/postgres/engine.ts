@@ -48,7 +48,6 @@ import { ServerProcess } from './server/serverProcess.ts';
 import { createEngineWithoutPostgres } from './withoutPostgres.ts';
 
 export { findPrograms } from './server/programs.ts';
-export { stopOrphans } from './server/orphans.ts';
 
 interface PostgresEngineOptions extends ExtensionChoice {
   /** The folder for all data. */
@@ -118,6 +117,12 @@ export function availableExtensions(programs: PostgresFolders, choice: Extension
       ...(problem !== undefined && { problem }),
     })),
   };
+}
+
+/** Stops the servers that a killed service left below `root`, which no service uses. */
+export async function stopAbandonedServers(root: string, programs: PostgresFolders): Promise<void> {
+  const binaries = chooseBinaries(programs);
+  await stopOrphans({ root }, typeof binaries === 'string' ? undefined : binaries.postgres);
 }
 
 async function removeLeftovers(

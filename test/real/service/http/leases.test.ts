@@ -16,10 +16,17 @@ import {
 } from '../../../../src/localService/leaseProof.ts';
 import type { ControlPlane } from '../../../../src/service/controlPlane/controlPlane.ts';
 import { holdLease, Leases } from '../../../../src/service/http/leases.ts';
-import { takeLease } from '../../../../src/localService/lease.ts';
+import { findServiceAddress, findServiceOwner } from '../../../../src/localService/discover.ts';
+import { requestEnd, takeLease } from '../../../../src/localService/lease.ts';
+import { endService } from '../../../../src/localService/stop.ts';
 import { startAttachedService } from '../../../../src/localService/startAttached.ts';
 import { builtService } from '../../../helpers/builtService.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
+import {
+  hasReleasedLock,
+  startLocalService,
+  temporaryFolder,
+  type LocalService,
+} from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { until } from '../../../workbench/until.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
@@ -55,7 +62,7 @@ describe('The program with leases', () => {
   it('survives a reload of the only window that takes a minute, and ends when that window is gone', async () => {
     const clock = new FakeClock();
     let ended = 0;
-    const leases = new Leases({ grace: GRACE, clock, onNoneLeft: () => void (ended += 1) });
+    const leases = new Leases({ grace: GRACE, clock, onEnd: () => void (ended += 1) });
     const hold = () => leases.hold(() => undefined);
     const pass = async (milliseconds: number) => {
       clock.advance(milliseconds);
@@ -75,7 +82,7 @@ describe('The program with leases', () => {
   it('writes nothing to a lease that the end of the service has ended', async () => {
     const postgres = Promise.withResolvers<string | undefined>();
     const plane = { postgresProblem: postgres.promise, keys: { recordUse: () => true } };
-    const leases = new Leases({ grace: undefined, clock: new FakeClock(), onNoneLeft: () => undefined });
+    const leases = new Leases({ grace: undefined, clock: new FakeClock(), onEnd: () => undefined });
     const errors: unknown[] = [];
     const server = createServer((request, response) => {
       response.on('error', (error) => errors.push(error));
@@ -154,6 +161,39 @@ describe('The program with leases', () => {
       });
       body.on('error', () => undefined).destroy();
       assert.equal(headers[LEASE_PROOF_HEADER], undefined);
+    });
+
+    it('ends cleanly for a window that asks, although there are leases', async () => {
+      const asked = await start();
+      assert.equal(await lease(asked.baseUrl, asked.key), 200);
+      const owner = (await findServiceOwner(asked.dataDir)) ?? assert.fail();
+      await requestEnd((await findServiceAddress(asked.dataDir, owner)) ?? assert.fail());
+      assert.equal(await asked.ended, 0, asked.stderr());
+      assert(hasReleasedLock(asked.dataDir));
+    });
+
+    // On Windows, a signal would kill it.
+    it('is stopped cleanly on each system', async () => {
+      const stopped = await start();
+      assert.equal(await endService(stopped.dataDir), true);
+      assert.equal(await stopped.ended, 0, stopped.stderr());
+      assert(hasReleasedLock(stopped.dataDir));
+    });
+
+    it('does not end for the proof of a lease, or of another secret', async () => {
+      for (const [purpose, secret] of [
+        ['window', secretOf(service)],
+        ['end', newLeaseSecret()],
+      ] as const) {
+        const { baseUrl } = service;
+        const url = new URL('/lease', baseUrl);
+        url.searchParams.set('nonce', nonce);
+        url.searchParams.set('proof', leaseProof(purpose, { secret, nonce, baseUrl }));
+        const { statusCode, body } = await request(url, { method: 'DELETE' });
+        await body.dump();
+        assert.equal(statusCode, 401);
+      }
+      assert.deepEqual(await leaseBy(secretOf(service)), [200, true]);
     });
 
     it('has a new secret after each start', async () => {
