@@ -1,23 +1,56 @@
-/** Removes secrets from text. */
+/**
+ * Removes secrets from text. Only known secrets can be removed from data, because a pattern also matches what is none. Patterns are for
+ * logs and messages, which nobody writes back.
+ */
 
 const REDACTED = '‹redacted›';
 
-/** Removes keys, bearer tokens and passwords of connection URIs. @param secrets known secrets to remove as well */
+/** The shortest secret that is removed from data. Shorter ones are no secrets, and may be part of ordinary words. */
+export const MIN_SECRET_LENGTH = 8;
+
+/** Removes known secrets from data, and changes nothing else. */
+export function hideKnownSecrets(text: string, secrets: Iterable<string>): string {
+  let clean = text;
+  for (const secret of secrets)
+    if (secret.length >= MIN_SECRET_LENGTH) clean = clean.replaceAll(secret, REDACTED);
+  return clean;
+}
+
+const NAME = '(?:password|api[_-]?key)';
+
+/** Such as `PGPASSWORD=…`, and `password = '…'` of libpq. A value in quotes may be cut off; others end at white space. */
+const PARAMETER = new RegExp(
+  String.raw`(?<![?&])(${NAME}\s*=\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^\s"']\S*)`,
+  'gis',
+);
+
+/** As in JSON. After a colon without quotes comes the rest of a sentence. A word that ends in key is not a key, as `monkey`. */
+const FIELD = /((?:password|api[_-]?key|(?<![\w-])key)["']?\s*[:=]\s*)(["'])(?:(?!\2)[^\\]|\\.)+(?:\2|$)/gis;
+
+/**
+ * The password of a URL. It may have an `@` or `/` that isn't encoded, so it ends at the last `@`. Digits before a path or the end are
+ * a port.
+ */
+const URL_PASSWORD = /(:\/\/[^\s:/]*:)(?!\d*(?:[/?#\s]|$))(\S+)/g;
+
+/**
+ * Removes keys, bearer tokens and passwords from a log or message.
+ * @param secrets known secrets to remove as well
+ */
 export function redact(text: string, secrets: Iterable<string> = []): string {
   let clean = text;
   for (const secret of secrets) if (secret !== '') clean = clean.replaceAll(secret, REDACTED);
   return clean
-    .replace(/\b(Bearer)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`)
+    .replace(/(\bauthorization["']?\s*[:=]\s*["']?Bearer\s+)[^\s"',;]+/gi, `$1${REDACTED}`)
+    .replace(/\b(Bearer\s+)[\w.~+/-]{20,}=*/gi, `$1${REDACTED}`)
     .replace(/\bnapi_[A-Za-z0-9_-]+/g, REDACTED)
-    .replace(/(:\/\/[^\s:/]*:)(\S+)/g, hidePassword)
+    .replace(URL_PASSWORD, hidePassword)
     .replace(/([?&]password=)[^\s&#"']+/gi, `$1${REDACTED}`)
-    .replace(/("?(?:password|api_?key|key)"?\s*[:=]\s*)"[^"]+"/gi, `$1"${REDACTED}"`);
+    .replace(PARAMETER, `$1${REDACTED}`)
+    .replace(FIELD, `$1$2${REDACTED}$2`);
 }
 
-/**
- * Hides the password of a URL. It may have an `@` that isn't encoded, so it ends at the last `@`. Without an `@`, the text isn't a
- * login.
- */
+/** Without an `@`, the text isn't a login. */
 function hidePassword(text: string, start: string, rest: string): string {
   const end = rest.lastIndexOf('@');
   return end === -1 ? text : `${start}${REDACTED}${rest.slice(end)}`;

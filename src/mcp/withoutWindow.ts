@@ -7,7 +7,7 @@ import { isOutcomeUnknown } from '../api/transport/errors.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
 import type { Fetch } from '../api/transport/request.ts';
 import { Emitter } from '../base/event.ts';
-import { redact } from '../base/redact.ts';
+import { hideKnownSecrets, redact } from '../base/redact.ts';
 import { createGitRunner } from '../base/git/runGit.ts';
 import { sanitize } from '../base/sanitize.ts';
 import type { Account } from '../extension/account/accounts.ts';
@@ -93,7 +93,12 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
     markers: new Markers(memory, { onError: ignore }),
     schemas: new Schemas(session),
     knownHosts: new KnownHosts(hosts),
-    log: { clean: (text) => redact(text, [key]), info: ignore, error: ignore },
+    log: {
+      clean: (text) => redact(text, [key]),
+      hideKnownSecrets: (text) => hideKnownSecrets(text, [key]),
+      info: ignore,
+      error: ignore,
+    },
     runGit: createGitRunner(() => 'git'),
     requireTrust: ignore,
     explain,

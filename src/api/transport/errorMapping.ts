@@ -1,5 +1,6 @@
 /** Maps every failure of a call to an {@link ApiError} that names the call. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { MIN_SECRET_LENGTH } from '../../base/redact.ts';
 import { ApiError, isCertificateCode, type ApiFault, type UnexpectedReply } from './errors.ts';
 import { BodyTooLargeError, type RawResponse, type ResponseHeaders } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
@@ -108,9 +109,6 @@ const redirectTarget = (headers: ResponseHeaders): string | undefined =>
   URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
 
 const MAX_MESSAGE_LENGTH = 1000;
-
-/** The shortest key that is redacted. Shorter ones are no secrets, and may be part of ordinary words. */
-const MIN_SECRET_LENGTH = 8;
 
 /** Returns a text of the reply, shortened and without the API key; undefined if there is none, or only white space. */
 const safeText = (json: unknown, name: string, apiKey: string): string | undefined => {

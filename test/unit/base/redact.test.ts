@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { redact } from '../../../src/base/redact.ts';
+import { hideKnownSecrets, redact } from '../../../src/base/redact.ts';
 import { assertLinear } from '../../helpers/assertLinear.ts';
 
 describe('redact', () => {
@@ -20,13 +20,36 @@ describe('redact', () => {
     ['{"key":"value-of-a-created-key"}', '{"key":"‹redacted›"}'],
     ['{"password": "hunter22"}', '{"password": "‹redacted›"}'],
     ['"api_key": "abc"', '"api_key": "‹redacted›"'],
+    ["{ apiKey: 'abc' }", "{ apiKey: '‹redacted›' }"],
+    ['PGPASSWORD=abc psql', 'PGPASSWORD=‹redacted› psql'],
+    ['host=h password=a&b user=u', 'host=h password=‹redacted› user=u'],
+    [String.raw`password = 'a\' b' user=u`, 'password = ‹redacted› user=u'],
+    ["password='cut off", 'password=‹redacted›'],
+    ['bearer abcdefghijklmnopqrstuvwxyz.0123', 'bearer ‹redacted›'],
+    ['http://a:80/?next=b://c:d@e', 'http://a:80/?next=b://c:‹redacted›@e'],
+    ['http://a:80 b://c:1@e', 'http://a:80 b://c:‹redacted›@e'],
   ] as const;
   for (const [text, clean] of rows) {
     it(`turns ${text} into ${clean}`, () => assert.equal(redact(text), clean));
   }
 
+  const harmless = [
+    '{"monkey": "george"}',
+    '{"primary_key": "id"}',
+    'the bearer of this',
+    'http://localhost:3000/u/@alice',
+    'Failed to read the password: no such file',
+    'password authentication failed for user "me"',
+  ];
+  for (const text of harmless) it(`keeps ${text}`, () => assert.equal(redact(text), text));
+
   it('removes known secrets wherever they are', () =>
     assert.equal(redact('a=s3cret&b=s3cret', ['', 's3cret']), 'a=‹redacted›&b=‹redacted›'));
+
+  it('removes only known secrets from data, and no short ones', () => {
+    const text = 'a://b:c@d password=test s3cret-key';
+    assert.equal(hideKnownSecrets(text, ['', 'test', 's3cret-key']), 'a://b:c@d password=test ‹redacted›');
+  });
 
   for (const unit of [
     'a.',
@@ -35,6 +58,11 @@ describe('redact', () => {
     '://b:@',
     'Bearer ',
     'key="',
+    'key="\\',
+    "password='",
+    "password='\\'",
+    'authorization:',
+    '://b:1',
     'password   ',
     'napi_',
     '?password=',

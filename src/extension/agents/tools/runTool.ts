@@ -1,4 +1,4 @@
-/** Runs a tool for VS Code's chat and for MCP clients. All calls go this way, and all results come back this way, without secrets. */
+/** Runs a tool for VS Code's chat and for MCP clients. All calls go this way, and all results come back this way, without known secrets. */
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { UNNAMED_AGENT, type AgentCall } from '../../inventory/agentBranches.ts';
 import { SqlError } from '../../window/sqlError.ts';
@@ -7,6 +7,7 @@ import { findWorktree } from '../../gitBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { withoutLiteralValues } from './sql/sqlTool.ts';
 import type { ToolCaller, ToolDependencies } from './toolCall.ts';
+import { joinNotes } from './tool.ts';
 import { findTool } from './toolTable.ts';
 
 /** @param name any text @returns the tool's output, without secrets @throws {Error} with a sentence for the model */
@@ -64,12 +65,40 @@ async function runWithConnection(
   const connection = deps.session.requireConnection();
   const account = connection.accountId;
   const worktree = caller.folder && (await findWorktree(caller.folder));
-  const output = await tool.run({ ...caller, worktree, deps, connection, account, input });
-  // Each text is redacted by itself, in case a record contains a key.
-  const clean = (field: string, value: unknown) =>
-    typeof value === 'string' && !secretFields.includes(field) ? deps.log.clean(value) : value;
-  return JSON.parse(JSON.stringify(output, clean));
+  // A failure may be a note of the result.
+  const explain = (error: unknown) => deps.log.clean(deps.explain(error));
+  const output = await tool.run({
+    ...caller,
+    worktree,
+    deps: { ...deps, explain },
+    connection,
+    account,
+    input,
+  });
+  return withoutKnownSecrets(output, deps.log, secretFields);
 }
+
+/** Hides known secrets, and says so. All else is exact, because agents may write it back. */
+function withoutKnownSecrets(
+  output: object,
+  log: ToolDependencies['log'],
+  secretFields: readonly string[],
+): object {
+  let isChanged = false;
+  const hide = (field: string, value: unknown) => {
+    if (typeof value !== 'string' || secretFields.includes(field)) return value;
+    const shown = log.hideKnownSecrets(value);
+    isChanged ||= shown !== value;
+    return shown;
+  };
+  const result = JSON.parse(JSON.stringify(output, hide));
+  if (!isChanged) return result;
+  const { note } = fieldsOf(result);
+  return { ...result, note: joinNotes(typeof note === 'string' && note, SECRETS_HIDDEN) };
+}
+
+const SECRETS_HIDDEN =
+  'Where the result has ‹redacted›, the data has a key or password of the user. Never write ‹redacted› back.';
 
 /** Describes a call for the log and for the menu of agents. @param output undefined if the call has failed */
 export function describeCall(

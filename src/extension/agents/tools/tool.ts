@@ -45,7 +45,7 @@ export interface ToolWords {
   readonly title: string;
   readonly description: string;
   readonly hints: ToolHints;
-  /** Fields of the output that may contain a password, because the caller asked for it. All others are redacted. */
+  /** Fields of the output that may contain a password, because the caller asked for it. Known secrets are hidden in all others. */
   readonly secretFields?: readonly string[];
 }
 

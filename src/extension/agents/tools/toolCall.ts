@@ -70,8 +70,10 @@ export interface ToolDependencies {
   readonly schemas: Schemas;
   readonly knownHosts: KnownHosts;
   readonly log: {
-    /** @returns the text without secrets */
+    /** @returns a message without secrets, also such that only look like one */
     clean(text: string): string;
+    /** @returns data without known secrets */
+    hideKnownSecrets(text: string): string;
     info(text: string): void;
     /** @param activity what failed */
     error(activity: string, error: unknown): void;

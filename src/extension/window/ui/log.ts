@@ -1,7 +1,7 @@
 /** The log. Users attach it to bug reports, so every line is redacted. */
 import { window, type LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
-import { redact } from '../../../base/redact.ts';
+import { hideKnownSecrets, redact } from '../../../base/redact.ts';
 
 export class Log implements Disposable {
   #output: LogOutputChannel | undefined;
@@ -16,6 +16,11 @@ export class Log implements Disposable {
   /** Returns the text without known or recognizable secrets. */
   clean(text: string): string {
     return redact(text, this.#secrets);
+  }
+
+  /** Returns data without known secrets, and otherwise unchanged. */
+  hideKnownSecrets(text: string): string {
+    return hideKnownSecrets(text, this.#secrets);
   }
 
   info(text: string): void {

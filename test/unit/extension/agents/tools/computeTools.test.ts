@@ -47,6 +47,7 @@ describe('Tools for language models', () => {
       agentBranches,
       log: {
         clean,
+        hideKnownSecrets: clean,
         info: (text) => void logged.push(clean(text)),
         error: (text) => void logged.push(clean(text)),
       },

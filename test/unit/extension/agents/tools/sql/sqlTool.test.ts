@@ -9,6 +9,8 @@ import type { WindowDependencies } from '../../../../../../src/extension/agents/
 import { callTool } from '../../../../../helpers/callTool.ts';
 import { MemoryMap, connectScripted, type ScriptedModel } from '../../../../../helpers/connectedModel.ts';
 import { Conversation, type Reply } from '../../../../../helpers/postgresConversation.ts';
+import { noLog } from '../../../../../helpers/toolDependencies.ts';
+import { hideKnownSecrets, redact } from '../../../../../../src/base/redact.ts';
 import { computeRecord } from '../../../../../helpers/scriptedService.ts';
 import { until } from '../../../../../workbench/until.ts';
 import { listen } from '../../../../../helpers/listen.ts';
@@ -57,8 +59,7 @@ describe('runSql as a tool', () => {
       createdAt: new Date().toISOString(),
       expiresAt,
     });
-    const log = { clean: (text: string) => text, info: () => undefined, error: () => undefined };
-    deps = { ...model, agentBranches, log };
+    deps = { ...model, agentBranches, log: noLog };
   });
 
   const run = (input: object, agent = 'claude') => callTool(deps, 'runSql', input, { agent });
@@ -92,6 +93,28 @@ describe('runSql as a tool', () => {
     await run({ ...ids, sql: 'select 1', branchId: 'br-agent' });
     assert.equal(asked(), false);
     assert.deepEqual(questions, []);
+  });
+
+  it('returns rows as they are, and says if it has hidden a known secret', async () => {
+    const secrets: string[] = [];
+    const log = {
+      ...noLog,
+      clean: (text: string) => redact(text, secrets),
+      hideKnownSecrets: (text: string) => hideKnownSecrets(text, secrets),
+    };
+    deps = { ...deps, log };
+    const exact = ['{"key": "id"}', 'the bearer of this', 'a://b:c@d', 'password=x', 'a s3cret-key'];
+    await serve({ columns: ['text'], rows: exact.map((text) => [text]) });
+    const input = { ...ids, sql: 'select text', branchId: 'br-agent', write: true };
+    const { rows, note } = fieldsOf(await run(input));
+    assert.deepEqual([rows, note], [exact.map((text) => [text]), undefined]);
+    secrets.push('s3cret-key');
+    const hidden = fieldsOf(await run(input));
+    assert.deepEqual(
+      hidden['rows'],
+      [...exact.slice(0, -1), 'a ‹redacted›'].map((text) => [text]),
+    );
+    assert.match(String(hidden['note']), /‹redacted›, the data has a key or password of the user/);
   });
 
   it('asks about each statement that reads as the owner, unless the agent has made the branch', async () => {
