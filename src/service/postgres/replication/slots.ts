@@ -1,7 +1,7 @@
 /** The slots of a branch's clients: which there are, and the end of those that no program reads. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { fieldsOf } from '../../../base/fieldsOf.ts';
+import * as z from 'zod/mini';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { readDiskSpace } from '../history/historySpace.ts';
 import { withSuperuser } from '../server/superuser.ts';
@@ -39,11 +39,23 @@ const MUCH = 1024 ** 3;
  */
 const IDLE_FILE = 'idle-slots';
 
-const SLOTS = `select slot_name as name, active, wal_status operator(pg_catalog.=) 'lost' as "isLost",
-    pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn)::pg_catalog.float8 as kept
+/** The first version that says since when a slot isn't in use. Older ones don't say when it was read, so their slots aren't dropped. */
+const FIRST_WITH_INACTIVE_SINCE = 17;
+
+const INACTIVE_SINCE = "pg_catalog.extract('epoch', inactive_since)::pg_catalog.text";
+/** A start sets the time of all slots before the process that writes the log begins, and lets clients in after that. */
+const IS_RESTORED = `inactive_since operator(pg_catalog.<) (
+  select backend_start from pg_catalog.pg_stat_activity where backend_type operator(pg_catalog.=) 'walwriter')`;
+const slots = (
+  major: number,
+) => `select slot_name as name, active, wal_status operator(pg_catalog.=) 'lost' as "isLost",
+    pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn)::pg_catalog.float8 as kept,
+    confirmed_flush_lsn::pg_catalog.text as position,
+    ${major < FIRST_WITH_INACTIVE_SINCE ? 'null' : INACTIVE_SINCE} as since,
+    ${major < FIRST_WITH_INACTIVE_SINCE ? 'null' : IS_RESTORED} as "isRestored"
   from pg_catalog.pg_replication_slots where slot_type operator(pg_catalog.=) 'logical'`;
 const DROP = `select pg_catalog.pg_drop_replication_slot(slot_name) from pg_catalog.pg_replication_slots
-  where slot_name operator(pg_catalog.=) $1 and not active`;
+  where slot_name operator(pg_catalog.=) $1 and not active and ${INACTIVE_SINCE} operator(pg_catalog.=) $2`;
 
 export interface SlotRow {
   readonly name: string;
@@ -51,6 +63,31 @@ export interface SlotRow {
   readonly isLost: boolean;
   /** The bytes of log that Postgres keeps for the slot. */
   readonly kept: number | null;
+}
+
+interface SlotUse {
+  /** Up to where the program has confirmed the changes. */
+  readonly position: string | null;
+  /**
+   * When a program last read the slot, even if there was nothing to read, or when it was created, or when the server's start restored
+   * it. Seconds since 1970; null if a program reads it now, or if Postgres doesn't say.
+   */
+  readonly since: string | null;
+}
+
+interface SlotUseRow extends SlotRow, SlotUse {
+  /** Whether no program has used it since the server's start. */
+  readonly isRestored: boolean | null;
+}
+
+const IdleSlots = z.record(
+  z.string(),
+  z.object({ position: z.nullable(z.string()), since: z.string(), seconds: z.number() }),
+);
+
+/** What a check has seen of a slot, and for how many seconds it wasn't read by then. */
+interface IdleSlot extends SlotUse {
+  readonly seconds: number;
 }
 
 /**
@@ -68,17 +105,15 @@ export async function dropIdleSlots(
   const server = deps.branches.primary(branchId);
   if (server === undefined || server.isStopping || !hasSlots(deps.branches.folder(branchId))) return;
   const file = path.join(deps.storage.branch(branchId), IDLE_FILE);
-  const before = readIdle(file);
   const { isFree } = await readDiskSpace(deps.storage);
   await withSuperuser(deps, server.address, async (client) => {
-    const { rows } = await client.query<SlotRow>(SLOTS);
-    const unread = rows.filter(({ active }) => !active);
-    const idle = new Map(unread.map(({ name }) => [name, Number(before[name] ?? 0) + seconds]));
-    const isOver = ({ name }: SlotRow) => (idle.get(name) ?? 0) >= SLOT_IDLE_LIMIT;
-    for (const { name } of unread.filter(isOver)) {
-      const { rowCount } = await client.query(DROP, [name]);
+    const { rows } = await client.query<SlotUseRow>(slots(deps.binaries.major));
+    const idle = countIdle(rows, readIdle(file), seconds);
+    const over = [...idle].filter(([, slot]) => slot.seconds >= SLOT_IDLE_LIMIT);
+    for (const [name, { since }] of over) {
       idle.delete(name);
-      // No row was dropped if a program reads the slot by now.
+      const { rowCount } = await client.query(DROP, [name, since]);
+      // No row was dropped if a program has read the slot by now.
       if (rowCount === 1)
         deps.log(
           `${branchId}: dropped the replication slot ${name}, which no program has read for ${SLOT_IDLE_LIMIT / 3600} hours`,
@@ -86,8 +121,8 @@ export async function dropIdleSlots(
     }
     if (idle.size === 0) rmSync(file, { force: true });
     else writePrivateFile(file, JSON.stringify(Object.fromEntries(idle)));
-    const problems = unread
-      .filter((slot) => !isOver(slot))
+    const problems = rows
+      .filter(({ active, name }) => !active && !over.some(([each]) => each === name))
       .map((slot) => ({ name: slot.name, text: slotProblem(slot, isFree) }))
       .filter(({ text }) => text !== undefined);
     for (const { name, text } of problems)
@@ -97,6 +132,23 @@ export async function dropIdleSlots(
       problems.map(({ name }) => name),
     );
   });
+}
+
+/** Returns the slots that no program reads, with the seconds since one did. A new slot with the name of an earlier one has none. */
+function countIdle(
+  rows: readonly SlotUseRow[],
+  before: Readonly<Record<string, IdleSlot>>,
+  seconds: number,
+): Map<string, IdleSlot> {
+  const idle = new Map<string, IdleSlot>();
+  for (const { name, position, since, isRestored } of rows) {
+    if (since === null) continue;
+    const last = before[name];
+    const isUnread =
+      last !== undefined && position === last.position && (since === last.since || isRestored === true);
+    idle.set(name, { position, since, seconds: isUnread ? last.seconds + seconds : 0 });
+  }
+  return idle;
 }
 
 /** @param isFree whether the disk has space @returns undefined if there is nothing to say about a slot that no program reads */
@@ -114,9 +166,10 @@ export function slotProblem({ name, isLost, kept }: SlotRow, isFree: boolean): s
   );
 }
 
-function readIdle(file: string): Readonly<Record<string, unknown>> {
+/** Returns nothing if the file is missing or damaged: then the slots count from now. */
+function readIdle(file: string): Readonly<Record<string, IdleSlot>> {
   try {
-    return fieldsOf(JSON.parse(readFileSync(file, 'utf8')));
+    return z.parse(IdleSlots, JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     return {};
   }

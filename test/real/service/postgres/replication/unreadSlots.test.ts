@@ -18,6 +18,7 @@ describe('A slot that no program reads', () => {
     await create(branch.uri, 'read');
     const client = await replicate(branch.uri);
     await receive(client, 'read');
+    await check(0);
     await check(39 * HOUR);
     await branch.service.engine.suspend(branch.compute.id);
     // While the server doesn't run, no program can read.
@@ -33,6 +34,7 @@ describe('A slot that no program reads', () => {
     );
     await again.end();
     await eventually(async () => (await query(branch.uri, `${SLOTS} where active`)).length === 0);
+    await check(0);
     await check(39 * HOUR);
     const last = await replicate(branch.uri);
     await receive(last, 'read');
@@ -42,6 +44,43 @@ describe('A slot that no program reads', () => {
     await check(39 * HOUR);
     assert.deepEqual(await query(branch.uri, SLOTS), ['read']);
     await drop(branch.uri, 'read');
+  });
+
+  it('is kept while a program reads or peeks by SQL between the checks, even if there is nothing', async () => {
+    for (const slot of ['got', 'peeked', 'left']) await create(branch.uri, slot);
+    const poll = async () => {
+      await query(branch.uri, "select data from pg_logical_slot_get_changes('got', null, null)");
+      await query(branch.uri, "select data from pg_logical_slot_peek_changes('peeked', null, null)");
+    };
+    await poll();
+    await check(0);
+    await poll();
+    await check(39 * HOUR);
+    await branch.service.engine.suspend(branch.compute.id);
+    // A program that wakes the compute reads at once, before the next check.
+    await poll();
+    await check(HOUR);
+    assert.deepEqual(await query(branch.uri, `${SLOTS} order by 1`), ['got', 'peeked']);
+    await check(39 * HOUR);
+    await query(branch.uri, "select pg_replication_slot_advance('peeked', pg_current_wal_lsn())");
+    await check(HOUR);
+    assert.deepEqual(await query(branch.uri, SLOTS), ['peeked']);
+    await drop(branch.uri, 'peeked');
+  });
+
+  it('is another one if it was created again under the same name', async () => {
+    await create(branch.uri, 'same');
+    await check(0);
+    await check(39 * HOUR);
+    await drop(branch.uri, 'same');
+    await create(branch.uri, 'same');
+    await branch.service.engine.suspend(branch.compute.id);
+    await query(branch.uri, 'select');
+    await check(HOUR);
+    await check(39 * HOUR);
+    assert.deepEqual(await query(branch.uri, SLOTS), ['same']);
+    await check(HOUR);
+    assert.deepEqual(await query(branch.uri, SLOTS), []);
   });
 
   it('is named once when it keeps much of the log', async () => {
