@@ -10,19 +10,25 @@ import { callToolInWindow } from './windows.ts';
 /** The most milliseconds that a prompt waits. */
 const MAX_WAIT = 3000;
 
-/** Variables that agents set for what they start, by the names that hooks have. Copilot CLI runs hooks of others, too. */
-const AGENT_VARIABLES: Readonly<Record<string, string>> = {
-  'claude-code': 'CLAUDECODE',
+/**
+ * Variables in which agents name the session of what they start. A hook's input has the same id. What only inherits the variable, such as
+ * an agent in the terminal of another, has another session.
+ */
+const SESSION_VARIABLES: Readonly<Record<string, string>> = {
+  'claude-code': 'CLAUDE_CODE_SESSION_ID',
   'gemini-cli': 'GEMINI_SESSION_ID',
   'qwen-code': 'QWEN_CODE_SESSION_ID',
-  'copilot-cli': 'COPILOT_CLI',
 };
 
+/** The hooks that Copilot CLI runs as well. It names no session. */
+const HOOKS_FOR_COPILOT = ['VS Code', 'claude-code'];
+
 /** @param configured the name in the command of the hook @returns that of the agent whose turn it is */
-function agentOfTurn(configured: string): string {
-  const isSet = (name: string) => (process.env[AGENT_VARIABLES[name] ?? ''] ?? '') !== '';
-  if (isSet(configured)) return configured;
-  return Object.keys(AGENT_VARIABLES).find(isSet) ?? configured;
+function agentOfTurn(configured: string, session: unknown): string {
+  const known = Object.entries(SESSION_VARIABLES).find(([, name]) => process.env[name] === session);
+  if (session !== undefined && known !== undefined) return known[0];
+  const isCopilot = HOOKS_FOR_COPILOT.includes(configured) && (process.env['COPILOT_CLI'] ?? '') !== '';
+  return isCopilot ? 'copilot-cli' : configured;
 }
 
 /** Marks the moment before a turn of an agent, so that Undo can return to it. @param agent its name in the command of the hook */
@@ -37,13 +43,15 @@ export async function markTurn(agent: string): Promise<void> {
   }
   // Qwen Code runs the hook again, without a prompt, after each round of tools.
   if (typeof input['prompt'] === 'string' && input['prompt'].trim() === '') return;
-  const call = { tool: 'markTurn', input: { turn: turnOfPrompt(input) }, agent: agentOfTurn(agent) };
+  const session = input['session_id'] ?? input['sessionId'];
+  const turn = turnOfPrompt(input, session);
+  const call = { tool: 'markTurn', input: { turn }, agent: agentOfTurn(agent, session) };
   await callToolInWindow(call, signal).catch(() => undefined);
 }
 
 /** Returns what is the same in all hooks of a turn: the id of the prompt or turn, or else the time, in one of two formats. */
-function turnOfPrompt(input: Readonly<Record<string, unknown>>): string | undefined {
-  const { session_id: session = input['sessionId'], timestamp } = input;
+function turnOfPrompt(input: Readonly<Record<string, unknown>>, session: unknown): string | undefined {
+  const { timestamp } = input;
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : timestamp;
   const id = input['prompt_id'] ?? input['turn_id'] ?? time;
   return session === undefined || id === undefined ? undefined : JSON.stringify([session, id]);

@@ -62,8 +62,8 @@ describe('The hook of agents', () => {
     const { projectId, branchId } = await call('createBranch', { hours: 1 });
     const hook = (configured: string, variables: Record<string, string>, input: object) => {
       const env = { ...process.env, ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir };
-      for (const name of ['CLAUDECODE', 'COPILOT_CLI', 'GEMINI_SESSION_ID', 'QWEN_CODE_SESSION_ID'])
-        Reflect.deleteProperty(env, name);
+      for (const name of Object.keys(env))
+        if (/^(?:CLAUDE|COPILOT|GEMINI|QWEN)/.test(name)) Reflect.deleteProperty(env, name);
       execFileSync(process.execPath, [path.join(extension, 'dist', 'mcp.js'), 'hook', configured], {
         cwd: folder,
         env: { ...env, ...variables },
@@ -85,9 +85,15 @@ describe('The hook of agents', () => {
     const qwen = { QWEN_CODE_SESSION_ID: 'q', CLAUDE_PROJECT_DIR: folder };
     hook('claude-code', qwen, { session_id: 'q', prompt_id: 'q########0' });
     hook('qwen-code', qwen, { session_id: 'q', prompt_id: 'q########0', prompt: '' });
-    hook('claude-code', { CLAUDECODE: '1', COPILOT_CLI: '1' }, { session_id: 'c', prompt_id: 'one' });
+    const claude = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c', COPILOT_CLI: '1' };
+    hook('claude-code', claude, { session_id: 'c', prompt_id: 'one' });
     hook('codex', {}, { session_id: 'x', turn_id: 'one' });
     assert.deepEqual(await turns(), ['codex', 'claude-code', 'qwen-code', 'copilot-cli']);
+    // Agents in the terminal of Claude Code, which inherit its variables.
+    hook('codex', claude, { session_id: 'x', turn_id: 'two' });
+    hook('gemini-cli', { ...claude, GEMINI_SESSION_ID: 'g' }, { session_id: 'g', timestamp: time });
+    hook('claude-code', claude, { session_id: 'p', ...iso });
+    assert.deepEqual((await turns()).slice(0, 3), ['copilot-cli', 'gemini-cli', 'codex']);
     await call('deleteBranch', { projectId, branchId });
   });
 
