@@ -62,13 +62,17 @@ export class BranchCalls {
 
   /**
    * Replaces the data of the branch with that of another one, or with its own at an earlier time, and restarts its active
-   * computes. With `preserve_under_name`, a new branch with that name keeps the data and history that it has now.
+   * computes. With `preserve_under_name`, a new branch with that name keeps the data and history that the branch had until
+   * then.
    */
   async restore(projectId: string, id: string, source: BranchRestoreBody, options?: CallOptions) {
     return this.#change('POST', `${branchPath(projectId, id)}/restore`, source, options);
   }
 
-  /** Returns the schema as pg_dump writes it: now, or `at` a time. @throws {ApiError} also rejected with 404 for an unknown database */
+  /**
+   * Returns the schema as pg_dump writes it: now, or `at` a time.
+   * @throws {ApiError} with status 404 for an unknown database
+   */
   async getSchema(
     projectId: string,
     id: string,
@@ -82,7 +86,8 @@ export class BranchCalls {
   }
 
   /**
-   * The local service only: what has changed since moments, as far as it is known. Doesn't wake a compute, and isn't activity.
+   * Returns what has changed since moments, as far as the service knows. Only the local service offers this call, which
+   * doesn't wake a compute and doesn't count as activity.
    * @param since times or positions, each with `<branch id>@` before it if another branch has the history until then
    */
   async listChangesSince(projectId: string, id: string, since: readonly string[], options?: CallOptions) {
@@ -92,8 +97,9 @@ export class BranchCalls {
   }
 
   /**
-   * Returns the last transactions that have changed rows of a table, oldest first, as far as they are known. The local service only.
-   * Doesn't wake a compute, and isn't activity. @param table the ids of its database, of itself and of its file
+   * Returns the last transactions that have changed rows of a table, oldest first, as far as the service knows. Only the
+   * local service offers this call, which doesn't wake a compute and doesn't count as activity.
+   * @param table the ids of its database, of itself and of its file
    */
   async listTableTransactions(
     projectId: string,
@@ -107,8 +113,8 @@ export class BranchCalls {
   }
 
   /**
-   * Returns the moments before the last changes of the schema, oldest first, as far as they are known. The local service only.
-   * Doesn't wake a compute, and isn't activity.
+   * Returns the moments before the last changes of the schema, oldest first, as far as the service knows. Only the local
+   * service offers this call, which doesn't wake a compute and doesn't count as activity.
    */
   async listSchemaChanges(projectId: string, id: string, options?: CallOptions) {
     const path = `${branchPath(projectId, id)}/changes`;
@@ -116,7 +122,10 @@ export class BranchCalls {
     return reply && records.parseSchemaChanges(fieldsOf(reply.json)['schema_changes']);
   }
 
-  /** The local service only: the login of the role that reads. Starts the branch's primary compute. Contains a secret. */
+  /**
+   * Returns the login of the role that only reads, which contains a secret, and starts the branch's primary compute. Only
+   * the local service offers this call.
+   */
   async getReader(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('POST', `${branchPath(projectId, id)}/reader`, {}, options);
     return parseRecord(reply, 'reader', records.ReaderCredentials);
@@ -137,13 +146,13 @@ export class BranchCalls {
     );
   }
 
-  /** The local service only: what was seen so far. */
+  /** Returns what the service has seen so far. Only the local service offers this call. */
   async getRehearsal(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('GET', `${branchPath(projectId, id)}/rehearsal`, {}, options);
     return parseRecord(reply, 'rehearsal', ParsedRehearsal);
   }
 
-  /** @returns the differences from its parent */
+  /** @returns the differences of the branch's schema from that of its parent */
   async getSchemaDiff(
     projectId: string,
     id: string,
@@ -160,7 +169,7 @@ export class BranchCalls {
     return parseRecord(reply, undefined, SchemaComparison).diff ?? '';
   }
 
-  /** The local service only: the names of the branch's logical replication slots. */
+  /** Returns the names of the branch's logical replication slots. Only the local service offers this call. */
   async listReplicationSlots(projectId: string, id: string, options?: CallOptions) {
     const path = `${branchPath(projectId, id)}/replication_slots`;
     const { replication_slots: names } = fieldsOf((await this.#http.getIfOffered(path, {}, options))?.json);

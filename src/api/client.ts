@@ -1,6 +1,6 @@
 /**
- * The calls of the API, typed: they return checked records or throw an {@link ApiError}. Calls to read that the
- * specification doesn't promise return undefined if the service doesn't offer them.
+ * The calls of the API, typed: they return checked records or throw an {@link ApiError}. A call that only reads, and that the
+ * specification doesn't promise, returns undefined if the service doesn't offer it.
  */
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { readConnectionUri, type Credentials } from './addresses/connectionUri.ts';
@@ -54,7 +54,7 @@ export interface LoginQuery {
   readonly role: string;
   readonly database: string;
   readonly pooled: boolean;
-  /** The expected host of the result. Not sent to the service. */
+  /** The expected host of the result, which isn't sent to the service. */
   readonly host: string;
 }
 
@@ -98,7 +98,7 @@ export class Client {
     return parseRecord(reply, undefined, records.RevokedApiKey);
   }
 
-  /** Lists projects, or deleted ones. Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
+  /** Lists the projects, or the deleted ones. Requests each page when it is iterated to. @param organizationId sent as `org_id` */
   projectPages(
     organizationId?: string,
     options?: CallOptions,
@@ -117,7 +117,6 @@ export class Client {
     yield { items: [parseRecord(reply, 'project', records.Project)], unreadable: [], unavailable: [] };
   }
 
-  /** Lists the computes of a project. */
   async listComputes(projectId: string, options?: CallOptions): Promise<ParsedList<records.Compute>> {
     const reply = await this.#http.call('GET', computesPath(projectId), {}, options);
     return parseList(reply, 'endpoints', records.Compute);
@@ -153,7 +152,7 @@ export class Client {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
-  // The specification doesn't promise the other calls.
+  // The specification doesn't promise the calls that follow.
 
   /** @throws {ApiError} of kind `rejected` with 404 or 405 if the service doesn't offer the call */
   async startCompute(projectId: string, id: string, options?: CallOptions) {
@@ -184,7 +183,7 @@ export class Client {
   /** Lists the deleted projects that can be recovered; none if the service keeps none. */
   async listDeletedProjects(organizationId?: string, options?: CallOptions): Promise<records.Project[]> {
     const deleted: records.Project[] = [];
-    // A service that doesn't know the parameter lists the others.
+    // A service that doesn't know the parameter lists the projects that aren't deleted.
     for await (const { items } of this.projectPages(organizationId, options, { recoverable: true }))
       deleted.push(...items.filter((project) => project.recoverable_until));
     return deleted;
@@ -221,7 +220,7 @@ export class Client {
     return reply && parseRecord(reply, 'operation', records.Operation);
   }
 
-  /** The newest operations of the project. `isComplete` is false if it has older ones. */
+  /** Returns the newest operations of the project. `isComplete` is false if it has older ones. */
   async listOperations(projectId: string, limit: number, options?: CallOptions) {
     const path = `${projectPath(projectId)}/operations`;
     const reply = await this.#http.getIfOffered(path, { limit }, options);
@@ -230,7 +229,7 @@ export class Client {
     return { operations: items, isComplete: items.length < limit };
   }
 
-  /** The local service only: sessions and operations of a compute. Doesn't wake it, and isn't activity. */
+  /** Returns sessions and operations of a compute. Only the local service offers this, which doesn't wake it and isn't activity. */
   async findActivity(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.getIfOffered(`${computePath(projectId, id)}/activity`, {}, options);
     if (reply === undefined) return undefined;
@@ -242,7 +241,7 @@ export class Client {
     };
   }
 
-  /** The local service only: the last lines that the compute's server has logged. */
+  /** Returns the last lines that the compute's server has logged. Only the local service offers this call. */
   async findServerLog(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.getIfOffered(`${computePath(projectId, id)}/log`, {}, options);
     if (reply === undefined) return undefined;
@@ -260,13 +259,13 @@ export class Client {
     return reply && parseList(reply, 'roles', records.Role).items;
   }
 
-  /** The organizations whose projects the key may list. */
+  /** Returns the organizations whose projects the key may list. */
   async findOrganizations(options?: CallOptions) {
     const reply = await this.#http.getIfOffered('/users/me/organizations', {}, options);
     return reply && parseList(reply, 'organizations', records.Organization).items;
   }
 
-  /** The result contains a password. @throws {ApiError} also for a URI that leads to another host */
+  /** Returns credentials, which are secret. @throws {ApiError} also if the service's URI leads to another host */
   async findCredentials(
     projectId: string,
     login: LoginQuery,

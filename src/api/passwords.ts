@@ -1,4 +1,7 @@
-/** New passwords for a new branch, which has those of its parent: with one of them, one could log in to the parent. */
+/**
+ * Gives the roles of a new branch new passwords. At first, a branch has those of its parent, so that they could be used to
+ * log in to the parent.
+ */
 import type { Role } from './records/records.ts';
 
 export const canLogIn = (role: Role): boolean => role.authentication_method !== 'no_login';
@@ -10,7 +13,7 @@ interface RenewedRoles {
   readonly kept: readonly string[];
 }
 
-/** @param reset gives a role a new password. It returns false if the service doesn't change that of this role */
+/** @param reset gives a role a new password. It returns false if the service doesn't change the password of this role */
 export async function renewPasswords(
   roles: readonly Role[],
   reset: (role: string) => Promise<boolean>,

@@ -37,7 +37,7 @@ export const snapshotsPath = (projectId: string): string => `${projectPath(proje
 export const snapshotPath = (projectId: string, id: string): string =>
   `${snapshotsPath(projectId)}/${pathSegment(id, isId(id), 'a snapshot id')}`;
 
-/** A role may have any name except `.` and `..`, which URLs resolve. */
+/** A role may have any name, but `.` and `..` are rejected like an empty one, because they change the path of a URL. */
 export const rolePath = (projectId: string, branchId: string, role: string): string => {
   const name = pathSegment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role');
   return `${branchPath(projectId, branchId)}/roles/${name}`;

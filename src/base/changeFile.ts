@@ -12,7 +12,7 @@ interface FileContents {
   readonly after: Buffer;
 }
 
-/** Returns the new content; undefined to leave the file. Called again if another program has replaced the file. */
+/** Returns the new content; undefined to leave the file. It is called again if another program has replaced the file. */
 type Change = (before: Buffer | undefined) => Uint8Array | undefined;
 
 /** The last change of each file, in this process. */
@@ -38,7 +38,7 @@ export async function changeFile(
   }
 }
 
-/** A file as it was read. */
+/** What was read from a file, and the file itself. */
 interface ReadFile {
   /** The open file. It is closed on Windows, which neither replaces an open file nor lets another program do so. */
   readonly handle: FileHandle;
@@ -94,7 +94,7 @@ async function readOpenFile(handle: FileHandle, file: string): Promise<ReadFile>
   return { handle, stats, content };
 }
 
-/** Whether the path still leads to this file, or to none. Doesn't wait, so the answer is right at the moment of a rename. */
+/** Whether the path still leads to this file, or to none. This doesn't wait, so the answer is right at the moment of a rename. */
 function isFileUnchanged(file: string, read: ReadFile | undefined): boolean {
   const current = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   return current?.ino === read?.stats.ino && current?.dev === read?.stats.dev;
@@ -113,7 +113,8 @@ async function replaceUnlessMoved(
   read: ReadFile | undefined,
   mode: number | undefined,
 ): Promise<Buffer | undefined | typeof MOVED> {
-  // Windows doesn't replace an open file. There, the replaced file can be read by another name, unless the file system has no links.
+  // Windows doesn't replace an open file. There, a second name gives access to the replaced file, unless the file system has no
+  // links.
   const otherName = process.platform === 'win32' && read ? `${file}.${randomUUID()}` : undefined;
   const isKept = otherName === undefined || (await tryLink(file, otherName));
   const requireUnmoved = () => {

@@ -7,14 +7,14 @@ export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<{ readonly call: (value: T) => void }>();
 
   readonly event: Event<T> = (listener) => {
-    // One object per subscription, so that a function can be subscribed twice.
+    // The object is unique for each subscription, so that a function can be subscribed twice.
     const entry = { call: listener };
     this.#listeners.add(entry);
     return toDisposable(() => this.#listeners.delete(entry));
   };
 
   fire(value: T): void {
-    // A copy, because a listener may add or remove listeners.
+    // This is a copy, because a listener may add or remove listeners.
     for (const listener of Array.from(this.#listeners)) {
       try {
         listener.call(value);

@@ -32,7 +32,7 @@ export async function resolveFile(file: string, folders: readonly string[]): Pro
   return { path: real, isLink, ...(isFile ? {} : { problem: 'noFile' }) };
 }
 
-/** Whether a path is the folder or in it. Both are absolute; resolve links first. */
+/** Whether a path is the folder or in it. Both paths must be absolute, with links resolved. */
 export function isWithin(folder: string, file: string): boolean {
   const relative = path.relative(folder, file);
   return !path.isAbsolute(relative) && relative.split(path.sep)[0] !== '..';

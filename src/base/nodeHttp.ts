@@ -7,7 +7,7 @@ import { Socket } from 'node:net';
 export const { createServer, get, request } = process.getBuiltinModule('node:http');
 const { Agent } = process.getBuiltinModule('node:http');
 
-// Called as the method of a socket below.
+// It is called as the method of a socket below, so it needs no binding.
 // oxlint-disable-next-line typescript/unbound-method
 const { connect } = Socket.prototype;
 

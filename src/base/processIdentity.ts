@@ -45,7 +45,7 @@ export function isSameProcess(pid: number, startedAt: number, argument?: string)
   );
 }
 
-/** Whether this very process still runs, and not another one with its pid. */
+/** Whether the process still runs. Another process with the same pid doesn't count. */
 export function isRunningSync({ pid, startedAt, uniqueId }: ProcessIdentity): boolean {
   if (uniqueId !== undefined) return uniqueProcessId(pid) === uniqueId;
   return isAlive(pid) && hasStartedAt(pid, readStartTimeSync(pid), startedAt);
@@ -63,7 +63,7 @@ export async function isRunning(identity: ProcessIdentity, maxTime?: number): Pr
   return hasStartedAt(pid, await actual, startedAt);
 }
 
-/** The start time of this process. It doesn't change, so it is read only once, although many of its threads may be checked. */
+/** The start time of this process. It is read only once, because it doesn't change and because reading it takes long. */
 let ownStartTime: Promise<number | undefined> | undefined;
 
 async function readStartTime(pid: number, maxTime?: number): Promise<number | undefined> {
@@ -158,8 +158,8 @@ function hasArgument(pid: number, argument: string): boolean {
 }
 
 /**
- * Returns the options. A constant would contain the API key, which the service removes from the environment after its modules are
- * loaded.
+ * Returns the options for a program that reads a start time. A constant would contain the API key, which the service removes from
+ * the environment only after its modules are loaded.
  */
 const startTimeOptions = (timeout = 15_000) =>
   ({ encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, timeout, windowsHide: true }) as const;

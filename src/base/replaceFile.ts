@@ -49,7 +49,7 @@ export async function replaceFile(
   await syncFolder(path.dirname(file));
 }
 
-/** Codes of a file that is mounted, of a folder that isn't writable, and of a file system without owners or permissions. */
+/** Codes of the errors for a file that is mounted, a folder that isn't writable, and a file system without owners or permissions. */
 const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EACCES', 'EPERM', 'EROFS', 'EXDEV', 'ENOTSUP', 'ENOSYS'];
 
 async function writeCopy(
@@ -80,7 +80,7 @@ async function overwrite(file: string, content: Uint8Array): Promise<void> {
     if (!stats.isFile() || stats.nlink !== 1) throw new Error(`${file} is a hard link.`);
     const old = await handle.readFile();
     try {
-      // First the part beyond the old end: on a full disk, only this can fail, and the old content is still there.
+      // The part beyond the old end is written first: on a full disk, only this can fail, and the old content is still there.
       await writeAt(handle, content.subarray(old.length), old.length);
       await syncIfOffered(handle);
       await writeAt(handle, content.subarray(0, old.length), 0);
@@ -173,7 +173,7 @@ function linkIfMissing(from: string, to: string): boolean {
   }
 }
 
-/** Codes of a file system without hard links, such as FAT. */
+/** Codes of the errors of a file system without hard links, such as FAT. */
 const LINKS_NOT_OFFERED: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
 
 /**

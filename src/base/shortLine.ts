@@ -1,4 +1,4 @@
-// This isn't in `sanitize.ts`, because that is loaded at activation, when this function isn't needed.
+// This file is separate from `sanitize.ts`, which is loaded at activation, when `shortLine` isn't needed.
 
 /** Returns the text as one line of limited length, with single spaces. */
 export function shortLine(text: string, maxLength: number): string {

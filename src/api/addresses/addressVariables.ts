@@ -1,7 +1,7 @@
-/** Which variables, of an environment or an `.env` file, say where a database of Postgres is. */
+/** Recognizes the variables of an environment or an `.env` file that say where a Postgres database is. */
 import { URL_SCHEME, type DatabaseUrl } from './databaseUrl.ts';
 
-/** The environment variables that Prisma, Drizzle, hosting platforms and the service's command line read a URL from. */
+/** The environment variables from which Prisma, Drizzle, hosting platforms and the service's command line read a URL. */
 export const URL_VARIABLES: readonly string[] = [
   'DATABASE_URL',
   'DATABASE_URL_UNPOOLED',
@@ -13,7 +13,7 @@ export const URL_VARIABLES: readonly string[] = [
   'POSTGRES_URL_NO_SSL',
 ];
 
-/** What the parts of a connection are called, after what they have in common, as `PG` of PGHOST. */
+/** The names of each part of a connection, without the prefix that the parts share, such as `PG` in PGHOST. */
 export const CONNECTION_PART_NAMES = {
   host: ['HOST', 'HOSTNAME', 'SERVER'],
   port: ['PORT'],
@@ -22,7 +22,7 @@ export const CONNECTION_PART_NAMES = {
   database: ['DATABASE', 'DBNAME', 'DB', 'NAME'],
 } as const;
 
-/** @returns pairs of the name of a part, such as `HOST`, and its value */
+/** @returns pairs of a part's name, such as `HOST`, and its value, for each name that the part can have */
 export function connectionPartValues({ server, role, password, database }: DatabaseUrl) {
   const values = { host: server.name, port: String(server.port), user: role, password, database };
   return Object.entries(CONNECTION_PART_NAMES).flatMap(([part, names]) =>
@@ -30,7 +30,7 @@ export function connectionPartValues({ server, role, password, database }: Datab
   );
 }
 
-/** The end of the name by which providers mark a second host that isn't pooled, as in PGHOST_UNPOOLED. */
+/** The suffix with which providers mark a second host that isn't pooled, as in PGHOST_UNPOOLED. */
 const UNPOOLED_SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
 
 /** @returns the prefixes of variables with a host, such as `DB_` of DB_HOST, which DB_PORT and DB_USER share */
@@ -41,7 +41,7 @@ export function findHostPrefixes(names: readonly string[]): readonly string[] {
   return [...new Set(prefixes)].filter((prefix) => prefix !== '');
 }
 
-/** @returns the part's name, such as `HOST`, if the variable has one after this prefix */
+/** @returns the part that follows the prefix in a variable's name, such as `HOST`; undefined for names without the prefix */
 export const partNameAfterPrefix = (prefix: string, name: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length).replace(UNPOOLED_SUFFIX, '') : undefined;
 
@@ -51,6 +51,6 @@ const URL_OF_POSTGRES = new RegExp(`^\\s*(?:[a-z0-9]+[:+])?${URL_SCHEME}(?:\\+\\
 const KEYWORDS = /^\s*[a-z_]+\s*=/i;
 const ADDRESS_KEYWORD = /(?:^|[\s;])(?:host|hostaddr|dbname|service)\s*=/i;
 
-/** Whether a value says where a database of Postgres is, in whatever form. */
+/** Whether a value is the address of a Postgres database: a URL, or keywords as in `host=…`. */
 export const isDatabaseAddress = (value: string): boolean =>
   URL_OF_POSTGRES.test(value) || (KEYWORDS.test(value) && ADDRESS_KEYWORD.test(value));

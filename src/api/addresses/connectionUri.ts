@@ -13,7 +13,10 @@ export interface Credentials {
 const SSL_MODES = ['require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
-/** Groups: password, host, query. A second `@` before the path, `/` or `?` is rejected: clients disagree on its meaning. */
+/**
+ * Its groups are the password, the host and the query. No part before the path may contain another `@`, `/` or `?`, because
+ * clients disagree on where such a part ends.
+ */
 const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:([^:@/?]+)@([^@/?]+)\/[^/?]*(?:\?([^?]*))?$/;
 
 /**
@@ -26,7 +29,7 @@ export function readConnectionUri(
 ): { readonly host: string; readonly credentials: Credentials } | undefined {
   const [, encoded = '', host = '', query] = URI.exec(uri) ?? [];
   const password = decodeIfPossible(encoded);
-  // A line break would run the rest as a command when pasted into a terminal.
+  // Pasted into a terminal, a password with a line break would run its rest as a command.
   if (password === '' || /\p{Cc}/u.test(password)) return undefined;
   const parameters = new URLSearchParams(query);
   const sslMode = SSL_MODES.find((mode) => mode === parameters.get('sslmode'));

@@ -1,6 +1,6 @@
 /**
- * The URL of a database, in a form that users have in their files. What the service sends is checked more strictly, see
- * `readConnectionUri`.
+ * Reads and changes URLs of databases in the forms that users have in their files. URLs from the service are checked more
+ * strictly, by `readConnectionUri`.
  */
 import { isLocalHost, normalizeHost, splitHost } from './host.ts';
 
@@ -35,19 +35,23 @@ export const percentEncode = (text: string): string =>
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Matches characters that stay as they are in the path of a URL, because `pg` doesn't decode them there. */
+/** Matches the encoded characters that `pg` doesn't decode in the path of a URL, where they stay as they are. */
 const PLAIN_IN_PATH = /%(?:26|3D|2B|2C|3B|3A|40)/g;
 
-/** Percent-encodes a database as {@link percentEncode} does, as far as all clients decode it. */
+/**
+ * Percent-encodes the name of a database for the path of a URL, except for the characters that some clients don't decode
+ * there.
+ */
 export const encodeDatabasePath = (database: string): string =>
   percentEncode(database).replace(PLAIN_IN_PATH, decodeURIComponent);
 
-/** The schemes of Postgres, PostGIS and Ecto, as an expression without regard to case. */
+/** A regular expression for the schemes of Postgres, PostGIS and Ecto, to be used without regard to case. */
 export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pgsql|ecto)';
 
 /**
- * Groups: the scheme, the role, the password, the host, the database, the rest. The rest may end with an escaped line break, as in
- * `"postgres://…\n"`.
+ * Its groups are the scheme, the role, the password, the host, the database and the rest. The rest may end with an escaped
+ * line break, as in `"postgres://…\
+ * "`.
  */
 const URL_PARTS = new RegExp(
   [
@@ -58,11 +62,11 @@ const URL_PARTS = new RegExp(
   'i',
 );
 
-/** The parameters that some clients prefer to the same part of the URL, and that would keep them on another server. */
+/** Matches parameters that some clients prefer to the same part of the URL, and by which they would reach another server. */
 const OVERRIDES =
   /[?&](?:host|hostaddr|port|user|password|dbname|service|options=[^&]*(?:endpoint|project))(?:=|%3D)/i;
 
-/** The parts as in the text. */
+/** The parts as they are in the text, not decoded. */
 interface Texts {
   readonly scheme: string;
   readonly role: string;
@@ -83,11 +87,14 @@ function readParts(text: string): { readonly url: DatabaseUrl; readonly texts: T
     const login = { ...decoded, password: password && decodeIfPossible(password) };
     return { url: { ...login, host: normalizeHost(host), server: splitHost(host) }, texts };
   } catch {
-    return undefined; // The text isn't percent-encoded.
+    return undefined; // A part isn't valid percent-encoding.
   }
 }
 
-/** Decodes a password, which users and services may not have percent-encoded. */
+/**
+ * Decodes a password. Users and services may not have percent-encoded it, so it is returned as it is if it can't be
+ * decoded.
+ */
 export function decodeIfPossible(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -116,8 +123,8 @@ function requireParts(value: string) {
 }
 
 /**
- * Replaces the role, password, host and database by those of another URL, and keeps everything else, such as parameters. If exactly
- * one of the two hosts is private, the parameters for TLS are also those of the other URL.
+ * Replaces the role, password, host and database by those of another URL, and keeps everything else, such as parameters.
+ * The parameters for TLS are replaced too if exactly one of the two hosts is private.
  * @returns undefined if either isn't the URL of one database
  */
 export function replaceUrlTarget(text: string, url: string): string | undefined {
@@ -136,20 +143,23 @@ export function replaceUrlTarget(text: string, url: string): string | undefined 
   });
 }
 
-/** Whether the host is on this machine, or only a private network knows its name, such as that of a container. */
+/** Whether the host is on this machine, or has a name that only a private network knows, such as that of a container. */
 export const isPrivateHost = (host: string): boolean =>
   isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
 
-/** The names are those of libpq, JDBC, Prisma and others. They are a group: `sslnegotiation=direct` without an `sslmode` is an error, for example. */
+/**
+ * Matches the parameters for TLS of libpq, JDBC, Prisma and others. They are replaced together, because one can be an error
+ * without another, such as `sslnegotiation=direct` without an `sslmode`.
+ */
 const SECURITY = /(?<=[?&])(?:ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
 
 /** The parameters for TLS, as in the text. */
 export const tlsParameters = (text: string): string[] =>
   [...text.matchAll(SECURITY)].map(([each]) => each.replace('&', ''));
 
-/** What is left in front of the end of a query whose parameters are gone. */
+/** Matches the separator that is left at the end of a query when its parameters are removed. */
 const DANGLING = /[?&](?=$|[#\s\\])/;
-/** A URL, its query, and the rest. In a file, white space or a backslash can follow the URL. */
+/** Its groups are a URL, its query, and the rest. In a file, white space or a backslash can follow the URL. */
 const QUERY = /^([^?#\s\\]*)\??([^#\s\\]*)(.*)$/s;
 
 /** Replaces the parameters for TLS. @param text a URL, or its end */

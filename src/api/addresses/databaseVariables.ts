@@ -9,7 +9,7 @@ import {
 } from './addressVariables.ts';
 import { requireDatabaseUrl, URL_SCHEME } from './databaseUrl.ts';
 
-/** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
+/** Matches the variables that libpq, most clients and images of Postgres read. PGDATA is for servers, so it is left alone. */
 const OTHER_VARIABLES = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
 
 /** The prefixes of variables for the parts of a connection to Postgres. */
@@ -42,7 +42,7 @@ export function databaseVariables(
   };
 }
 
-/** Returns the variables that the environment has, with their new values. */
+/** Returns the variables that the environment already has, with their new values. */
 function* presentVariables(
   url: string | undefined,
   parts: Parts,
@@ -59,7 +59,7 @@ function* presentVariables(
   }
 }
 
-/** @returns the known prefixes, and others if their port or another of their values names Postgres. */
+/** @returns the known prefixes, and each other one whose port or another value names Postgres */
 function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
   const entries = Object.entries(environment);
   const hasPostgresVariables = (prefix: string) =>
@@ -70,7 +70,7 @@ function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
   return [...KNOWN_PREFIXES, ...findHostPrefixes(Object.keys(environment)).filter(hasPostgresVariables)];
 }
 
-/** Matches schemes of other programs: Django, Ecto and SQLAlchemy find the driver by the scheme. */
+/** Matches URLs whose scheme Django, Ecto or SQLAlchemy needs to find the driver. A new URL gets the same scheme. */
 const OTHER_SCHEME = new RegExp(`^\\s*(?!postgres(?:ql)?:)(${URL_SCHEME}(?:\\+\\w+)?)://`, 'i');
 
 function replacementUrl(name: string, value: string, url: string | undefined): string | undefined {
@@ -81,7 +81,7 @@ function replacementUrl(name: string, value: string, url: string | undefined): s
   return scheme && url.replace(/^[^:]+/, scheme);
 }
 
-/** The variables that each database in use has replaced. */
+/** The previous values of the variables that each database in use has replaced. The last database is the current one. */
 const replacedVariables: NodeJS.ProcessEnv[] = [];
 
 /**
@@ -97,7 +97,7 @@ export function setDatabaseVariables(url: string): () => void {
     const index = replacedVariables.indexOf(previous);
     const later = replacedVariables[index + 1];
     replacedVariables.splice(index, 1);
-    // The database that came into use after this one sets back what this one has replaced.
+    // When the next database in use ends, it then sets back what this one has replaced.
     if (later !== undefined) Object.assign(later, previous);
     else if (process.env['DATABASE_URL'] === url) setVariables(previous);
   };

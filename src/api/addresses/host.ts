@@ -1,4 +1,4 @@
-/** Hosts of computes: a name or an address (IPv6 in brackets), with a port unless it is the default one. */
+/** Hosts of computes. A host is a name or an address (IPv6 in brackets), with a port unless that is the default one. */
 import { isIPv6 } from 'node:net';
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
@@ -34,7 +34,10 @@ export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname.t
 /** Whether the host, which may have a port, is on this machine. */
 export const isLocalHost = (host: string): boolean => isLoopback(host.replace(/:\d+$/, ''));
 
-/** The host of the compute behind a pooled host, by the public service's rule; others as they are. */
+/**
+ * Returns the host of the compute behind a pooled host, by the public service's naming rule. Other hosts are returned as
+ * they are.
+ */
 export const directHost = (host: string): string => host.replace(/^([^.:]+)-pooler(?=[.:]|$)/, '$1');
 
 /** The fields of a compute's record with its hosts. */
@@ -52,6 +55,6 @@ export function pooledHost(compute: ComputeHosts): string | undefined {
   const isLocal = isLocalCompute(compute);
   if (isLocal && compute.pooler_enabled !== true) return undefined;
   if (typeof compute.pooler_host === 'string') return compute.pooler_host;
-  // The public service's rule: the first label of the host with `-pooler` appended.
+  // By the public service's rule, the pooled host has `-pooler` after its first label.
   return isLocal ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
 }

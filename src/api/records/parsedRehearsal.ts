@@ -1,6 +1,6 @@
 /**
- * Checks the rehearsals and schema comparisons of a service. Separate from `rehearsal.ts`, which the npm package uses without loading
- * zod.
+ * Checks the rehearsals and schema comparisons of a service. These checks aren't in `rehearsal.ts`, because the npm package
+ * uses that file without loading zod.
  */
 import * as z from 'zod/mini';
 import { fieldsOf } from '../../base/fieldsOf.ts';

@@ -30,7 +30,7 @@ const shownText = z.optional(z.union([text, unknownValue]));
 const shownNumber = z.optional(z.union([number, unknownValue]));
 const shownFlag = z.optional(z.union([flag, unknownValue]));
 
-/** The login that reads on a branch of the local service. Contains a secret. */
+/** The login of the role that only reads, on a branch of the local service. It contains a secret. */
 export const ReaderCredentials = z.object({ role: text, password: text });
 
 /** An API key in a list. Timestamps are ISO 8601 UTC. */
@@ -58,7 +58,6 @@ export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 export const RevokedApiKey = z.extend(ApiKey, { name: z.nullish(text), revoked: z.literal(true) });
 export type RevokedApiKey = z.infer<typeof RevokedApiKey>;
 
-/** A project in a list. */
 export const Project = z.object({
   id,
   name: text,
@@ -162,7 +161,7 @@ export const Compute = z.object({
 });
 export type Compute = z.infer<typeof Compute>;
 
-/** A background action on a compute. `error` is the service's message if it failed. */
+/** A background action on a compute or a branch. `error` is the service's message if it failed. */
 export const Operation = z.object({
   id: text,
   project_id: text,
@@ -179,13 +178,13 @@ export const Operation = z.object({
 });
 export type Operation = z.infer<typeof Operation>;
 
-/** A session of a compute, or a prepared transaction: see `SESSIONS_QUERY`. Durations in seconds. */
+/** A session of a compute, or a prepared transaction: see `SESSIONS_QUERY`. Its durations are in seconds. */
 export const PostgresSession = z.object({
   id: text,
   type: z.nullish(text),
   application: z.nullish(text),
   role: z.nullish(text),
-  /** A session of a local compute has the port of the client itself. */
+  /** For a session of a local compute, this is the port of the client itself. */
   client_port: z.nullish(number),
   state: z.nullish(text),
   is_blocked: z.nullish(flag),
@@ -207,7 +206,7 @@ const parseReadable = <T>(list: unknown, item: z.ZodMiniType<T>): readonly T[] =
 
 export const parsePostgresSessions = (list: unknown) => parseReadable(list, PostgresSession);
 
-/** What only the local service knows of an active compute. Clients of PgBouncer aren't activity while they do nothing. */
+/** The number of clients of an active compute's PgBouncer, for which idle clients aren't activity. Only the local service knows it. */
 export const PooledActivity = z.object({
   pooled_clients: number,
 });
@@ -289,7 +288,7 @@ export const Role = z.object({
 });
 export type Role = z.infer<typeof Role>;
 
-/** A role with a new password, so it is a secret. */
+/** A role with its new password, which is a secret. */
 export const ResetRole = z.object({ name: printable, password: printable });
 
 /** An organization of the account's user (public service). */

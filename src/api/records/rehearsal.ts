@@ -47,7 +47,10 @@ export interface RehearsedStatement {
   readonly from: number;
   /** How long the statement took, without the time that the observer has taken. */
   readonly milliseconds: number;
-  /** What Postgres says has been done, such as `UPDATE 40`: several for several statements. */
+  /**
+   * The command tags of Postgres, such as `UPDATE 40`. There are several if the client has sent several statements
+   * together.
+   */
   readonly tags: readonly string[];
   readonly error?: StatementError;
   /** Set if the connection ended within a transaction that had written, which Postgres has rolled back. */
@@ -75,7 +78,7 @@ export interface Relation {
   /** The relation's file node, which changes if Postgres rewrites the relation. */
   readonly file: number;
   readonly bytes: number;
-  /** How many rows of the relation were changed or deleted so far. Missing unless locks are only sampled. */
+  /** How many rows of the relation were changed or deleted so far. This is missing unless locks are only sampled. */
   readonly writes?: number;
   /** The columns by their numbers. */
   readonly columns: Readonly<Record<string, RelationColumn>>;

@@ -55,11 +55,9 @@ export type ComputePatch = z.infer<typeof ComputePatch>;
 export const ComputeCreationBody = z.strictObject({ endpoint: ComputeCreation });
 export const ComputePatchBody = z.strictObject({ endpoint: ComputePatch });
 
-/**
- * The longest name in bytes. Postgres truncates longer ones. Connection URIs reject control characters, and URL paths can't contain
- * `.` or `..`.
- */
+/** The longest name of a database or role in bytes, because Postgres truncates longer ones. */
 const MAX_NAME_BYTES = 63;
+/** A name of a database or role. Connection URIs reject control characters, and URL paths can't contain `.` or `..`. */
 const sqlName = z.string().check(
   z.refine(
     (name) =>
@@ -112,7 +110,7 @@ export const BranchCreationBody = z.strictObject({
   annotation_value: z.optional(
     z.record(z.string(), z.string()).check(
       z.refine((value) => Object.keys(value).length <= 50, 'must have at most 50 properties'),
-      // Limited, because each change writes the whole file of the account again.
+      // The size is limited, because each change writes the whole file of the account again.
       z.refine((value) => JSON.stringify(value).length <= 4096, 'must have at most 4096 characters as JSON'),
     ),
   ),

@@ -1,4 +1,7 @@
-/** What the end of replication slots means for the programs that read them: for windows, agents and the log of the local service. */
+/**
+ * Says what the end of replication slots means for the programs that read them. Windows, agents and the log of the local
+ * service show this.
+ */
 import { sanitize } from '../../base/sanitize.ts';
 import { ENGLISH, type Translator } from '../../base/translator.ts';
 

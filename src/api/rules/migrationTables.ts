@@ -1,20 +1,20 @@
 /**
- * The tables in which migration tools note what they have applied. Their names are settings of the tools, and several tools use
- * the same one, so that a table is recognized by its columns and their types.
+ * The tables in which migration tools note what they have applied. Their names are settings of the tools, and several tools
+ * use the same name, so a table is recognized by its columns and their types.
  */
 
 export interface MigrationTableKind {
-  /** Among the columns of the table, each with its type. */
+  /** Columns that the table must have, each with its type. */
   readonly columns: readonly string[];
-  /** Whether it has no other columns. */
+  /** Whether the table must have no other columns. */
   readonly isAll?: boolean;
   /** An expression of the columns that says which migration a row is about. Without it, a row isn't one migration. */
   readonly migration?: string;
-  /** Otherwise, each row is of a migration. */
+  /** An expression that is true for rows that are about a migration. Without it, every row is. */
   readonly isMigration?: string;
-  /** Otherwise, each row is of a migration that was applied. */
+  /** An expression that is true for migrations that were applied. Without it, every migration was. */
   readonly isApplied?: string;
-  /** Whether a migration is noted before it is applied. Others are noted in the same transaction, or afterwards. */
+  /** Whether the tool notes a migration before it applies it. Other tools note it in the same transaction, or afterwards. */
   readonly isNotedFirst?: boolean;
 }
 
@@ -44,7 +44,7 @@ const KINDS: readonly MigrationTableKind[] = [
   {
     columns: ['id int4', 'name varchar', 'hash varchar', 'executed_at timestamp'],
     migration: `id || '_' || name`,
-    // The program's own table is its first migration.
+    // The program notes the creation of this table as its first migration.
     isMigration: 'id > 0',
   },
   // sqlx
@@ -56,7 +56,7 @@ const KINDS: readonly MigrationTableKind[] = [
   // Ecto and Diesel
   { columns: ['version int8', 'inserted_at timestamp'], migration: 'version' },
   { columns: ['version varchar', 'run_on timestamp'], migration: 'version' },
-  // Django, Alembic, Entity Framework, Flyway and golang-migrate
+  // The following tables are those of Django, Alembic, Entity Framework, Flyway and golang-migrate.
   { columns: ['app varchar', 'name varchar', 'applied timestamptz'] },
   { columns: ['version_num varchar'], isAll: true },
   { columns: ['MigrationId varchar', 'ProductVersion varchar'], isAll: true },
@@ -69,7 +69,10 @@ const MAX_COLUMNS = 10;
 /** Returns SQL that gives an id of Postgres as a number of JavaScript. */
 export const asNumber = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
 
-/** The tables of the connected database that may be such tables. A superuser can run it. */
+/**
+ * Finds the tables of the connected database that may belong to a migration tool. Even a superuser can run it safely,
+ * because every name in it is qualified.
+ */
 export const MIGRATION_TABLES_QUERY = `
   select ${asNumber('c.oid')} as id, ${asNumber('pg_catalog.pg_relation_filenode(c.oid)')} as file,
     pg_catalog.format('%I.%I', n.nspname, c.relname) as quoted,

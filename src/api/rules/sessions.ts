@@ -1,11 +1,12 @@
-/** What a compute's sessions do, asked in one statement. The local service asks it as well. */
+/** One statement that asks what a compute's sessions do. Both the extension and the local service use it. */
 
-/** The application name of the sessions that run the statement, which leaves them out. */
+/** The application name of the sessions that run the statement. The statement leaves these sessions out. */
 export const ACTIVITY_APPLICATION = 'Hosted Postgres activity';
 
 /**
- * Returns one JSON array in `sessions`: of each session the fields of the record `PostgresSession`. Contains no text of a statement
- * but its first word, because statements have values. Each name and operator is qualified, so that nothing of a user runs.
+ * Returns one JSON array in `sessions`: of each session the fields of the record `PostgresSession`. Of a statement, it
+ * contains only the first word, because the rest may contain values. Each name and operator is qualified, so that no
+ * function of a user runs.
  */
 export const SESSIONS_QUERY = `
 SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (

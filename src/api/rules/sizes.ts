@@ -9,7 +9,7 @@ export interface ComputeSize {
   readonly ramGb: number;
   /** Local file cache, 80 % of the RAM. */
   readonly fileCacheGb: number;
-  /** `max_connections` of a compute of which this is the smallest size. */
+  /** The `max_connections` of a compute whose range of sizes begins with this one. */
   readonly maxConnections: number;
 }
 

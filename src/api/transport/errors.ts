@@ -78,10 +78,13 @@ export function isRejected(error: unknown, ...statuses: number[]): boolean {
   return status !== undefined && (statuses.length === 0 || statuses.includes(status));
 }
 
-/** Whether a call that the specification doesn't promise isn't offered. A 403 or 404 may also be about the resource. */
+/**
+ * Whether the error means that the service doesn't offer a call which the specification doesn't promise. A 403 or 404 may
+ * also be about the resource.
+ */
 export const isNotOffered = (error: unknown): boolean => isRejected(error, 403, 404, 405);
 
-/** Whether the service doesn't offer to change a password, or not that of this role. */
+/** Whether the error means that the service can't change passwords, or not that of this role. */
 export const isPasswordUnchangeable = (error: unknown): boolean => isRejected(error, 403, 404, 405, 412, 422);
 
 /** Whether the service would reject the same request again: it understood the request and is neither busy nor failing. */

@@ -37,7 +37,7 @@ export interface CallOptions {
 interface TimeLimits {
   /** The limit from the request to the end of the response body. */
   readonly attempt?: number;
-  /** All attempts and the waits between them. */
+  /** The limit for all attempts and the waits between them. */
   readonly total?: number;
 }
 

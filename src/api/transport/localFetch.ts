@@ -6,7 +6,8 @@ import type { Fetch } from './request.ts';
 
 /** @throws {Error} with the system's `code` */
 export const localFetch: Fetch = async (url, { method, headers, body, signal }) => {
-  // A new connection without the environment's proxy. It can't have been closed in the meantime.
+  // Each request has a connection of its own, which can't have been closed in the meantime, and which ignores the
+  // environment's proxy.
   const sent = request(url, { method, headers, agent: directAgent, signal });
   // An error before the response rejects `once`, and a later one fails the reading of the response.
   sent.on('error', () => undefined);

@@ -13,7 +13,10 @@ export interface RetryLimits {
 
 const FIRST_DELAY = 300;
 
-/** The status if another operation on the project is in progress. It will end, so there are more retries at shorter intervals. */
+/**
+ * The status if another operation on the project is in progress. That operation will end, so there are more retries at
+ * shorter intervals.
+ */
 const LOCKED = { status: 423, retriesFactor: 6, maxDelay: 5000 } as const;
 
 /** Statuses of an overloaded service, or of a gateway or proxy that failed. */
@@ -66,7 +69,7 @@ const MAX_RETRY_AFTER = 3600;
 export function parseRetryAfter(headers: ResponseHeaders): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : secondsUntil(text, headers);
-  // A delay of 0 would be asked for again and again.
+  // Without a delay, the same request might be sent again and again.
   return seconds !== undefined && seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER) : undefined;
 }
 

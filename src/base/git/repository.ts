@@ -16,7 +16,7 @@ export interface Repository {
 /** @returns the innermost repository around the folder, or undefined */
 export async function findRepository(folder: string): Promise<Repository | undefined> {
   const entry = path.join(folder, '.git');
-  // Any error but a missing entry may mean a repository.
+  // After any error but that of a missing entry, there may be a repository here.
   const isHere = await lstat(entry).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',

@@ -38,7 +38,10 @@ const tooSlowMessage = (maxTime: number): string => `git didn't end in ${maxTime
 /** These options override git's configuration, even that in variables. */
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
 
-/** Matches variables with configuration, such as `safe.directory`, without which git rejects the repository of another user. */
+/**
+ * Matches variables that contain git's configuration. Without a `safe.directory` there, git may reject the repository of another
+ * user.
+ */
 const CONFIGURATION_VARIABLE = /^GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)$/i;
 
 function gitEnvironment(): NodeJS.ProcessEnv {

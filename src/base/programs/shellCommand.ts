@@ -18,7 +18,7 @@ tree() {
 exec 3<&-
 exec /bin/sh -c "$1"`;
 
-/** What is killed: the process group, or the command and its descendants, because the group of a terminal has other members. */
+/** Kills either the process group, or only the command and its descendants, because the group of a terminal has other members. */
 const [KILL_GROUP, KILL_TREE] = ['kill -KILL 0', 'tree $$'];
 
 interface CommandOptions {

@@ -114,10 +114,10 @@ export function extensionAdvice(name: string, machine = distributionOrPlatform()
   return `Install it with "${command}"${source === undefined ? '' : ` (${source})`}, and start the local service again.`;
 }
 
-/** Match errors about the library of an extension. The name of the library may end with a version, such as `postgis-3`. */
+/** These match errors about the library of an extension, whose name may end with a version, such as `postgis-3`. */
 const NOT_LOADED = /could not load library "([^"\n]+)\.(?:so|dylib|dll)": (.*)/;
 const NOT_FOUND = /could not access file "(?:\$libdir\/)?([\w-]+?)(?:-\d+)?": No such file/;
-/** Match reasons that glibc, musl and macOS give. */
+/** These match the reasons that glibc, musl and macOS give. */
 const NEWER_VERSION = /version [`'](\w+_[\d.]+)' not found/;
 const NEEDED_LIBRARY =
   /^(?:Error loading shared library |.*Library not loaded: )?([^\s:"]+?\.(?:so|dylib)[\d.]*)(?:$|: (?:cannot open shared object file: )?No such file)/;
@@ -139,7 +139,7 @@ function libraryAdvice(text: string, machine?: string): string | undefined {
   return `The library of the extension needs ${needed}, which this system lacks or has in another version. Install that, or ${install}`;
 }
 
-/** Match errors of Postgres, with the name of an extension or the path of a file. */
+/** These match errors of Postgres that contain the name of an extension or the path of a file. */
 const NOT_AVAILABLE = /extension "([^"\n]+)" is not available/;
 const NO_CONTROL_FILE = /could not open extension control file "([^"\n]+)\.control"/;
 const NOT_PERMITTED = /permission denied to create extension "([^"\n]+)"/;

@@ -44,7 +44,7 @@ export async function withPgClient<T>(
   }
 }
 
-/** What a server reports without being asked, when a session begins, and when it changes (manual, "Asynchronous Operations"). */
+/** A setting that a server reports when a session begins, and whenever it changes (manual, "Asynchronous Operations"). */
 export interface ParameterStatus {
   readonly parameterName: string;
   readonly parameterValue: string;

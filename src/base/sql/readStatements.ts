@@ -13,7 +13,7 @@ export function* readStatements(text: string): Generator<ScriptStatement | Scrip
   }
 }
 
-/** Returns what a statement sets `standard_conforming_strings` to: without a server, only the script itself says so. */
+/** Returns what a statement sets `standard_conforming_strings` to. Without a server, only the script itself shows that. */
 function standardStringsIn(statement: string): boolean | undefined {
   if (!/standard_conforming_strings/i.test(statement)) return undefined;
   const [set, ...rest] = tokensOf(statement, 5);

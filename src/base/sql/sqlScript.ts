@@ -9,7 +9,7 @@ export interface ScriptStatement {
   readonly start: number;
   /** The position after its semicolon. */
   readonly end: number;
-  /** How many `COPY … FROM STDIN` psql sees in it, each of which has data in the lines that follow. Rarely more than one. */
+  /** How many `COPY … FROM STDIN` psql sees in it, each of which has data in the lines that follow. There is rarely more than one. */
   readonly copies: number;
 }
 
