@@ -3,7 +3,7 @@ import type { Client } from '../../api/client.ts';
 import { keepUnlessRejected } from '../window/keepUnlessRejected.ts';
 import { accountId, type Account } from './accounts.ts';
 
-/** Creates the client of an account. Asynchronous, because the client's code is loaded on first use. */
+/** Creates the client of an account. It is asynchronous, because the client's code is loaded on first use. */
 export type OpenClient = (
   account: Account,
   key: string,
@@ -31,7 +31,7 @@ export class AccountConnection {
     this.client = keepUnlessRejected(() => open(account, key));
   }
 
-  /** Is aborted when the connection is closed. Pass it to every call. */
+  /** The signal is aborted when the connection is closed. Pass it to every call. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }

@@ -15,7 +15,7 @@ export const PUBLIC_KEYS_PAGE = `https://${HOST}/app/settings/api-keys`;
 
 export const isPublicService = (baseUrl: string): boolean => baseUrl.startsWith(`https://${HOST}/`);
 
-/** The page of its console for a branch, a project or all projects. Computes are on the page of their branch. */
+/** Returns the page of the service's console for a branch, a project or all projects. Computes are on the page of their branch. */
 export function consolePage({ projectId, branchId }: Partial<BranchIds>): string {
   const branch = branchId === undefined ? [] : ['branches', branchId];
   const ids = projectId === undefined ? [] : [projectId, ...branch];

@@ -1,4 +1,4 @@
-/** Which branch, compute or other resource is meant, or which data of a branch. Ids are unique only within an account. */
+/** References to branches, computes and other resources, and to the data of a branch. Ids are unique only within an account. */
 import type { PointInTime } from '../../api/records/pointInTime.ts';
 
 /** A branch of the connected account. */
@@ -40,7 +40,7 @@ export const isSameBranch = (one: BranchRef | undefined, other: BranchRef | 'non
   one.projectId === other.projectId &&
   one.branchId === other.branchId;
 
-/** Whose data a branch gets: that of a branch at a time, or as it is now, or of a snapshot. */
+/** The data that a branch gets: that of a branch, as it is now or was at a time, or that of a snapshot. */
 export interface RestoreSource {
   readonly branchId: string;
   readonly at?: PointInTime;

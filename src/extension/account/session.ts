@@ -1,4 +1,4 @@
-/** Which account the window is connected to: follows the secret store and opens a connection to the current account. */
+/** The account that the window is connected to. A session follows the secret store, and opens a connection to the current account. */
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { AccountSwitchedError, NotConnectedError } from '../window/changeErrors.ts';
 import { Emitter } from '../../base/event.ts';
@@ -47,7 +47,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * Throws if the window has switched accounts. The key may have changed. Without a connection, nothing can be sent anyway.
+   * Throws if the window has switched to another account. Another key of the same account is allowed. So is no connection, because
+   * then nothing can be sent.
    * @param initialConnection the connection when the user began
    * @throws {AccountSwitchedError}
    */

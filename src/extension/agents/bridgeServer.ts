@@ -22,7 +22,7 @@ interface BridgeOptions {
   readonly folder: string;
   /** Calls a tool. @throws {Error} with a sentence for the model */
   readonly call: (call: BridgeCall, signal: AbortSignal) => Promise<object>;
-  /** Whether an MCP program is connected that VS Code has started for this window. */
+  /** Called with whether an MCP program is connected that VS Code has started for this window. */
   readonly onPresence: (isPresent: boolean) => void;
 }
 
@@ -134,7 +134,7 @@ function serveConnection(
     void reply.then((sent) => connection.end(toMessageLine(sent)));
   };
   readLines(connection, handle, () => MAX_REQUEST);
-  // The greeting, for which MCP servers of earlier versions wait.
+  // MCP servers of earlier versions wait for this greeting.
   connection.write(toMessageLine({}));
 }
 

@@ -15,8 +15,8 @@ export interface ClientFormat {
   readonly target: string;
   readonly text: (launch: LaunchCommand) => string;
   /**
-   * The same for a client that asks about no tool if the configuration says so. Otherwise, the client refuses most tools while no user
-   * is there to answer.
+   * A configuration with which the client doesn't ask before calls of tools. With the other one, the client refuses most tools
+   * while no user is there to answer.
    */
   readonly unattended?: Pick<ClientFormat, 'target' | 'text'>;
 }

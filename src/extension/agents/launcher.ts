@@ -37,7 +37,7 @@ export async function writeLauncher(options: LauncherOptions): Promise<LaunchCom
   await writeIfChanged(module, moduleScript(options));
   // Configurations of earlier versions name this file, and its existence shows that agents are used.
   await writeIfChanged(file, batchScript(options.program));
-  // A shell of Windows misreads paths with `&`, `(`, `)`, `^` or `@`, also in quotes, so none is needed to start the program.
+  // A shell of Windows misreads paths with `&`, `(`, `)`, `^` or `@`, also in quotes, so the program is started without a shell.
   if (options.isStable)
     return { command: options.program, args: [module], env: { ELECTRON_RUN_AS_NODE: '1' } };
   return { command: 'cmd', args: ['/c', file] };

@@ -26,7 +26,8 @@ export function addMcpServer(text: string, name: string, server: object): string
     tabSize: /^ +(?=")/m.exec(text)?.[0].length ?? 2,
     eol: text.includes('\r\n') ? '\r\n' : '\n',
   };
-  // The server is added as the first one. After the last one, a comment behind that would move, and the line would be formatted.
+  // The server is added as the first one. If it were the last one, a comment behind the previous one would move, and its line
+  // would be formatted.
   return applyEdits(
     text,
     modify(text, [SERVERS, name], server, { formattingOptions, getInsertionIndex: () => 0 }),

@@ -1,7 +1,7 @@
 /**
- * Runs one SQL statement for an agent. A statement that may not write runs in a read-only transaction that is never committed.
- * It can't end the transaction: only one statement is accepted, and only one that returns rows. `COMMIT`, `SET TRANSACTION` and the
- * like return none. What else it can do depends on the rights of the login: see decision 85.
+ * Runs one SQL statement for an agent. A statement that may not write runs in a read-only transaction that is never committed. The
+ * statement can't end that transaction, because only one statement is accepted, and only one that returns rows. `COMMIT`, `SET
+ * TRANSACTION` and the like return none. What else a statement can do depends on the rights of the login: see decision 85.
  */
 import type Client from 'pg/lib/client.js';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
@@ -10,7 +10,7 @@ import { Statement, type SqlRequest, type StatementResult } from '../database/sq
 
 interface SqlResult extends Omit<StatementResult, 'fields'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** What the rows lack, for the agent. */
+  /** Tells the agent what the rows lack. */
   readonly note?: string;
 }
 

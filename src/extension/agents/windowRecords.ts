@@ -17,7 +17,7 @@ export const windowRecordFile = (folder: string, pid: number): string => path.jo
 
 interface FoundWindow extends WindowRecord {
   readonly pid: number;
-  /** When the window had the focus. */
+  /** When the window last had the focus, in milliseconds since 1970. */
   readonly usedAt: number;
 }
 

@@ -109,8 +109,10 @@ export class BranchActions {
   }
 
   /**
-   * Replaces the data of the branch with that of another one, or with its own at a time. `preserve_under_name` becomes the
-   * name of a new branch with the data that it has now. @throws {ApiError} @throws {NotOfferedError}
+   * Replaces the data of the branch with that of another one, or with its own at a time. `preserve_under_name` becomes the name of
+   * a new branch with the data that the branch had until then.
+   * @throws {ApiError}
+   * @throws {NotOfferedError}
    */
   restore(
     ids: BranchIds,
@@ -264,11 +266,7 @@ export class BranchActions {
     );
   }
 
-  /**
-   * Deletes a project with its branches and their data, for good unless the service lets the user recover the project.
-   * @throws {ApiError}
-   * @throws {NotOfferedError}
-   */
+  /** Deletes a project with its data, which some services keep for a while. @throws {ApiError} @throws {NotOfferedError} */
   deleteProject(id: string, options: SendOptions): Promise<SendResult> {
     return this.#sender.send(
       {

@@ -16,7 +16,10 @@ const isSameTime = (one: unknown, other: unknown): boolean =>
     ? Date.parse(one) === Date.parse(other)
     : one === other;
 
-/** A reset may have ended by the time that the branch is reloaded. @param before the branch when the reset was sent */
+/**
+ * Whether the branch was reset since then. The reset may have ended by the time that the branch is reloaded.
+ * @param before the branch when the reset was sent
+ */
 export const wasReset = (before: Branch | undefined, after: Branch | undefined): boolean =>
   after !== undefined &&
   (isNewState('resetting', before, after) ||

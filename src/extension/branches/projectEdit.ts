@@ -4,7 +4,7 @@ import type { ProjectPatch } from '../../api/records/requests.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ServiceChange } from '../operations/changeSender.ts';
 
-/** Whether programs can follow the changes of its data. It can't be turned off. */
+/** Whether programs can follow the changes of the project's data. Once turned on, this can't be turned off. */
 export const hasLogicalReplication = ({ settings }: Project): boolean =>
   settings?.enable_logical_replication === true;
 

@@ -50,14 +50,14 @@ export const detailsUri = (account: string, node: DetailsNode, title: string) =>
 /** Returns the path of the JSON document for the path of a page. */
 export const jsonPath = (pagePath: string): string => pagePath.replace(/\.md$/, '.json');
 
-/** The log of a compute's server. VS Code highlights it by its extension. */
+/** Returns the URI of the log of a compute's server. VS Code highlights the log because of the extension. */
 export const serverLogUri = (account: string, node: ComputeNode, title: string) => ({
   ...detailsUri(account, node, title),
   path: `/${title}.log`,
   query: JSON.stringify({ account, ...node, shows: 'log' }),
 });
 
-/** The last segment is the title, and names the format. */
+/** Returns the URI of a document with operations. Its last segment is the title, with an extension that shows the format. */
 export const operationsUri = (account: string, node: ProjectNode | ComputeNode, title: string) => ({
   ...detailsUri(account, node, title),
   scheme: OPERATIONS_SCHEME,
@@ -71,7 +71,7 @@ export function parseDetailsUri({ query }: { readonly query: string }) {
 }
 
 /**
- * The node of a document and the connection of its account. Waits until the account has been read.
+ * Returns the node of a document and the connection of its account. Waits until the account has been read.
  * @throws {AccountSwitchedError} if another account is connected
  */
 export async function requireDocumentNode(
@@ -86,7 +86,7 @@ export async function requireDocumentNode(
 }
 
 /**
- * The newest lines that the compute's server has logged.
+ * Returns the newest lines that the compute's server has logged.
  * @throws {Error}
  * @throws {ApiError}
  * @returns undefined if the service has none
@@ -157,7 +157,7 @@ async function readRecord(
   }
 }
 
-/** The operations of changes that haven't ended, as the service has them now. */
+/** Returns the operations of changes that haven't ended, as the service reports them now. */
 async function pendingOperations(
   { session, tracker }: DetailsDependencies,
   node: ProjectNode | BranchNode | ComputeNode,

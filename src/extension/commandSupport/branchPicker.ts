@@ -36,7 +36,7 @@ export function branchQuestion(
       inventory.loadComputes(projectId),
       inventory.branches.forProject(projectId) ?? inventory.branches.refresh(projectId),
     ]);
-    // Without the list, those without computes would be missing.
+    // Without the list, branches without computes would be missing.
     const failure = inventory.branches.failure(projectId);
     if (failure !== undefined && inventory.branches.forProject(projectId) === undefined) throw failure;
     const all = branchIdsOf(inventory, projectId).map((id) => {
@@ -89,7 +89,7 @@ function computesSummary(computes: readonly Compute[]): string {
   return parts.join(' · ');
 }
 
-/** An entered id of a branch without computes. Only the service knows whether it exists. */
+/** Returns an item for the typed id of a branch without computes. Only the service knows whether the branch exists. */
 function typedBranchItem(text: string): Choice<string> {
   const isValid = isBranchId(text);
   const description = isValid
@@ -189,7 +189,7 @@ export async function requireBranches(
   );
 }
 
-/** The order of two branches in a comparison: a branch adds to its parent, and else to the other one. */
+/** Returns the order of two branches in a comparison. The other branch is the base, unless this one is its parent. */
 export const orderForComparison = (
   { branchId, list }: Pick<PickedBranch, 'branchId' | 'list'>,
   other: string,

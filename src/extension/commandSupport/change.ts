@@ -10,7 +10,7 @@ import type { CommandContext, CommandRun } from './context.ts';
 import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 
 interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
-  /** The consequences, as text or by the number of connections that are dropped, which are counted first. */
+  /** The consequences, as text, or as a function of the number of dropped connections, which are counted first. */
   readonly detail?: string | ((connections: OpenConnections) => string | undefined) | undefined;
   readonly progress: string;
   /** The announcement, unless the command shows the result itself. */

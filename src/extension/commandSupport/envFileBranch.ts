@@ -2,7 +2,10 @@ import { window as editors, workspace, type Uri } from 'vscode';
 import type { BranchRef } from '../account/refs.ts';
 import type { CommandContext } from './context.ts';
 
-/** The branch that the env file in the folder of a file points to, if the account is connected. */
+/**
+ * Returns the branch that an env file leads to, if its account is connected: the env file in the folder of a file, or else the
+ * shown one.
+ */
 export function envFileBranch(
   { workFolders, session }: Pick<CommandContext, 'workFolders' | 'session'>,
   uri: Uri | undefined = editors.activeTextEditor?.document.uri,

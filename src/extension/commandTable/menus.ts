@@ -30,7 +30,7 @@ export interface MenuEntry {
   readonly when: string;
 }
 
-/** What a keybinding passes to its command: the selected row of which view. */
+/** What a keybinding passes to its command. It names the view whose selected row is meant. */
 export type SelectedRow = 'selectedInComputes' | 'selectedInApiKeys';
 
 export interface CommandRow {

@@ -1,6 +1,9 @@
 /** The window's context keys, and the conditions of package.json that use them. */
 
-/** `failed` and the values after it: why the projects couldn't be loaded. There is a welcome text for each. */
+/**
+ * The state of the Computes view. `failed` and the values after it say why the projects couldn't be loaded. Each has a welcome
+ * text.
+ */
 export type ViewState =
   | 'signedOut'
   | 'loading'
@@ -77,14 +80,15 @@ export const UNPROTECTED_BRANCH = 'viewItem =~ /^branch listed \\w+ unprotected/
 /** A branch that isn't the default one. */
 export const NON_DEFAULT_BRANCH = 'viewItem =~ /^branch listed other/';
 export const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
-/** A compute, or a branch for its primary. */
+/** A compute, or a branch with a primary, which then stands for the primary. */
 export const CONNECTABLE = 'viewItem =~ /^compute |^branch\\b.* primary$/';
 export const ENABLED_CONNECTABLE = 'viewItem =~ /^compute (?!disabled)|^branch\\b.* primary$/';
 export const COMPUTE = 'viewItem =~ /^compute /';
 export const ENABLED_COMPUTE = 'viewItem =~ /^compute (?!disabled)/';
 export const STARTABLE_COMPUTE = allOf('viewItem =~ /^compute idle/', CAN_START);
+/** A service that can start computes can suspend them, too. */
 export const SUSPENDABLE_COMPUTE = allOf('viewItem =~ /^compute active/', CAN_START);
-/** The service has the log of its Postgres. */
+/** A compute of the local service, which has the log of its Postgres. */
 export const LOCAL_COMPUTE = 'viewItem =~ /^compute .* local/';
 export const FAILED_COMPUTE = 'viewItem =~ /^compute .* failed/';
 export const RUNNING_COMPUTE = 'viewItem =~ /^compute (active|unknown)/';

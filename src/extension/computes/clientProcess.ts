@@ -1,4 +1,7 @@
-/** Which program of this machine has opened a connection to a local compute. Loaded only when a session is named. */
+/**
+ * Finds the program of this machine that has opened a connection to a local compute. This file is loaded only when a session is
+ * named.
+ */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -63,7 +66,7 @@ const hexPort = (address: string): number => Number.parseInt(address.split(':')[
 
 async function hasOpen(pid: string, file: string): Promise<boolean> {
   const folder = `/proc/${pid}/fd`;
-  // The process has ended, or belongs to another user.
+  // Reading fails if the process has ended, or belongs to another user.
   const names = await readdir(folder).catch(() => []);
   const files = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => '')));
   return files.includes(file);

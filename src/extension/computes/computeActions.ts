@@ -84,8 +84,9 @@ export class ComputeActions {
   }
 
   /**
-   * A restarted compute looks as before, so the operations since its last known change decide, by the service's own clock. No request is
-   * sent before the restart for it, so a restart by another window since the last refresh is taken for this one.
+   * Whether a restart was made whose reply was lost. A restarted compute looks as before, so its operations since its last known
+   * change decide, by the service's own clock. A restart by another window since the last refresh is taken for this one, because
+   * no further request is sent before a restart.
    */
   async #wasRestarted(
     { projectId, computeId }: ComputeNode,

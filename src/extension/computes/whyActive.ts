@@ -1,7 +1,8 @@
 /**
  * Finds out why a compute is active from its record, its operations and, if they are known, its sessions. All of it is pure
- * functions, so that tests can cover the many rules. The public service counts a client that runs a statement or has a transaction
- * open, and otherwise the time of the last statement. The local service counts each open connection.
+ * functions, so that tests can cover the many rules. At the public service, a client keeps the compute active while it runs a
+ * statement or has a transaction open, and otherwise its last statement counts. At the local service, each open connection keeps
+ * the compute active.
  */
 import type { Compute, Operation, PostgresSession } from '../../api/records/records.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspendDelay.ts';
@@ -76,7 +77,7 @@ export interface WhyActive {
   /** Seconds from the end of the cause until the compute suspends. */
   readonly suspendsAfter?: number | undefined;
   readonly suspendsIn?: number | undefined;
-  /** Whether the public service would suspend it in spite of the cause. */
+  /** Whether the public service would suspend the compute in spite of the cause. */
   readonly isLocalRule: boolean;
   /** The number of starts in the last day, which `cuHours` is about, too. */
   readonly starts: number;
@@ -120,7 +121,7 @@ export function whyActive(facts: ActivityFacts): WhyActive {
     return { ...why, ...held, suspendsAfter: delay, isLocalRule };
   }
   const passing = passingCause(facts, { ...statistics, lastStart, delay }, used);
-  // What is in use now has no end yet.
+  // A use that goes on has no end yet, so the compute suspends only after the whole delay.
   const isUsed = passing.cause === 'inUse' || passing.cause === 'pooled';
   const suspends = isUsed ? { suspendsAfter: delay } : { suspendsIn: Math.max(0, delay - (used ?? 0)) };
   return { ...why, ...passing, ...suspends };

@@ -85,7 +85,7 @@ async function askPostgres(
 ): Promise<readonly PostgresSession[] | undefined> {
   const login = await findComputeLogin(connection, compute, { signal });
   if (login.missing !== undefined) return undefined;
-  // Loads `pg`, which most windows never need.
+  // This import loads `pg`, which most windows never need.
   const { readSessions } = await import('./readSessions.ts');
   return await readSessions(login, signal);
 }

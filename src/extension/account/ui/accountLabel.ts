@@ -4,7 +4,10 @@ import type { Account } from '../accounts.ts';
 import type { Mark } from '../../window/marks.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
-/** Returns `name (host/path)`, or the address alone for an account without a name. */
+/**
+ * Returns “Local service” for the account of the local service, and otherwise `name (host/path)`, or only the address without a
+ * name.
+ */
 export function accountLabel(account: Account): string {
   if (account.local === true) return l10n.t('Local service');
   const address = baseUrlOrUndefined(account.baseUrl)?.replace(/^https?:\/\//, '') ?? account.baseUrl;

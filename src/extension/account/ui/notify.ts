@@ -61,10 +61,13 @@ const commandButton = (label: string, command: CommandId, ...args: readonly unkn
 const startLocalService = () =>
   commandButton(l10n.t('Start Local Service'), 'hostedPostgres.localService.start');
 
-/** Returns the buttons for a key that was rejected. The user can't know the key of the local service. A start gets a new one. */
+/**
+ * Returns the buttons for a message about a rejected key. The user can't know the key of the local service, so the service is
+ * started, which gives the window a valid key.
+ */
 function keyButtons(account: Account | undefined): readonly Button[] {
   if (account?.local === true) return [startLocalService()];
-  // The window may have switched to another account by the time the user presses it.
+  // The window may have switched to another account by the time the user presses the button.
   const argument = account === undefined ? 'newKey' : accountId(account);
   const enter = commandButton(l10n.t('Enter New Key…'), 'hostedPostgres.account.connect', argument);
   if (account === undefined || !isPublicService(account.baseUrl)) return [enter];

@@ -1,7 +1,7 @@
 import { l10n, type SecretStorage } from 'vscode';
 import type { SecretStore } from '../accounts.ts';
 
-/** The model's interface to VS Code's SecretStorage. Without a keyring, VS Code warns and keeps secrets in memory. */
+/** Adapts VS Code's SecretStorage for code that doesn't use `vscode`. Without a keyring, VS Code warns and keeps secrets in memory. */
 export const secretStore = (storage: SecretStorage): SecretStore => ({
   get: async (entry) => await storage.get(entry),
   store: async (entry, value) => await storage.store(entry, value),

@@ -1,4 +1,4 @@
-/** Copy Agent Instructions: copies the text of the skill in package.json, for agents that read AGENTS.md instead. */
+/** Copy Agent Instructions: copies the text of the skill in package.json, for agents that read AGENTS.md and no skills. */
 import { l10n, Uri, workspace } from 'vscode';
 import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';

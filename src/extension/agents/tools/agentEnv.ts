@@ -47,9 +47,10 @@ const NEW_PASSWORDS_LATER =
   "The branch gets its parent's passwords. Once it is ready, call createBranch with its name and the env file, which gives it new ones.";
 
 /**
- * Renews the passwords of the agent's roles after a reset, which may bring those of the parent, and writes the URL with them.
+ * Renews the passwords of the agent's roles after a reset, which may bring back those of the parent, and writes the URL with the
+ * new ones.
  * @param reset the result of the reset, which is `pending` until it has ended. No password can be renewed before
- * @returns a note for the agent if not all could be done
+ * @returns a note for the agent if something couldn't be done
  */
 export async function renewAgentLogin(
   call: ToolCall<unknown>,

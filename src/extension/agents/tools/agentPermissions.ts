@@ -1,6 +1,6 @@
 /**
- * Decides which changes an agent may make without a question: those of the branches that it has created. All others need the user's
- * approval: see `ToolDependencies.approve`.
+ * Decides which changes an agent may make without a question: changes of the branches that it has created. All others need the
+ * user's approval: see `ToolDependencies.approve`.
  */
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';

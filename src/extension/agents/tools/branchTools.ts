@@ -29,7 +29,7 @@ import type { ToolCall } from './toolCall.ts';
 
 /** The most branches of a list, because a model has to read it. */
 const MAX_BRANCHES = 100;
-/** The most bytes of the other fields of the list. */
+/** How many bytes of a result are kept free for fields other than the list. */
 const OTHER_FIELDS = 500;
 
 const ids = { projectId: projectIdSchema, branchId: branchIdSchema };
@@ -135,7 +135,7 @@ export const branchTools = {
 };
 
 /**
- * Deletes what undos of a deleted branch have kept, because it is of no more use.
+ * Deletes the branches that undos of a deleted branch have kept, because they are of no more use.
  * @returns a note for the agent about what couldn't be deleted
  */
 async function deleteKept(

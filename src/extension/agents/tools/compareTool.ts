@@ -23,7 +23,7 @@ import type { ToolCall } from './toolCall.ts';
 /** Limits of what the model has to read: rows of each side, and characters of a value. */
 const MAX_ROWS = 20;
 const MAX_VALUE = 200;
-/** The most bytes of the other fields of the result. */
+/** How many bytes of a result are kept free for fields other than the schema and the rows. */
 const OTHER_FIELDS = 500;
 
 export const compareTools = {
@@ -99,7 +99,7 @@ async function differingRows(
   const other = { ...ref, isOwn: isOwnBranch(call, list, ref) };
   const loginOf = (branch: typeof other) => findReadingLogin(call, branch, { database, sql: rowsOf });
   const logins = { before: await loginOf(other), after: await loginOf(found) };
-  // Loads `pg`, which most windows never need.
+  // This import loads `pg`, which most windows never need.
   const { compareRows, NoTableError } = await import('../../database/rows/compareRows.ts');
   try {
     return { rows: differenceText(await compareRows(logins, parseRowSource(rowsOf), call.signal)) };

@@ -33,7 +33,7 @@ import type { ComputeChange, ToolCall, ToolDependencies } from './toolCall.ts';
 /** The most projects of a list, because a model has to read it. The model can name another project to see its computes. */
 const MAX_PROJECTS = 20;
 const MAX_COMPUTES = 100;
-/** The most bytes of the other fields of a result, and of each project in it. */
+/** How many bytes of a result, and of each project in it, are kept free for fields other than the computes. */
 const OTHER_FIELDS = 60;
 
 const ids = {

@@ -35,7 +35,7 @@ export type AgentChange = ChangeTarget & {
   readonly agent: string;
 } & (
     | ComputeChange
-    /** A statement that only reads, with the rights of the database's owner. It is allowed in what is marked as read-only. */
+    /** A statement that only reads, with the rights of the database's owner. A mark as read-only doesn't forbid it. */
     | { readonly kind: 'read'; readonly sql: string }
     | { readonly kind: 'delete' }
     /** @property parent the name of the parent @property slots the replication slots that end */
@@ -87,7 +87,7 @@ export interface ToolDependencies {
   approve(change: AgentChange, connection: AccountConnection, signal: AbortSignal): Promise<void>;
 }
 
-/** Who calls, and how. */
+/** Who calls a tool, and for which folder. */
 export interface ToolCaller {
   /** The name of the agent, as it calls itself. Tools get it shortened and never empty. */
   readonly agent: string;

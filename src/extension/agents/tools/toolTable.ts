@@ -45,7 +45,10 @@ interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Returns the JSON Schema of what clients send. For the output, it is open, because a later version may add fields. */
+/**
+ * Returns the JSON Schema of an input or output. The schema of an output allows more fields than are known, because a later
+ * version may add some.
+ */
 function jsonSchema(schema: z.ZodMiniType): Schema {
   const { $schema: _, properties, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return { ...rest, type: 'object', properties };

@@ -40,7 +40,7 @@ import {
 } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
-/** The most bytes of the other fields of the list. */
+/** How many bytes of a result are kept free for fields other than the list. */
 const OTHER_FIELDS = 500;
 
 export const undoTools = {

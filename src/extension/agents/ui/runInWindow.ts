@@ -25,7 +25,7 @@ export const runInWindow = (
       requireTrust,
       explain: (error) => explainError(error).message,
       async approve(change, connection, signal) {
-        // The question names the project.
+        // The question names the project, so the projects must be loaded.
         await deps.inventory.projects?.ensureLoaded();
         await approveForAgent(deps, approvalRequest(deps.inventory, change), connection, signal);
       },

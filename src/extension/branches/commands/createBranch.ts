@@ -1,4 +1,4 @@
-/** Create Branch…. Skips the questions that are answered by the project or branch it is started from. */
+/** Create Branch…: asks only what isn't clear from the project or branch that the command is started from. */
 import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';

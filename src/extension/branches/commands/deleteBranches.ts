@@ -33,7 +33,7 @@ export interface DeletableBranch {
   readonly forget: () => Promise<void>;
 }
 
-/** @param reload called after the approval, because some may be in use again, protected or marked since the user was asked */
+/** @param reload called after the approval, because branches may be in use again, protected or marked since the user was asked */
 export async function deleteBranches(
   context: CommandContext,
   run: CommandRun,

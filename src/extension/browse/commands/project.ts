@@ -116,7 +116,7 @@ export const deleteProject: Command = async (context, argument, run) => {
     projectId,
     name,
     question: l10n.t('Delete the project {0}?', name),
-    // A service on this machine needs enough disk space to keep it, and the public one keeps it for a week.
+    // A local service keeps a deleted project only while the disk has enough space, and the public service keeps it for a week.
     detail: l10n.t(
       'All its branches, computes and data are deleted. It can be recovered only if the service keeps it, and only for a limited time.',
     ),

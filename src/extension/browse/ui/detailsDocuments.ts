@@ -48,7 +48,7 @@ function logText(lines: readonly string[] | undefined): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What the tooltip shows, then how much is stored and what is in progress. */
+/** Returns what the tooltip shows, followed by how much is stored and what is in progress. */
 function pageText(
   { inventory, apiKeys }: DetailsDependencies,
   { node, activity, operations }: Details,

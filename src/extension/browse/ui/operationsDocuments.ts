@@ -27,7 +27,7 @@ interface History {
   readonly now: number;
 }
 
-/** @param changed fired when a change of this window has ended. Nothing is polled */
+/** @param changed fired only when a change of this window has ended, because nothing is polled */
 export const followOperations = (tracker: OperationTracker, changed: EventEmitter<Uri>): Disposable =>
   tracker.onDidEnd(({ change }) => {
     for (const { uri } of workspace.textDocuments) {
@@ -155,7 +155,7 @@ function originText(origin: string | null | undefined): string {
   return origin === 'inactivity' ? l10n.t('inactivity') : '';
 }
 
-/** The service's status, and its message about a failure. */
+/** Returns the service's status, with its message about a failure. */
 function resultText({ status, error, failures_count: failures }: Operation): string {
   const state = isFailedOperation({ status }) ? l10n.t('failed') : status;
   const shown = status === 'finished' ? l10n.t('finished') : state;

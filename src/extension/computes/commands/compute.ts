@@ -81,8 +81,8 @@ export const deleteCompute: Command = async (context, argument, run) => {
     button: l10n.t('Delete'),
     ...changeTexts('delete', fullName),
     send: (options) => {
-      // Deleting the selected row would move the keyboard focus to the top of the tree. So select another row, and do it
-      // before this one disappears: after that, the user may have selected a row.
+      // Deleting the selected row would move the keyboard focus to the top of the tree. So another row is selected before this one
+      // disappears. Afterwards, the user may have selected a row.
       const siblings = asComputeNode(argument) && loadedComputes(context.inventory, node);
       const neighbor = siblings && neighborId(siblings, node.computeId);
       if (neighbor !== undefined) void revealRow(context, { projectId: node.projectId, computeId: neighbor });

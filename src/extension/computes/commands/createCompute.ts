@@ -1,4 +1,4 @@
-/** Create Compute…. Skips the questions that are answered by the project or branch it is started from. */
+/** Create Compute…: asks only what isn't clear from the project or branch that the command is started from. */
 import { l10n } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary } from '../../inventory/computeStatus.ts';
@@ -69,7 +69,7 @@ async function askForCreation(
   });
 }
 
-/** A branch has at most one primary. */
+/** Asks for the type. A branch has at most one primary, so a read replica comes first if there is one. */
 function typeQuestion(context: CommandContext, projectId: string, branchId: string): Question<ComputeType> {
   const items = async () => {
     const list = await context.inventory.loadComputes(projectId);

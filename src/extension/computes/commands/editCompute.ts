@@ -58,14 +58,14 @@ export const editCompute: Command = async (context, argument, run) => {
   });
 };
 
-/** The new size or delay; undefined for a change that the user has seen in its question. */
+/** Returns the new size or delay as text; undefined for a change that the user has seen in its question. */
 function editedText(compute: Compute, change: ComputePatch): string | undefined {
   if (change.suspend_timeout_seconds !== undefined)
     return l10n.t('autosuspend {0}', autosuspendText(change.suspend_timeout_seconds));
   return change.autoscaling_limit_max_cu === undefined ? undefined : sizeText({ ...compute, ...change });
 }
 
-/** Asks for confirmation only if connections are affected, or in production. */
+/** Returns the texts of the confirmation. It is asked for only if connections are affected, or in production. */
 function approvalTexts({ inventory }: CommandContext, compute: Compute, change: ComputePatch) {
   const { project_id: projectId, id: computeId } = compute;
   const branchId = change.branch_id ?? compute.branch_id;

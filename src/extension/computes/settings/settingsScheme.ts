@@ -1,2 +1,2 @@
-/** The URI scheme of settings documents. In a separate file, because it is needed at activation. */
+/** The URI scheme of settings documents. This file is separate, because it is needed at activation. */
 export const SETTINGS_SCHEME = 'hosted-postgres-settings';

@@ -59,7 +59,7 @@ interface LoadedCompute {
 }
 
 interface WaitingSave {
-  /** Milliseconds since 1970. An earlier change of the compute may end while the save waits. */
+  /** When the save began, in milliseconds since 1970. A change that began earlier may end while the save waits. */
   readonly since: number;
   readonly resolve: (end: ChangeEnd) => void;
 }

@@ -9,14 +9,17 @@ const HOVER_LIMIT = 3000;
 
 export class WhyActiveSentences {
   readonly #session: Pick<Session, 'connection'>;
-  /** The sentences in documents. VS Code reads documents again with each change of the lists, which a timer refreshes, too. */
+  /**
+   * The sentences in documents. They are kept, because VS Code reads an open document again with each refresh of the lists, for
+   * which there is a timer.
+   */
   readonly #kept = new Map<string, { readonly state: string; readonly text: Promise<string | undefined> }>();
 
   constructor(session: Pick<Session, 'connection'>) {
     this.#session = session;
   }
 
-  /** Returns the sentence for a tooltip, without a statement at a hosted service. */
+  /** Returns the sentence for a tooltip. At a hosted service, no statement is run for it. */
   async forTooltip(compute: Compute): Promise<string | undefined> {
     return await this.#ask(compute, { asksPostgres: false, signal: AbortSignal.timeout(HOVER_LIMIT) });
   }

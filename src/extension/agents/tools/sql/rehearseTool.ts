@@ -1,6 +1,6 @@
 /**
- * Rehearses SQL for agents, on a copy of a branch that is deleted at the end of the call. Needs the local service, which sees every
- * statement.
+ * Rehearses SQL for agents, on a copy of a branch that is deleted at the end of the call. Only the local service can do this,
+ * because it sees every statement.
  */
 import * as z from 'zod/mini';
 import { sanitize } from '../../../../base/sanitize.ts';
@@ -24,7 +24,7 @@ import type { ToolCall } from '../toolCall.ts';
 
 /** The most characters of a statement that the result repeats. */
 const MAX_TEXT = 120;
-/** The most bytes of the other fields of the result. */
+/** How many bytes of a result are kept free for fields other than the statements. */
 const OTHER_FIELDS = 500;
 
 const input = z.strictObject({
@@ -93,7 +93,7 @@ export const rehearseTools = {
 const sqlRunner =
   ({ signal }: ToolCall<unknown>, sql: string, onFailure: (message: string) => void) =>
   async ({ login }: Parameters<Parameters<typeof rehearseOnCopy>[2]['run']>[0]): Promise<number> => {
-    // Loads `pg`, which most windows never need.
+    // This import loads `pg`, which most windows never need.
     const { runScriptByDriver } = await import('../../../database/sql/runFile.ts');
     const ignore = () => undefined;
     try {
