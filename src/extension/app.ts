@@ -1,4 +1,4 @@
-/** The stores and views behind what `extension.ts` registers. One per window. */
+/** The stores and views behind what `extension.ts` registers. Each window has its own. */
 import {
   env,
   window,
@@ -77,7 +77,7 @@ export async function openApp(
   }
 }
 
-/** Uses neither the secret store nor the network: see `Session.start`. */
+/** Creating the app uses neither the secret store nor the network: see `Session.start`. */
 function createApp(context: ExtensionContext, active: ActiveViews, disposables: DisposableStore) {
   const model = createWindowModel(context, disposables);
   const agentBridge = keepUnlessRejected(async () => {
@@ -97,7 +97,7 @@ function createApp(context: ExtensionContext, active: ActiveViews, disposables: 
   };
   listenForAgents();
   disposables.add(active.accountChanged.event(listenForAgents));
-  // Another window may have enabled agents.
+  // Another window may have enabled agents since.
   disposables.add(window.onDidChangeWindowState(listenForAgents));
   if (active.interruptedRotations.length > 0) void reportRotations(app, active.interruptedRotations);
   return app;
@@ -167,7 +167,7 @@ function registerListeners(
     provideRehearsals(deps.rehearsals),
     rehearseOnSave({
       ...deps,
-      // A separate chunk would split those that activation loads.
+      // If this imported a file of its own, the bundler would split the chunks that activation loads.
       findProblems: async (...saved) => (await import('./commandHandlers.ts')).rehearseForProblems(...saved),
     }),
     showBranchItem(deps),

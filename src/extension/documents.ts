@@ -1,6 +1,6 @@
 /**
- * The read-only documents of schemas, rows, details and operations. Registered at activation, because VS Code may reopen them
- * after a reload.
+ * The read-only documents of schemas, rows, details and operations. They are registered at activation, because VS Code may reopen
+ * them after a reload.
  */
 import { EventEmitter, workspace, type Uri } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';

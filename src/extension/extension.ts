@@ -30,7 +30,7 @@ interface Manifest {
 export function activate(context: ExtensionContext): void {
   const disposables = new DisposableStore();
   context.subscriptions.push(disposables);
-  // Read at activation: a record that appears later may be of another window that is rotating a key.
+  // The records are read at activation, because one that appears later may be of another window that is rotating a key.
   const interruptedRotations = rotationRecords(context.globalStorageUri).all();
   const app = keepUnlessRejected(async (): Promise<App> => {
     const { openApp } = await import('./app.ts');

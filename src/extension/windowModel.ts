@@ -1,4 +1,7 @@
-/** What a window knows and can do: the model, with VS Code's settings, storage and log. Uses neither secrets nor network yet. */
+/**
+ * What a window knows and can do: the model, with VS Code's settings, storage and log. Creating it uses neither secrets nor the
+ * network.
+ */
 import { Uri, type ExtensionContext } from 'vscode';
 import type { DisposableStore } from '../base/disposable.ts';
 import type { OpenClient } from './account/accountConnection.ts';
@@ -96,7 +99,7 @@ function agentMemory({ globalStorageUri, globalState }: ExtensionContext): Share
   );
 }
 
-/** A client of the local service sends requests only while the service runs. */
+/** Returns a function that opens clients. A client of the local service sends requests only while the service runs. */
 function clientOpener(localService: LocalService, log: Log): OpenClient {
   return async (account, key, retries) => {
     const isLocal = account.local === true;

@@ -78,8 +78,8 @@ export async function loadBranchCatalog(
 }
 
 /**
- * The login that reads on a branch of the local service. What its statements call can't leave it: see decision 85. Starts the
- * branch's compute.
+ * Returns the login that only reads, on a branch of the local service, and starts the branch's compute. Code that its statements
+ * call can't switch to another role: see decision 85.
  * @param login the database, and the role whose `search_path` statements have
  * @returns undefined if the service has no such login: it is a hosted one, or an older local one
  * @throws {ApiError}

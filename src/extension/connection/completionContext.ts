@@ -1,6 +1,6 @@
 /**
- * Whether a database host belongs at the cursor: in a connection string, or as the value of a variable with a name such as
- * `PGHOST`. Uses patterns, which work for every language and file format.
+ * Finds out whether a database host belongs at the cursor: in a connection string, or as the value of a variable with a name such
+ * as `PGHOST`. This uses patterns, which work for every language and file format.
  */
 
 /** `host`: a host fits here. `uri`: a whole connection string does. Columns are UTF-16 units, as in an editor. */
@@ -87,7 +87,8 @@ const HOST_FIELD = /(?<=^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
 const CONNECTION_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 
 const VARIABLES = [
-  // PGHOST=  PGHOST: "  "PGHOST": "  env["PGHOST"] = '  PGHOST := `  ${PGHOST:-  process.env.PGHOST ?? '
+  // Matches what is before a value, as in `PGHOST=`, `PGHOST: "`, `"PGHOST": "`, `env["PGHOST"] = '`, `${PGHOST:-` and
+  // `process.env.PGHOST ?? '`.
   /\b([A-Za-z_]\w*)["'`]?[\])]?\s*(?:=>|:-|:=|={1,3}|:|\?\?=?|\|\|=?)\s*["'`]?$/,
   // Setenv("PGHOST", "
   /\b([A-Za-z_]\w*)["'`]\s*,\s*["'`]$/,
@@ -113,6 +114,6 @@ function kindByName(name: string): CompletionContext['kind'] | undefined {
   if (words.some((word) => URI_WORDS.has(word))) return 'uri';
   if (words.some((word) => HOST_WORDS.has(word))) return 'host';
   const isOther = OTHER_WORDS.test(words.join('_'));
-  // Names that container images and hosting platforms use.
+  // Container images and hosting platforms use such names for hosts.
   return name.startsWith('POSTGRES_') && !isOther ? 'host' : undefined;
 }

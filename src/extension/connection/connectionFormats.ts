@@ -37,7 +37,7 @@ export const CONNECTION_FORMATS = Object.keys(FORMATS).filter(
   (format): format is ConnectionFormat => format in FORMATS,
 );
 
-/** A secret if `parts` has a password. */
+/** Returns the connection in a format. It is a secret if `parts` has a password. */
 export const formatConnection = (format: ConnectionFormat, parts: FormatParts): string =>
   FORMATS[format](parts);
 
@@ -88,7 +88,7 @@ function dotnetString(parts: ConnectionStringParts): string {
 const dotnetValue = (value: string): string =>
   /^[^"'=;\s]+$/.test(value) ? value : `"${value.replaceAll('"', '""')}"`;
 
-/** Passes the parts separately, because SQLAlchemy doesn't decode the database in a URL. */
+/** Returns a call that passes the parts separately, because SQLAlchemy doesn't decode the database in a URL. */
 function pythonCall(parts: ConnectionStringParts): string {
   const { name, port } = splitHost(parts.host);
   const text = (value: string) => JSON.stringify(value.toWellFormed());
@@ -106,8 +106,8 @@ function pythonCall(parts: ConnectionStringParts): string {
 }
 
 /**
- * Returns code that leads the serverless driver to the local service. Without these lines the driver connects to addresses of the
- * public service. With `poolQueryViaFetch`, it forgets the port. `media/snippets.json` has the lines, too.
+ * Returns code that leads the serverless driver to the local service. Without these lines, the driver connects to addresses of the
+ * public service. With `poolQueryViaFetch`, the driver forgets the port. `media/snippets.json` has the lines, too.
  */
 const localServerlessConfig = (port: number): string =>
   `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port || ${port}}/sql\`;
@@ -120,7 +120,7 @@ function serverlessCall(parts: ConnectionStringParts): string {
   return `${lines}neon(${JSON.stringify(connectionString(parts))})`;
 }
 
-/** The names that Prisma, Drizzle and the service's command line use. */
+/** Returns lines for an env file, with the names that Prisma, Drizzle and the service's command line use. */
 function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string {
   const line = (name: string, host: string) =>
     changeOfVariable('', name, connectionString({ ...parts, host })).text;

@@ -3,7 +3,7 @@ import { type ConnectionStringParts } from './connectionStrings.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 
 /**
- * The environment variables that decide where libpq connects, as whom and how. Those of preferences aren't among them:
+ * The environment variables that decide where libpq connects, as whom and how. Variables for preferences aren't among them:
  * PGAPPNAME, PGCLIENTENCODING, PGCONNECT_TIMEOUT, PGDATESTYLE, PGGEQO and PGTZ.
  */
 export const LIBPQ_VARIABLES = [
@@ -45,12 +45,12 @@ export const LIBPQ_VARIABLES = [
 ] as const;
 
 /**
- * The variables by which libpq demands TLS of the local service. While that isn't running, another program may listen at the
- * address, which must not get the password.
+ * The variables by which libpq demands TLS of the local service. While the service isn't running, another program may listen at
+ * its address, and must not get the password.
  */
 export const LOCAL_TLS_VARIABLES = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
 
-/** The variables of a program that connects to a database and nowhere else. The password is in the file `passFile`. */
+/** Returns the environment of a program that connects to a database and nowhere else. The password is in the file `passFile`. */
 export function libpqEnvironment(
   parts: Omit<ConnectionStringParts, 'password'>,
   passFile: string,

@@ -44,7 +44,7 @@ export function portPlace(
     const name = portName(word);
     const near = findPort(lead, name, line, 0) ?? findPort(rest, name, line, place.end);
     if (near !== undefined) return near;
-    // Otherwise, the field is a line, as in YAML.
+    // Otherwise, the field has a line of its own, as in YAML.
     if (lead.slice(0, field.index).trim() !== '' || !LINE_END.test(rest))
       return nextField(name, syntax, rest);
   }

@@ -1,4 +1,4 @@
-/** The new passwords of a new branch, which a window sends as changes of the branch. */
+/** Renews the passwords of a new branch in a window, which sends each new password as a change of the branch. */
 import type { ResetPassword } from '../../api/client.ts';
 import { renewPasswords } from '../../api/passwords.ts';
 import type { Branch, Role } from '../../api/records/records.ts';

@@ -60,7 +60,7 @@ const entryLines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** A line of libpq's password file, for every database at this address. A secret. */
+/** Returns a line of libpq's password file, for every database at this address. The line is a secret. */
 export function passFileLine({ host, role, password }: PassFileEntry): string {
   const { name, port } = splitHost(host);
   const escape = (text: string) => text.replace(/[\\:]/g, '\\$&');

@@ -70,7 +70,7 @@ export function setVariables(
   return { text, isRequoted };
 }
 
-/** Inserts above the last assignment how a former text of the file assigned the variable, as a comment. */
+/** Inserts a comment above the last assignment, with the lines that assigned the variable in a former text of the file. */
 export function keepFormerValue(file: string, former: string, name: string): string {
   const [last, old] = [lastValue(file, name), lastValue(former, name)];
   if (last === undefined || old === undefined) return file;
@@ -113,9 +113,9 @@ const ASSIGNMENT = new RegExp(
 const QUOTED = new RegExp(
   `^(?:"(?:[^"\\\\]|\\\\[^])*"|'[^']*'|\`[^\`]*\`)(?=${BLANK}*(?:\\r?\\n|$)|${BLANK}+#)`,
 );
-/** Several parts, such as `"postgres://u:"$PASS"@h/db"`, or an unclosed quote: the rest of the line. */
+/** Matches several parts, such as `"postgres://u:"$PASS"@h/db"`, or an unclosed quote, up to the end of the line. */
 const PARTS = /^["'`].*/;
-/** The line up to a comment. */
+/** Matches the line up to a comment. */
 const UNQUOTED = new RegExp(`^(?:[^\\s#]|#(?<=\\S#)|${BLANK}+(?=[^\\s#]))*`);
 
 /** The text between the quotes of a value. */
@@ -140,7 +140,7 @@ function* assignments(file: string): Generator<[name: string, ValueRange]> {
   for (let match = pattern.exec(file); match !== null; match = pattern.exec(file)) {
     const range = rangeOfValue(file, pattern.lastIndex);
     const afterSign = match.index + match[0].trimEnd().length;
-    // After an empty value, there is a comment. The space between them stays.
+    // A comment follows the empty value. The space before the comment stays.
     const isCommented = range.quote === '' && file[range.start] === '#';
     yield [match[1] ?? '', isCommented ? { ...range, start: afterSign, end: afterSign } : range];
     pattern.lastIndex = range.end;

@@ -95,7 +95,10 @@ async function explainFailure(runGit: RunGit, folder: string, failed: GitResult)
   return new Error(gitErrorMessage(repository.code === 0 ? failed : repository));
 }
 
-/** Writes the map. Each function @throws {Error} with git's message if git rejects it */
+/**
+ * Returns functions that write the map.
+ * @throws {Error} from each of them, with git's message if git rejects the change
+ */
 export function branchMapWriter(runGit: RunGit, folder: string) {
   const config = async (...args: readonly string[]): Promise<void> => {
     const result = await runGit(folder, 'config', '--local', ...args);

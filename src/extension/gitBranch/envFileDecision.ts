@@ -64,7 +64,7 @@ export type EnvFileDecision =
 /** Why the user is asked for the database branch of a git branch. `missing`, `shared`: only in a linked worktree. */
 export type AskReason = 'unmapped' | 'missing' | 'shared';
 
-/** What to ask about the checked-out git branch, once. */
+/** Returns why to ask about the checked-out git branch; undefined if there is no reason. */
 export function reasonToAsk(
   decision: EnvFileDecision,
   { git, isFollowedByNeon, map, gitProblem, lacksOwn, isDefaultBranch }: EnvFileFacts,

@@ -134,7 +134,7 @@ export class KnownHosts {
   }
 }
 
-/** Returns the branch with whether it is deleted by now, as far as the lists say. Its compute was deleted. */
+/** Notes whether a branch whose compute was deleted is deleted as well, as far as the loaded lists show. */
 function noteDeletion(inventory: KnownInventory, known: KnownBranch): KnownBranch {
   const list = inventory.branches.forProject(known.projectId);
   return list === undefined ? known : { ...known, isDeleted: !list.branches.has(known.branchId) };

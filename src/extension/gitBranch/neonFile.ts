@@ -57,7 +57,10 @@ interface NeonChange {
   readonly isCheckedOut: boolean;
 }
 
-/** Keeps other fields and the indentation. @returns the new text; undefined if nothing changes */
+/**
+ * Changes the text of the file, and keeps other fields and the indentation.
+ * @returns the new text; undefined if nothing changes
+ */
 function withBranch(text: string, change: NeonChange): string | undefined {
   const before: unknown = JSON.parse(text);
   if (fieldsOf(before)['projectId'] !== change.projectId) return undefined;

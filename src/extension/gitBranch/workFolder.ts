@@ -163,7 +163,7 @@ export class WorkFolder implements Disposable {
         this.#log(error);
       }
     }
-    // Reset in the same tick, so that a later refresh starts a new run.
+    // This is reset in the same tick, so that a later refresh starts a new run.
     this.#running = undefined;
   }
 
@@ -245,7 +245,7 @@ export class WorkFolder implements Disposable {
     const sharedWith = isRight
       ? undefined
       : others.branches.find(([, other]) => isSameBranch(other, current))?.[0];
-    // A submodule is a separate repository.
+    // For a submodule, both are the same, because it is a separate repository.
     const isLinked = repository.gitDir !== repository.commonDir;
     const lacksOwn = file === 'none' ? 'missing' : sharedWith === undefined ? undefined : 'shared';
     return {

@@ -1,6 +1,6 @@
 /**
- * What git did in a worktree, from the reflog of its HEAD. Git keeps it anyway, so commits and checkouts need no markers, and those
- * from before the extension was installed are known, too. Repositories with reftable have no such file.
+ * What git did in a worktree, from the reflog of its HEAD. Git keeps the reflog anyway, so commits and checkouts need no markers,
+ * and those from before the extension was installed are known, too. Repositories with reftable have no such file.
  */
 import path from 'node:path';
 import { readLastLines } from '../../base/files.ts';
@@ -52,7 +52,7 @@ export async function readCommitsSince(
   return isFirst && log?.isCut === false ? commits : undefined;
 }
 
-/** The commits that HEAD had before the last checkouts and resets, as far as nothing else has moved it since. */
+/** Reads the commits that HEAD had before the last checkouts and resets, up to the last event of another kind. */
 export async function readLeftCommits(repository: Pick<Repository, 'gitDir'>): Promise<ReadonlySet<string>> {
   const commits = new Set<string>();
   for (const line of (await readLog(repository))?.lines.toReversed() ?? []) {

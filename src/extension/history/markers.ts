@@ -33,7 +33,7 @@ type NewMarker = Pick<Marker, 'kind' | 'text' | 'by' | 'preserved' | 'turn'>;
 
 const ENTRY = 'hostedPostgres.markers';
 
-/** The oldest ones are dropped. Those that last are counted separately. */
+/** The most markers. The oldest ones are dropped, and lasting ones are counted separately: see `isLasting`. */
 const MAX_OF_BRANCH = 40;
 const MAX_MARKERS = 400;
 export const MAX_MARKER_TEXT = 120;
@@ -61,8 +61,10 @@ export class Markers {
   }
 
   /**
-   * The branch now has earlier data, and another one has its data and history until now, and so its markers. Never throws.
-   * @param preserved the other branch with its name @param time when that began, in milliseconds since 1970
+   * Notes an undo, after which the branch has earlier data. Another branch has the data and history until now, so it gets the
+   * markers, too. Never throws.
+   * @param preserved the other branch with its name
+   * @param time when the undo began, in milliseconds since 1970
    */
   addUndo(ref: BranchRef, preserved: { readonly id: string; readonly name: string }, time: number): void {
     const undo = this.#create(ref, { kind: 'undo', text: preserved.name, preserved: preserved.id }, time);
@@ -104,6 +106,7 @@ export class Markers {
   }
 }
 
+/** Adds a marker, and drops the oldest ones beyond the limits. Only the first marker of a turn is added. */
 function withMarker(all: readonly Marker[], marker: Marker): readonly Marker[] {
   const isSameTurn = (each: Marker) => each.turn === marker.turn && isSameBranch(each, marker);
   if (marker.turn !== undefined && all.some(isSameTurn)) return all;

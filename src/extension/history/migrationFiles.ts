@@ -70,7 +70,7 @@ export async function readMigrationFiles(
   return { ...files, removed: gone, hashes: await readHashes(runGit, worktree, { ...files, removed: gone }) };
 }
 
-/** Whether it still exists, such as in another folder, with another name, or ignored by git. */
+/** Whether the file still exists, such as in another folder, with another name, or ignored by git. */
 function isStillThere(
   { name, content }: GitFile,
   { tracked, present }: Pick<MigrationFiles, 'tracked' | 'present'>,
@@ -84,7 +84,7 @@ function isStillThere(
   );
 }
 
-/** The folder's name is that of the migration in some layouts. */
+/** Returns the end of a path, with the folder because in some layouts its name is that of the migration. */
 const folderAndName = (name: string): string => name.split('/').slice(-2).join('/');
 
 async function readHashes(

@@ -9,7 +9,7 @@ import { filesNotedAs } from '../../migrations/filesNotedAs.ts';
 
 interface RemovedMigrations {
   readonly later: ReadonlySet<AppliedMigration>;
-  /** The files of all other ones. */
+  /** The names of the files of all other migrations. */
   readonly files: ReadonlySet<string>;
 }
 
@@ -39,7 +39,7 @@ export function removedMigrations(
 }
 
 interface LaterMigrations {
-  /** The moment just before the first of them, as a time. Its position is `lsn`, if it is known. */
+  /** The moment just before the first of the later migrations, as a time. Its position is `lsn`, if it is known. */
   readonly before: string;
   readonly lsn?: string;
   readonly count: number;

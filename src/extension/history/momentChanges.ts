@@ -1,4 +1,4 @@
-/** What has changed in a branch, and what since the moments of a list. Only the local service knows it, from its write-ahead log. */
+/** What has changed in a branch, and what since the moments of a list. Only the local service knows that, from its write-ahead log. */
 import type { ChangesSince, SchemaChange } from '../../api/records/records.ts';
 import { pointInTimeParameter } from '../../api/records/pointInTime.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
@@ -14,7 +14,7 @@ import type { Moment } from './moments.ts';
 /** @returns undefined if it isn't known */
 export type FoundChanges = (moment: Moment) => ChangesSince | undefined;
 export const hasNoChanges = (changes: ChangesSince | undefined): boolean => changes?.tables_count === 0;
-/** One request for all moments. Never rejects. */
+/** Loads the changes since all moments with one request. Never rejects. */
 export type LoadMomentChanges = (moments: readonly Moment[]) => Promise<FoundChanges | undefined>;
 
 interface ChangesSources {
@@ -47,7 +47,10 @@ export function momentChangesLoader(
   };
 }
 
-/** When the schema was changed, as far as it is known. Never rejects. @returns undefined for a service that doesn't offer it */
+/**
+ * Returns a function that loads when the schema was changed, as far as it is known, and never rejects.
+ * @returns undefined for a service that doesn't offer it
+ */
 export function schemaChangesLoader({ session, log }: ChangesSources, { projectId, branchId }: BranchRef) {
   const { connection } = session;
   if (connection?.isLocal !== true) return undefined;
@@ -68,7 +71,7 @@ interface StartDependencies extends Pick<ChangesSources, 'log'> {
   readonly tracker: OperationTracker;
 }
 
-/** Starts the branch's compute if it is idle. Without it, the changes aren't known. Never rejects. */
+/** Starts the branch's compute if it is idle, because the changes are known only while it runs. Never rejects. */
 export async function startIdlePrimary(
   { inventory, computeActions, tracker, log }: StartDependencies,
   ref: BranchRef,

@@ -59,7 +59,7 @@ interface Segment {
   readonly undo: Marker | undefined;
 }
 
-/** A chain of undos is followed this far. */
+/** The most periods of a past. A chain of undos is followed no further. */
 const MAX_SEGMENTS = 20;
 
 /** Returns the periods in the past of a branch, the newest first, as far as the retention goes back. */
@@ -226,7 +226,8 @@ function momentsOfMarkers({ branchId, from, to }: Segment, { markersOf }: Branch
 const TURN_GAP = 10 * 60_000;
 
 /**
- * Returns for each marker the number of changes in a series of an agent's changes at its first one; otherwise 1.
+ * Returns a number for each marker: for the first marker of a series of an agent's changes, how many changes the series has, and
+ * otherwise 1.
  * @param markers the newest first
  */
 function countChanges(markers: readonly Marker[]): readonly number[] {

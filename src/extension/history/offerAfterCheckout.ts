@@ -1,5 +1,5 @@
 /**
- * After git has gone back to an earlier commit: whether the database branch can go back to the migrations of that commit. See
+ * Finds out whether the database branch can go back to the migrations of the commit that git has gone back to. See
  * `migrationOffer.ts`.
  */
 import { findReaderLogin } from '../connection/branchLogin.ts';
@@ -35,7 +35,11 @@ export interface MigrationOffer {
   readonly count: number;
 }
 
-/** Wakes the branch's compute. @returns undefined also if something isn't known for sure. @throws {Error} */
+/**
+ * Finds what to offer, which wakes the branch's compute.
+ * @returns undefined also if something isn't known for sure.
+ * @throws {Error}
+ */
 export async function offerAfterCheckout(
   deps: CheckoutDependencies,
   { state, env }: WorkFolder,
@@ -72,7 +76,7 @@ export async function offerAfterCheckout(
     (await branches.listTableTransactions(projectId, branchId, table, { signal })) ?? [];
   const found = findLaterMigrations(own.applied, own.later, await read(own.applied));
   if (found === undefined) return undefined;
-  // Another program has applied migrations since then.
+  // Nothing is offered if another program has applied migrations since then.
   for (const table of tables)
     if (table !== own.applied && (await read(table)).some((each) => isAtOrAfter(each, found)))
       return undefined;

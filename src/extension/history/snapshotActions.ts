@@ -71,7 +71,7 @@ export const deleteSnapshot = async (
   return await refreshAfter(inventory, projectId, sending);
 };
 
-/** The rows then show what the service has, also if the reply was lost. */
+/** Waits for a change and then reloads the snapshots, so that the rows show what the service has even if the reply was lost. */
 async function refreshAfter<T>(inventory: Inventory, projectId: string, change: Promise<T>): Promise<T> {
   try {
     return await change;

@@ -1,4 +1,4 @@
-/** Gives a branch its earlier data, and keeps what it has now under another name. So an undo can be undone. */
+/** Gives a branch its earlier data, and keeps its present data under another name. So an undo can be undone. */
 import type { BranchIds, BranchRef } from '../account/refs.ts';
 import type { BranchActions } from '../branches/branchActions.ts';
 import { expiryAfter } from '../branches/expiryTime.ts';
@@ -64,7 +64,7 @@ export async function undoBranch(
   };
   const result = await finishChange(tracker, options.initialConnection, send, stop);
   const preserved = inventory.branches.forProject(projectId)?.findByName(name);
-  // The service may not allow that for the parent of a branch.
+  // The service may not allow an expiry for the parent of a branch.
   if (preserved !== undefined && !preserved.expires_at && !result.isPending) {
     const expires_at =
       inventory.branches.get(projectId, branchId)?.expires_at ?? expiryAfter(secondsToKeepOldData(retention));
@@ -76,8 +76,10 @@ export async function undoBranch(
 }
 
 /**
- * A branch that expires can't have children, so what an undo has kept doesn't expire while it has one.
- * @returns a function that lets it expire again, and never rejects @throws {ApiError}
+ * Removes the expiry of a branch that an undo has kept, while the branch has a child, because a branch that expires can't have
+ * children.
+ * @returns a function that sets the expiry again, and never rejects
+ * @throws {ApiError}
  */
 export async function removeExpiryForCopy(
   { branchActions, inventory }: Pick<UndoDependencies, 'branchActions' | 'inventory'>,

@@ -12,7 +12,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import type { SharedMemory, SharedValues } from '../window/memory.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
-/** The owner of what agents without a name create. Not translated, because windows in different languages compare it. */
+/** The owner of what agents without a name create. It isn't translated, because windows in different languages compare it. */
 export const UNNAMED_AGENT = 'An agent';
 
 type ProjectRef = Pick<BranchRef, 'account' | 'projectId'>;
@@ -40,7 +40,7 @@ export interface AgentBranch extends BranchRef, Caller {
   readonly ownPasswords?:
     | { readonly roles: readonly string[]; readonly lastReset?: string | undefined }
     | undefined;
-  /** The id of the agent's branch whose data it keeps from before an undo. */
+  /** The id of the agent's branch whose data from before an undo this branch keeps. */
   readonly keptFor?: string | undefined;
 }
 
@@ -232,8 +232,8 @@ export class AgentBranches {
   }
 
   /**
-   * Replaces the entries by what `next` returns for them. Of branches that have expired, only the ids are stored, and only the newest
-   * {@link MAX_BRANCHES} entries. Does nothing if `next` changes nothing and no creation ends.
+   * Replaces the entries by what `next` returns for them, of which only the newest {@link MAX_BRANCHES} are stored. Of expired
+   * branches, only the ids are stored. Does nothing if `next` changes nothing and no creation ends.
    */
   #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreationId?: string): void {
     const before = storedEntries(this.#memory.values());

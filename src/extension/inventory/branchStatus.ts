@@ -36,11 +36,11 @@ export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise
   return primaryOf(inventory, ids);
 }
 
-/** Whether the branch's data is available at once. Archived branches respond slowly at first. */
+/** Whether the branch can be used, and isn't being created or reset. Archived branches can, but respond slowly at first. */
 export const isBranchReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 
-/** An undo from before which a branch keeps data. */
+/** The undo because of which a branch keeps data. */
 export interface KeptForUndo {
   /** The branch that was undone; undefined if it isn't listed. */
   readonly of: Branch | undefined;
@@ -48,7 +48,7 @@ export interface KeptForUndo {
   readonly time: number;
 }
 
-/** Returns the undo from before which the branch keeps data; undefined if it was made for something else. */
+/** Returns the undo from which the branch keeps the former data; undefined if the branch was created for something else. */
 export function keptForUndo(
   { branches }: Pick<Inventory, 'branches'>,
   { projectId, branchId }: BranchIds,
@@ -58,12 +58,12 @@ export function keptForUndo(
   if (!branch?.restored_as || branch.restore_status) return undefined;
   const of = branches.get(projectId, branch.restored_as);
   const times = [branch, of].map((each) => Date.parse(each?.created_at ?? '') || 0);
-  // The undo created one of the two. A snapshot is restored as a new branch. To go back to a time creates the branch that keeps the
-  // data from before. So the later creation is the undo.
+  // The undo has created one of the two branches. To restore a snapshot, it creates a branch with that data. To go back to a time,
+  // it creates the branch that keeps the data from before. So the later creation is the time of the undo.
   return { of, time: Math.max(...times) };
 }
 
-/** Returns the branches with data that the branch had before it was undone. */
+/** Returns the branches with data that the branch had before an undo. */
 export const branchesKeptForUndo = (
   inventory: Pick<Inventory, 'branches'>,
   { projectId, branchId }: BranchIds,

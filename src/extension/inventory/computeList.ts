@@ -19,7 +19,7 @@ export class ComputeList extends RecordList<Compute> {
 
   /** Returns the computes of each branch in the order of display, by the id of the branch. */
   branches(): ReadonlyMap<string, readonly Compute[]> {
-    // Called for each row, so the result is cached. Each change replaces the items.
+    // This is called for each row, so the result is cached. Each change replaces the items.
     if (this.#grouped?.items === this.items) return this.#grouped.branches;
     const branches = Map.groupBy(this.items.values(), (compute) => compute.branch_id);
     for (const members of branches.values()) members.sort(compareComputes);

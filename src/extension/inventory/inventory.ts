@@ -1,6 +1,6 @@
 /**
- * The resources of the connected account: its projects, and the computes and branches of each project that was shown.
- * After a switch to another account it is empty; after a change of the key it keeps the loaded data.
+ * The resources of the connected account: its projects, and the computes and branches of each project that was shown. After a
+ * switch to another account, the inventory is empty. After a change of the key, it keeps the loaded data.
  */
 import type { Client, ProjectPage } from '../../api/client.ts';
 import { isRejected } from '../../api/transport/errors.ts';

@@ -25,7 +25,7 @@ export class RetryStatus implements Disposable {
     this.#clock = clock;
   }
 
-  /** Why the oldest of the calls that wait does so; undefined if no call waits. */
+  /** Why the oldest waiting call waits; undefined if no call waits. */
   get current(): Wait | undefined {
     return [...this.#calls.values()].find((wait) => wait !== undefined);
   }

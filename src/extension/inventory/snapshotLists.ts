@@ -35,7 +35,7 @@ class SnapshotList extends RemoteList<string, Snapshot> {
   /** Returns the snapshots of each branch, the newest first, by the id of the branch. */
   byOwner(branches: Branches): Grouped['byOwner'] {
     const { items } = this;
-    // Called for each row, so the result is cached. Each change replaces the items.
+    // This is called for each row, so the result is cached. Each change replaces the items.
     if (this.#grouped?.items !== items || this.#grouped.branches !== branches) {
       const newestFirst = [...items.values()].toSorted((a, b) => snapshotTime(b) - snapshotTime(a));
       const byOwner = Map.groupBy(newestFirst, (snapshot) => owningBranchId(snapshot, branches));
@@ -176,8 +176,8 @@ export const snapshotTime = ({ timestamp, created_at }: Snapshot): number =>
   Date.parse(timestamp ?? created_at ?? '') || 0;
 
 /**
- * Returns the listed branch that a snapshot belongs to: the one that it was made of, or the one that has replaced it since. A branch that goes
- * back to a snapshot gets another id, and the snapshots of the past stay its own.
+ * Returns the listed branch that a snapshot belongs to: the one that it was made of, or the one that has replaced it since. A
+ * branch that goes back to a snapshot gets another id, and keeps the snapshots that were made of it before.
  */
 export function owningBranchId(
   { source_branch_id: source }: Snapshot,
@@ -193,8 +193,8 @@ export function owningBranchId(
 }
 
 /**
- * Finds the branch that has replaced another one. It was created later, so that the search ends. Some services note its id in
- * the replaced branch.
+ * Finds the branch that has replaced another one. Only branches that were created later count, so that the search ends. Some
+ * services note the id of the new branch in the replaced one.
  */
 function succeedingBranchId(id: string, branches: Branches): string | undefined {
   const replaced = branches.get(id);

@@ -77,7 +77,7 @@ export class ChangeGuards {
     const { promise: timeout, resolve } = Promise.withResolvers<void>();
     const timer = this.#clock.after(FRESH_LISTS_WAIT, resolve);
     const { branches } = this.#inventory;
-    // The list keeps its failure.
+    // The list itself keeps a failure, so it is ignored here.
     const computes = computeId && this.#inventory.refreshComputes(projectId).catch(() => undefined);
     // After the timeout, the requests continue: other callers may share them.
     await Promise.race([Promise.all([branches.refresh(projectId), computes]), timeout]);

@@ -50,7 +50,7 @@ export interface ChangeEnd {
   readonly reason?: string | undefined;
 }
 
-/** The statuses of operations, also those of the public service alone. */
+/** The statuses of operations that have ended, including those that only the public service has. */
 const FINAL_STATUSES: ReadonlySet<string> = new Set(['finished', 'failed', 'error', 'cancelled', 'skipped']);
 const FAILED_STATUSES: ReadonlySet<string> = new Set(['failed', 'error', 'cancelled']);
 

@@ -30,7 +30,7 @@ interface Dependencies {
 }
 
 interface RehearsalRequest extends RehearsedSteps<RehearsedCopy> {
-  /** The branch to copy. It doesn't expire, because then it can't have children. */
+  /** The branch to copy. It must not expire, because a branch that expires can't have children. */
   readonly parent: BranchIds;
   readonly database: string;
   /** Milliseconds that others may wait for a table. */
@@ -63,7 +63,7 @@ export async function rehearseOnCopy(
 /** The rehearsal is announced to the user or the agent, and its copies are not. */
 const quietly = (initialConnection: AccountConnection): SendOptions => ({ initialConnection, isQuiet: true });
 
-/** Makes a copy of the branch. Can't be canceled, because a branch whose creation was canceled may exist. */
+/** Makes a copy of the branch. This can't be canceled, because a branch whose creation was canceled may exist. */
 async function copyBranch(
   deps: Dependencies,
   connection: AccountConnection,

@@ -94,7 +94,7 @@ async function findTarget(
   if (branch.account !== connection.accountId || login === undefined || login.host !== host) return undefined;
   await guards.refreshProtection(branch);
   if (!guards.isProtectionCached(branch) || guards.cachedMark(branch) !== undefined) return undefined;
-  // A branch that expires has no copies.
+  // A branch that expires can't have a copy.
   const record = inventory.branches.get(branch.projectId, branch.branchId);
   return record === undefined || record.expires_at ? undefined : { connection, branch, login };
 }

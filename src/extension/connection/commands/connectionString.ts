@@ -26,7 +26,7 @@ export const copyConnectionString: Command = async (context, argument, run) => {
   await copyText(result.uri, announcement);
 };
 
-/** A secret if it has a password. */
+/** It is a secret if it has a password. */
 interface UriResult {
   readonly uri: string;
   readonly hasPassword: boolean;

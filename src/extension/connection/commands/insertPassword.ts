@@ -38,7 +38,7 @@ export const insertPassword: Command = async (context, argument, run) => {
   editor.selection = new Selection(end, end);
 };
 
-/** Whether git can't commit the file. Otherwise, says why the password isn't inserted. */
+/** Whether git can't commit the file. If it can, shows why the password isn't inserted. */
 async function canTakePassword({ fsPath }: Uri): Promise<boolean> {
   const { path } = await resolveWorkspaceFile(fsPath);
   const ignored = await readIgnoreState(runGit, path);

@@ -53,8 +53,9 @@ export async function askForLogin(context: LoginContext, request: LoginRequest):
 }
 
 /**
- * The role and database from the settings, the last use or the local service's defaults, with the direct host. They may not
- * exist on the branch. Undefined if either is unknown.
+ * Returns the role and database from the settings, the last use or the local service's defaults, with the direct host. They may
+ * not exist on the branch.
+ * @returns undefined if either is unknown
  */
 export function proposedLogin(context: LoginContext, request: LoginRequest): Login | undefined {
   const { role, database } = proposeLogin(context, request);

@@ -1,4 +1,4 @@
-/** Password files that killed windows left behind. Apart from `passFiles.ts`, because it is needed at activation. */
+/** Removes password files that killed windows left behind. This isn't in `passFiles.ts`, because it is needed at activation. */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Uri } from 'vscode';

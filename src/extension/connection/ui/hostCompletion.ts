@@ -101,7 +101,7 @@ export function loadComputesItem(context: ItemContext): CompletionItem {
   // The command inserts the host at the cursor.
   item.insertText = context.place.kind === 'uri' ? uriSnippet(undefined, context) : '';
   item.command = { title, command: 'hostedPostgres.compute.insertHost' } satisfies OwnCommand;
-  // Always matches the typed text.
+  // This always matches the typed text.
   item.filterText = `${context.place.typed} `;
   return placeItem(item, context, '~');
 }

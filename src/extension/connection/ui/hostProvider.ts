@@ -55,7 +55,10 @@ export class HostProvider implements Disposable {
     this.#prefetch = new Prefetch(deps.inventory, (error) => deps.log.error('Loading computes', error));
   }
 
-  /** Sends no request. @returns undefined if no host belongs here */
+  /**
+   * Completes a host without a request.
+   * @returns undefined if no host belongs here
+   */
   complete(document: TextDocument, position: Position): CompletionList | undefined {
     const parent = parentLine(document, position.line);
     const place = completionContext(document.lineAt(position.line).text, position.character, parent);
@@ -114,8 +117,8 @@ export class HostProvider implements Disposable {
 }
 
 /**
- * Whether it is an env file on the disk. VS Code knows such files by their names, and the user's settings. A new file has no place
- * yet, which git could ignore.
+ * Whether the document is an env file on the disk. VS Code knows such files by their names, and the user's settings. A new file
+ * has no place yet, which git could ignore.
  */
 const isEnvFile = ({ languageId, uri }: TextDocument): boolean =>
   languageId === 'dotenv' && uri.scheme === 'file';
@@ -139,7 +142,7 @@ function hostHover(
   return new Hover(content, new Range(line, mention.start, line, end));
 }
 
-/** The commands of the row of the compute. VS Code breaks a line with more links. */
+/** Returns the commands that a hover links to. There are only a few, because VS Code breaks a longer line. */
 function linksFor(compute: Compute): Partial<Record<CommandId, string>> {
   const canConnect = compute.disabled !== true && workspace.isTrusted;
   return {

@@ -18,8 +18,8 @@ const FILES: DocumentSelector = [
 ].map((scheme) => ({ scheme }));
 
 /**
- * Characters before a host: `@ep-…`, `PGHOST=ep-…`, `"PGHOST": "ep-…"`, `//ep-…`. Also `-`, because VS Code treats the 19
- * of `ep-19` as a separate word and doesn't open a list for a number.
+ * Characters before a host: `@ep-…`, `PGHOST=ep-…`, `"PGHOST": "ep-…"`, `//ep-…`. One is `-`, because VS Code treats the 19 of
+ * `ep-19` as a separate word and doesn't open a list for a number.
  */
 const TRIGGERS = ['@', '=', '"', "'", '`', '/', ':', '-'];
 

@@ -58,7 +58,10 @@ export const compareBranchRows: Command = async (context, argument, run) => {
   await showComparison(context, run, sides, { source, branch, base, database: sides.after.login.database });
 };
 
-/** Whether the branch has a primary compute. The data of one without, such as an undo keeps, is read from a temporary branch. */
+/**
+ * Whether the branch has a primary compute. The data of a branch without one, such as one that an undo has kept, is read from a
+ * temporary branch.
+ */
 const hasPrimary = async ({ inventory }: CommandContext, ids: BranchIds): Promise<boolean> =>
   (await findPrimary(inventory, ids)) !== undefined;
 

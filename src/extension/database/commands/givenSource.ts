@@ -1,4 +1,7 @@
-/** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
+/**
+ * Finds the rows that the user means: those of a table in the Computes view, of the statement at the cursor of a SQL file, or of
+ * the table at the cursor in the schema of a branch.
+ */
 import { window as editors } from 'vscode';
 import { shortLine } from '../../../base/shortLine.ts';
 import type { BranchRef } from '../../account/refs.ts';
@@ -17,7 +20,10 @@ interface EditorSource {
   readonly database?: string | undefined;
 }
 
-/** What the row of a database, table or branch says, or else the active editor. @throws {Error} as `editorSource` */
+/**
+ * Returns what is known from the row of a database, table or branch, or else from the active editor.
+ * @throws {Error} as `editorSource`
+ */
 export function findRowSource(
   { session, schemas }: Pick<CommandContext, 'session' | 'schemas'>,
   argument: unknown,

@@ -28,7 +28,7 @@ function showsPresentSchema({ schemas }: Documents, uri: Uri, ref: BranchRef): b
   return origin !== undefined && origin.at === undefined && isSameBranch(ref, { ...ref, ...origin });
 }
 
-/** The branch has another id from now on, as after a restore from a snapshot. Open editors stay those of the branch. */
+/** Gives the open editors of a branch its new id, such as after a restore from a snapshot, so that they stay those of the branch. */
 export function replaceBranchInEditors(documents: Documents, from: BranchRef, to: BranchRef): void {
   documents.rows.replaceBranch(from, to);
   const shows = (uri: Uri) => showsPresentSchema(documents, uri, from);
@@ -36,7 +36,7 @@ export function replaceBranchInEditors(documents: Documents, from: BranchRef, to
     if (shows(uri)) documents.schemas.replaceBranch(uri, to.branchId);
 }
 
-/** Shows each, because the commands that read again are for the active editor. */
+/** Reads tabs again. Each is shown for that, because the commands that read again are for the active editor. */
 export async function refreshTabs(tabs: readonly Tab[]): Promise<void> {
   for (const tab of tabs) {
     const [first, second] = tabUris(tab);

@@ -1,4 +1,7 @@
-/** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
+/**
+ * Finds the branch, database and table to read, and the login for that. The user is asked before a compute of a hosted service is
+ * woken.
+ */
 import { l10n } from 'vscode';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { BranchRef } from '../../account/refs.ts';
@@ -42,7 +45,7 @@ interface PreparingRequest {
   readonly database?: string | undefined;
   /** Whether a compute may be woken without a question, because that is clear from the command. */
   readonly mayWake?: boolean;
-  /** The default is a login to read rows. `names` is for those of tables, and `write` is to run a file. */
+  /** The default is a login to read rows. `names` is for the names of tables, and `write` is to run a file. */
   readonly purpose?: 'names' | 'write';
 }
 

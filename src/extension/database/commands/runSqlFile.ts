@@ -97,7 +97,7 @@ export async function runFile(
   stop: StopSignals,
 ): Promise<number | undefined> {
   const program = findPsqlProgram(config);
-  // Loads the driver of Postgres, which most windows never need.
+  // This import loads the driver of Postgres, which most windows never need.
   const [{ runFileByDriver, runFileByPsql }, { resultText }] = await Promise.all([
     import('../sql/runFile.ts'),
     import('../ui/fileOutput.ts'),

@@ -30,7 +30,7 @@ export interface RowComparison extends RowDifference {
   readonly onlyAfter: readonly string[];
 }
 
-/** A side doesn't have the table. */
+/** Thrown if a side doesn't have the table. */
 export class NoTableError extends Error {
   override readonly name = 'NoTableError';
   readonly side: 'before' | 'after';

@@ -1,7 +1,7 @@
 /**
- * The statements that compare rows. They contain the user's, so they run with the user's `search_path`, and qualify all names and
- * operators of ours. Each server hashes its own rows, so that only rows of ranges that differ are sent. The hashes
- * are of values as Postgres prints them: every type has such a text, and it differs between 1.0 and 1.00, which `=` doesn't.
+ * The statements that compare rows. They contain the user's statements, so they run with the user's `search_path`, and qualify all
+ * names and operators of ours. Each server hashes its own rows, so that only rows of ranges that differ are sent. The hashes are
+ * of values as Postgres prints them: every type has such a text, and those of 1.0 and 1.00 differ, although `=` doesn't see that.
  */
 import type { FieldDef } from 'pg';
 import { MAX_VALUE_TEXT } from './formatRows.ts';
@@ -31,11 +31,11 @@ const SORTABLE: ReadonlySet<number> = new Set([
   16, 17, 18, 19, 20, 21, 23, 25, 26, 700, 701, 790, 1042, 1043, 1082, 1083, 1114, 1184, 1700, 2950,
 ]);
 
-/** The name of a column by its position. No user has a function with such a name. */
+/** Returns the name of a column by its position, such as nothing of a user has. */
 const columnName = (position: number): string => quoteName(`compared ${position}`);
 
 const fromRows = ({ sql, count }: ComparedSource): string =>
-  // A comment may end the statement.
+  // The line break ends a comment that may be at the end of the statement.
   `(${sql}\n) AS "compared rows" (${Array.from({ length: count }, (_, index) => columnName(index)).join(', ')})`;
 
 const hashExpression = (text: string): string =>
@@ -63,7 +63,7 @@ const keyHashExpression = (source: ComparedSource): string =>
   source.key.length === 0 ? rowHashExpression(source) : hashExpression(rowTextExpression(source, source.key));
 
 /**
- * A hash of the rows of each range of keys: the number of the range, and the hash.
+ * Returns a query for a hash of the rows of each range of keys, with the number of the range.
  * @param ranges a power of two
  */
 export function rangeHashesQuery(source: ComparedSource, ranges: number): string {
@@ -121,7 +121,7 @@ function shownValueExpression(source: ComparedSource, at: number): string {
   return `CASE WHEN ${length} OPERATOR(pg_catalog.>) ${max} THEN ${mark} ELSE ${value}::pg_catalog.text END`;
 }
 
-/** The positions of a key and of the columns that both sides have by name. Names of a query may occur more than once. */
+/** Returns the positions of the columns that both sides have, paired by name. Names of a query may occur more than once. */
 export function sharedColumns(
   before: readonly FieldDef[],
   after: readonly FieldDef[],

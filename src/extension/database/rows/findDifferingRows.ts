@@ -118,7 +118,10 @@ class Merger {
     this.#hasKey = hasKey;
   }
 
-  /** Adds the rows of one key on both sides to the result. Without a primary key, the whole row is the key, so they are equal. */
+  /**
+   * Adds the rows of one key on both sides to the result. Without a primary key, the whole row is the key, so all rows of one key
+   * are equal.
+   */
   add(before: ReadonlyMap<string, Row> = NO_ROWS, after: ReadonlyMap<string, Row> = NO_ROWS): void {
     const [gone, come] = [rowsMissingIn(before, after), rowsMissingIn(after, before)];
     const [deleted, added] = [countRows(gone), countRows(come)];

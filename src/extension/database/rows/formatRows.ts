@@ -53,7 +53,10 @@ const MAX_NAME = 80;
 const cellText = (value: CellText, maxValue: number): string =>
   value === null ? 'NULL' : quoteIf(/^$|^ | $|^NULL$|^'|│|…$/i, value, maxValue);
 
-/** A quote in quotes is doubled. What is cut ends with an ellipsis, outside of the quotes. */
+/**
+ * Quotes a text that matches the pattern, with doubled quotes inside. A text that is cut ends with an ellipsis, outside of the
+ * quotes.
+ */
 function quoteIf(pattern: RegExp, value: string, maxLength: number): string {
   const text = showInvisible(value.slice(0, maxLength).toWellFormed());
   const quoted = pattern.test(text) ? quoteText(text) : text;
@@ -76,7 +79,7 @@ const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/gu;
 
 const displayWidth = (text: string): number => {
-  // Most texts are ASCII.
+  // Most texts are ASCII, whose width is their length.
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
   const [wide, marks] = [text.match(WIDE)?.length ?? 0, text.match(/\p{M}/gu)?.length ?? 0];
   return (text.match(/./gsu)?.length ?? 0) + wide - marks;

@@ -94,8 +94,8 @@ const VOID = 2278;
 export const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
 
 /**
- * The server returns one character more than is shown, from which the client knows that a value is longer. The names can't be
- * those of a user's function.
+ * Returns a query whose values the server cuts. Each value has one character more than is shown, from which the client knows that
+ * it is longer. The names can't be those of a user's function.
  */
 function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): string {
   const names = Array.from({ length: count }, (_, index) => `"peeked ${index + 1}"`);
@@ -105,11 +105,14 @@ function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): 
       : `pg_catalog.left(${names[index]}::pg_catalog.text, ${MAX_VALUE_TEXT + 1})`,
   );
   const columns = names.length === 0 ? '' : ` (${names.join(', ')})`;
-  // A comment may end the statement.
+  // The line break ends a comment that may be at the end of the statement.
   return `SELECT ${values.join(', ')} FROM (${query}\n) AS "peeked rows"${columns} LIMIT ${MAX_PEEKED_ROWS + 1}`;
 }
 
-/** The columns that a statement returns. Doesn't run it. @throws {NotOneQueryError} if it returns none */
+/**
+ * Returns the columns of a statement's result, without running the statement.
+ * @throws {NotOneQueryError} if it returns none
+ */
 export async function describeColumns(client: Client, sql: string): Promise<readonly FieldDef[]> {
   const description = new Description(sql);
   client.query(description);

@@ -51,7 +51,7 @@ export class RowDocuments {
     return scheme === ROWS_SCHEME ? this.#documents.get(query) : undefined;
   }
 
-  /** The branch has another id from now on, as after a restore from a snapshot. */
+  /** Replaces the id of a branch in all documents, such as after a restore from a snapshot. */
   replaceBranch(from: BranchRef, to: BranchRef): void {
     const replaced = (ref: BranchRef): BranchRef => (isSameBranch(from, ref) ? { ...to } : ref);
     for (const [query, { text, request }] of this.#documents) {

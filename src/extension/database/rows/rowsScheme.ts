@@ -1,2 +1,2 @@
-/** The URI scheme of documents with rows. In a separate file, because it is needed at activation. */
+/** The URI scheme of documents with rows. This file is separate, because it is needed at activation. */
 export const ROWS_SCHEME = 'hosted-postgres-rows';

@@ -18,7 +18,7 @@ function* splitStatements(sql: string): Generator<FileStatement> {
     if (next.kind === 'statement') yield { ...next, text: next.text.replace(/;$/, '') };
 }
 
-/** The SQL isn't exactly one statement that returns rows. */
+/** Thrown if the SQL isn't exactly one statement that returns rows. */
 export class NotOneQueryError extends Error {
   override readonly name = 'NotOneQueryError';
 }

@@ -20,7 +20,7 @@ export function splitObjects(dump: string): ReadonlyMap<string, string> {
     add(token.start);
     ({ name, end: start } = header);
     lexer.position = start;
-    // What follows is the end of the dump.
+    // Only the comment at the end of the dump has no name.
     if (name === undefined) return objects;
   }
   add(dump.length);

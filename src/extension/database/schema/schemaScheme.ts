@@ -1,2 +1,2 @@
-/** The URI scheme of schema documents. In a separate file, because it is needed at activation. */
+/** The URI scheme of schema documents. This file is separate, because it is needed at activation. */
 export const SCHEMA_SCHEME = 'hosted-postgres-schema';

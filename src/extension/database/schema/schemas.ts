@@ -80,7 +80,7 @@ export class Schemas {
     return databases.map(({ name }) => name);
   }
 
-  /** The document's branch has another id from now on, as after a restore from a snapshot. */
+  /** Gives the document's branch its new id, such as after a restore from a snapshot. */
   replaceBranch(uri: SchemaUri, branchId: string): void {
     this.#branchIds.set(cacheKey(uri), branchId);
   }
@@ -110,7 +110,10 @@ export class Schemas {
     return text;
   }
 
-  /** Loads a schema for a caller that doesn't show it. Empty if the branch has no such database. @throws {NotOfferedError} */
+  /**
+   * Loads a schema for a caller that doesn't show it. The text is empty if the branch has no such database.
+   * @throws {NotOfferedError}
+   */
   async read({ projectId, branchId, database, at }: SchemaOrigin, options: CallOptions): Promise<string> {
     const exists = (await this.databases(projectId, branchId, options)).includes(database);
     const { branches } = await this.#client();

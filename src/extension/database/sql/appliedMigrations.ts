@@ -32,7 +32,11 @@ export interface AppliedMigrations {
   readonly areNotedFirst: boolean;
 }
 
-/** Wakes the compute. @returns undefined if there are too many tables or rows. @throws {Error} from Postgres or the network */
+/**
+ * Reads the migrations, which wakes the compute.
+ * @returns undefined if there are too many tables or rows.
+ * @throws {Error} from Postgres or the network
+ */
 export const readAppliedMigrations = async (
   login: BranchLogin,
   signal: AbortSignal,

@@ -61,7 +61,7 @@ export async function runFileByPsql(
 /** The most characters of an error that are shown. */
 const MAX_ERROR = 4000;
 
-/** The limit is what people read. Longer results are for a file or another program. */
+/** Nobody reads more rows than this in a terminal. Longer results are for a file or another program. */
 const MAX_PRINTED_ROWS = 200;
 
 interface DriverOutput {

@@ -83,7 +83,7 @@ const sessionOf = new WeakMap<object, BranchLogin>();
 
 const LOCKS: SessionOptions = { application: 'Hosted Postgres', begin: 'BEGIN READ ONLY', timeoutSeconds: 5 };
 
-/** Adds who holds the lock, if a statement has waited too long for one. The session of the error may have ended. */
+/** Adds to an error who holds the lock, if a statement has waited too long for one. The session of the error may have ended. */
 export async function adviseOnLock(error: unknown, signal: AbortSignal): Promise<void> {
   const { code, hint } = fieldsOf(error);
   const login = error instanceof Error ? sessionOf.get(error) : undefined;
@@ -109,7 +109,7 @@ function createClient(login: BranchLogin, application: string): Client {
     client_encoding: 'UTF8',
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
   });
-  // Postgres with SCRAM never asks for them. A program that took the port of a local compute might.
+  // Postgres with SCRAM never asks for the password itself. A program that took the port of a local compute might.
   for (const plain of ['authenticationCleartextPassword', 'authenticationMD5Password'])
     client.connection.on(plain, () => {
       client.connection.stream.destroy(new Error('The server asked for the password without SCRAM.'));
@@ -118,7 +118,10 @@ function createClient(login: BranchLogin, application: string): Client {
   return client;
 }
 
-/** Names and operators of our statements are those of Postgres, also in a database that has others of the same name. */
+/**
+ * With this path, the names and operators of our statements are those of Postgres, even if the database has others of the same
+ * name.
+ */
 export const USE_CATALOG_SEARCH_PATH = 'SET search_path TO pg_catalog';
 /** Reads the search path that Postgres gives a role when it logs in. $1: its name */
 const PATH_OF_ROLE = `
@@ -129,7 +132,7 @@ const PATH_OF_ROLE = `
     (SELECT reset_val FROM pg_settings WHERE name = 'search_path')), '"$user"', quote_ident($1)), false)
   FROM pg_database d LEFT JOIN pg_roles r ON rolname = $1 WHERE datname = current_database()`;
 
-/** Call it before the user's own statement: its names are what the user's settings make them. */
+/** Sets the search path that the user's statements have by the user's settings. Call this before such a statement. */
 export async function useUsersSearchPath(client: Client, { readsFor }: BranchLogin): Promise<void> {
   if (readsFor === undefined) await client.query('SET search_path TO DEFAULT');
   else await client.query(PATH_OF_ROLE, [readsFor]);

@@ -56,14 +56,14 @@ export class Statement implements Submittable {
   constructor(request: SqlRequest) {
     this.#request = request;
     this.#textLeft = request.maxText ?? MAX_TEXT;
-    // A caller may see another error first.
+    // A caller that sees another error first doesn't await the result, whose rejection must not count as unhandled.
     this.result.catch(() => undefined);
   }
 
   /** Sends the statement to be parsed. It runs after Postgres has said whether it returns rows. */
   submit(connection: Connection): void {
     this.#connection = connection;
-    // Counts before the parser reads the chunk, because the parser may end the statement with it.
+    // The bytes are counted before the parser reads the chunk, because the parser may end the statement with it.
     connection.stream.prependListener('data', this.#count);
     connection.once('noData', this.#handleNoData);
     connection.once('parameterDescription', this.#handleParameters);
@@ -93,7 +93,8 @@ export class Statement implements Submittable {
    */
   #execute(): void {
     const { write, maxRows, sql } = this.#request;
-    // There are no values. Postgres says so, or needs none: `EXPLAIN (GENERIC_PLAN)`. It has parsed the text as one statement.
+    // There are no values for the parameters. For a simple query, Postgres says so, or needs none, as in `EXPLAIN (GENERIC_PLAN)`.
+    // Such a query can't be several statements, because Postgres has already parsed the text as one.
     if (this.#hasParameters) {
       this.#isSynced = true;
       this.#connection?.query(sql);

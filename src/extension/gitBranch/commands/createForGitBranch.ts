@@ -152,7 +152,7 @@ async function createFromParent(
     branch: {
       name,
       ...(parent === undefined ? {} : { parent_id: parent.id }),
-      // Branches on this machine cost nothing.
+      // Branches on this machine cost nothing, so they don't expire.
       ...(context.session.requireConnection().isLocal
         ? {}
         : { expires_at: expiryAfter(GIT_BRANCH_LIFETIME) }),

@@ -94,7 +94,8 @@ export async function mapBranch(
 
 /**
  * Maps the default git branch to the parent of new branches if the file points to that now, so that the file also follows a
- * checkout of it. Not in production. @param name the parent's
+ * checkout of it. Does nothing in production.
+ * @param name the parent's
  */
 export async function mapDefaultBranch(
   context: Pick<CommandContext, 'log' | 'guards' | 'workFolders'>,

@@ -46,7 +46,7 @@ interface StatusItemDependencies {
 /** The place of the item: next to VS Code's item for the git branch. */
 const PRIORITY = 9_000;
 
-/** Milliseconds until an expired branch is looked for. A timer can't be set for a month. */
+/** The limits of the milliseconds until the next check for an expired branch. A timer can't be set for a month. */
 const [MIN_DELAY, MAX_DELAY] = [1000, 60 * 60 * 1000];
 
 export function showBranchItem(deps: StatusItemDependencies): Disposable {
@@ -70,8 +70,8 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
   };
   let updates = 0;
   /**
-   * Updates the item if there is no database branch. It asks only whether a folder has a repository, so that git isn't read for
-   * such users.
+   * Updates the item if there is no database branch. For such users, only whether a folder has a repository is checked, and git
+   * isn't read.
    */
   const updateWithoutBranch = async () => {
     const update = updates;
@@ -190,7 +190,7 @@ function branchText(
   };
 }
 
-/** The label shows if the file doesn't match the checked-out branch. */
+/** Returns the label, which shows if the file doesn't match the checked-out branch. */
 function labelWithState(name: string, { decision }: WorkFolderState): string {
   if (decision.kind === 'paused') return l10n.t('{0} (paused: {1})', name, pauseText(decision.reason));
   if (decision.kind === 'keep' && decision.reason === 'byNeon') return name;

@@ -36,7 +36,7 @@ export function branchWarnings(
   ].filter((text) => text !== '');
 }
 
-/** How many branches Tidy Up Branches may delete; empty for 0. */
+/** Says how many branches Tidy Up Branches may delete; empty for 0. */
 export function unusedBranchesText(count: number): readonly string[] {
   if (count === 0) return [];
   return [

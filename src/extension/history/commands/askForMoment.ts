@@ -109,7 +109,7 @@ export interface ChosenMoment {
   readonly text: string;
   /** Whether the branch may never have had these data. */
   readonly isOfOther?: boolean;
-  /** What to do with a snapshot instead. */
+  /** Set if the user pressed a button of a snapshot: what to do with that snapshot. */
   readonly change?: { readonly kind: 'rename' | 'delete'; readonly snapshot: SnapshotMoment };
 }
 

@@ -104,7 +104,7 @@ export async function createFromSnapshot(
   await revealRow(context, { projectId, branchId: created.id, computeId: compute?.id });
 }
 
-/** The restored branch has another id. Replaces the id where the old one is remembered. */
+/** Replaces the id of a branch wherever it is remembered, because a restored branch has another id. */
 export async function replaceRememberedId(
   context: CommandContext,
   from: BranchRef,

@@ -45,7 +45,7 @@ export const createBranchFromTime: Command = async (context, argument, run) => {
     branch: { name, ...parentRequestFields(source), ...expiry },
     endpoints: [{ type: 'read_write' as const }],
   };
-  // The parent may be a branch that an undo has kept, which expires.
+  // The parent may be a branch that an undo has kept. Such a branch expires, and can't be a parent until its expiry is removed.
   const created = await createBranchIn(context, run, projectId, creation, (options) =>
     removeExpiryForCopy(context, { projectId, branchId: source.branchId }, options),
   );

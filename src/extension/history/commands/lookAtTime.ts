@@ -48,7 +48,7 @@ export const comparePastRows: Command = async (context, argument, run) => {
   await compareRowsWithPast(context, run, now, { source, branch, database, past: chosen.source });
 };
 
-/** Returns what Compare Rows… gives. */
+/** Returns the past that Compare Rows… passes in its argument. */
 async function readGivenPast(
   context: CommandContext,
   title: string,

@@ -22,7 +22,12 @@ interface PastBranch extends BranchRef {
   readonly remove: () => Promise<void>;
 }
 
-/** @returns undefined if the user canceled. @throws {ApiError} @throws {Error} if an operation failed */
+/**
+ * Creates a temporary branch with earlier data, after the user's approval if that is needed.
+ * @returns undefined if the user canceled.
+ * @throws {ApiError}
+ * @throws {Error} if an operation failed
+ */
 export async function createPastBranch(
   context: CommandContext,
   run: CommandRun,
@@ -70,7 +75,7 @@ export async function createPastBranch(
       return await finishChange(tracker, initialConnection, create);
     },
   }).catch(async (error: unknown) => {
-    // There is a branch if only its compute didn't start.
+    // The branch exists if only its compute didn't start.
     await remove();
     throw error;
   });

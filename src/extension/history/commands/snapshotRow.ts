@@ -19,7 +19,7 @@ type SnapshotCommand = (
   snapshot: SnapshotMoment,
 ) => Promise<void>;
 
-/** Does nothing if the snapshot was deleted. Its row is about to be removed. */
+/** Makes a command of the row. The command does nothing if the snapshot was deleted, because its row is then about to be removed. */
 const snapshotCommand =
   (title: () => string, command: SnapshotCommand): Command =>
   async (context, argument, run) => {

@@ -1,4 +1,4 @@
-/** Undo…: gives a branch the data of an earlier moment. What it has now is kept under another name, so nothing can be lost. */
+/** Undo…: gives a branch the data of an earlier moment. The present data is kept under another name, so nothing can be lost. */
 import { l10n, ProgressLocation } from 'vscode';
 import { hasNoConnections, type OpenConnections } from '../../../api/records/effects.ts';
 import { isBranchId } from '../../../api/records/ids.ts';
@@ -193,7 +193,7 @@ interface Redo extends BranchNode {
 interface UndoneMessage {
   readonly verb: 'undo' | 'restore';
   readonly message: string;
-  /** Whether what is kept is kept for a time. */
+  /** Whether the data that is kept expires. */
   readonly expires?: boolean;
 }
 

@@ -90,8 +90,9 @@ const ICONS: Readonly<Record<Moment['kind'], string>> = {
 };
 
 /**
- * The item of a list, with what it stands for.
- * @param changes since then, in the same line, so that items don't move under the pointer when it becomes known
+ * Returns the item of a list for a moment.
+ * @param value what picking the item returns
+ * @param changes what has changed since then, in the same line, so that items don't move under the pointer when it becomes known
  */
 export function momentItem<T>(moment: Moment, now: number, value: T, changes?: string): Choice<T> {
   const time = clockText(moment.time, now);

@@ -1,4 +1,4 @@
-/** Offers the database as it was before later migrations, after git has gone back to an earlier commit. Opt-in. */
+/** Offers the database as it was before later migrations, after git has gone back to an earlier commit. A setting turns this on. */
 import { l10n, window as vscodeWindow, workspace } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';

@@ -158,7 +158,7 @@ export class BackgroundRefresh implements Disposable {
     const projectList =
       this.#queue.length === 0 && this.#untilRegularRefresh() === 0 ? this.#beginRefresh() : undefined;
     const quick = this.#requests(this.#quickProjects(), { withBranches: this.#budget.isUnlimited });
-    // Use at most half of the budget for the regular refresh while quick projects wait.
+    // While quick projects wait, the regular refresh uses at most half of the budget.
     const share = quick.length > 0 ? 0.5 : 1;
     const batch = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
     const isNew = ({ kind, projectId }: RefreshRequest) =>

@@ -27,7 +27,7 @@ interface BranchRowOptions {
   /** The branch as its agent has created it; undefined for a branch of no agent. */
   readonly agent?: Pick<AgentBranch, 'agent'> | undefined;
   readonly hasNoComputes?: boolean;
-  /** Whether an undo keeps the earlier data in it. */
+  /** The undo from which the branch keeps the former data; undefined if it keeps none. */
   readonly kept?: KeptForUndo | undefined;
   /** Whether an env file of the window points to it. */
   readonly isInUse?: boolean;
@@ -66,8 +66,8 @@ export function branchRow(
 }
 
 /**
- * Returns the icon of a branch. Each kind has its own. Protection matters most, and being the default less, which the first row always is. The one in use has
- * that of VS Code's source control for what is checked out.
+ * Returns the icon of a branch. Protection matters most. That a branch is the default one matters less, because it is always in
+ * the first row. A branch in use has the icon of VS Code's source control for what is checked out.
  */
 export function branchIcon(branch: Branch | undefined, { agent, isInUse }: BranchRowOptions = {}): ThemeIcon {
   if (branch?.protected === true) return new ThemeIcon('lock');

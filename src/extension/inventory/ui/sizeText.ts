@@ -3,7 +3,7 @@ import { env } from 'vscode';
 import { isFixedSize } from '../../../api/rules/sizes.ts';
 import { computeSizeRange, type SizeFields } from '../computeStatus.ts';
 
-/** Writes a number without options, so that the engine keeps the formatter: a tree has thousands of sizes. */
+/** Writes a number without options, so that the JavaScript engine keeps the formatter. A tree has thousands of sizes. */
 export const numberText = (value: number): string => value.toLocaleString(env.language);
 
 /** Returns text such as `0.25 CU` or `1–4 CU`; empty if the record has no size. */

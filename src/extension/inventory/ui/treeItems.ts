@@ -135,7 +135,7 @@ function branchItem(inventory: Inventory, node: BranchNode, facts: RowFacts): Tr
   const { label, parts, spoken } = branchRow(node.branchId, branch, { ...facts, hasNoComputes, kept });
   const { Expanded, None } = TreeItemCollapsibleState;
   const item = new TreeItem(label, isEmpty ? None : Expanded);
-  // Otherwise, VS Code wouldn't expand the row when it gets its first compute.
+  // With the same id, VS Code wouldn't expand the row when it gets its first compute.
   if (isEmpty) item.id = `${nodeId(node)} empty`;
   item.iconPath = branchIcon(branch, facts);
   if (parts.length > 0) item.description = parts.join(' · ');

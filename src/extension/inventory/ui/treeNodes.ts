@@ -68,7 +68,7 @@ export function nodeId(node: TreeNode): string {
       return JSON.stringify([projectId, branchId, database, schema, name, '()', parameters]);
     }
     case 'databaseHint':
-      // Another hint is another row.
+      // Another hint has another id, because VS Code has to draw another row.
       return `${nodeId(node.parent)}!${typeof node.hint === 'string' ? node.hint : hintKey(node.hint)}`;
     case 'unreadable':
       return [node.projectId, 'unreadable', node.index, node.recordId, node.field].join('?');

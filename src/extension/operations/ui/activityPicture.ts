@@ -45,7 +45,7 @@ export function activityPicture(spans: readonly ActivitySpan[], label: string): 
 const FILL = 'style="fill:currentColor"';
 const INK = 'style="stroke:currentColor;stroke-width:1"';
 
-/** The local hours that get a label, but for those at the edges, whose labels would be cut. */
+/** Returns the local hours that get a label, without those at the edges, whose labels would be cut. */
 function fullHours(begin: number): readonly number[] {
   const day = new Date(begin);
   day.setMinutes(0, 0, 0);
@@ -57,7 +57,7 @@ function fullHours(begin: number): readonly number[] {
   );
 }
 
-/** Returns text such as `Active for 3 hr, 4 starts`. */
+/** Returns text such as `Active for 3 hours, 5 minutes. Starts: 4.` */
 export function activitySummary(spans: readonly ActivitySpan[], starts: number): string {
   const active = Math.round(totalTime(spans, 'active') / 60_000);
   const [hours, minutes] = [Math.floor(active / 60), active % 60];

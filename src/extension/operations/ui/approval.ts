@@ -23,9 +23,9 @@ export interface ApprovalRequest extends ChangeTarget {
   readonly detail?: string | undefined;
   /** The computes whose connections the change drops. */
   readonly drops?: readonly ComputeIds[] | undefined;
-  /** Whether their clients can connect again to the same data, which is the default. */
+  /** Whether the clients of these computes can connect again to the same data; true by default. */
   readonly reconnects?: boolean;
-  /** Whether the consequences can't be undone, which the question adds to them. */
+  /** Whether the consequences can't be undone. If so, the question says that, too. */
   readonly isLoss?: boolean;
   /** Whether the user has to enter the name outside production too. */
   readonly byName?: boolean;
@@ -34,7 +34,7 @@ export interface ApprovalRequest extends ChangeTarget {
 }
 
 /**
- * Commands that ask other questions before the change call this first.
+ * Requires that the target may be changed. Commands that ask other questions before a change call this first.
  * @throws {ReadOnlyError} if the account or project is read-only
  */
 export function requireWritable(guards: ChangeGuards, target: ChangeTarget): void {

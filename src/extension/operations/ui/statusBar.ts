@@ -42,7 +42,7 @@ export function showPendingChanges(
   return disposables;
 }
 
-/** Milliseconds after which the start of a change is announced. Of a change that ends sooner, only the end is. */
+/** Milliseconds after which the start of a change is announced. If a change ends sooner, only its end is announced. */
 const SLOW = 1000;
 
 /**
@@ -54,7 +54,8 @@ function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposabl
   /** The pending change whose beginning was announced. */
   let announced: string | undefined;
   const announceBeginning = (change: PendingChange) => {
-    // Those of many changes, such as the deletions of a clean-up, would wait for their turn until the changes have ended.
+    // The announcements of many changes, such as the deletions of a clean-up, would wait for their turn until the changes have
+    // ended.
     if (announced !== undefined) return;
     announced = change.id;
     announce(pendingText(change), 'sync', clock);

@@ -62,8 +62,8 @@ export const rehearseMigration: Command = async (context, argument, run) => {
 };
 
 /**
- * Returns production, if a branch of the project is protected, because that is the question. Otherwise, it returns the branch of
- * the env file.
+ * Returns the protected branch of the project, if there is one, because users ask what a migration does to production. Otherwise,
+ * it returns the branch of the env file.
  */
 async function proposedBranch(
   context: CommandContext,
@@ -130,7 +130,7 @@ async function rehearseOnNewCopy(
   { migration, parent, database, seen }: RehearsedMigration,
   signal: AbortSignal,
 ): Promise<RehearsalReport | undefined> {
-  // Loads the driver of Postgres, which most windows never need.
+  // This import loads the driver of Postgres, which most windows never need.
   const { rehearseOnCopy } = await import('../rehearseOnCopy.ts');
   const output: Output = {
     write: (text) => void (seen.text = (seen.text + text).slice(-MAX_OUTPUT)),

@@ -1,6 +1,6 @@
 /**
- * Shows documents about rehearsals. Registered with the app instead of at activation, which must be short: what a rehearsal has seen
- * is forgotten with the window anyway.
+ * Shows documents about rehearsals. They are registered with the app and not at activation, which must be short. What a rehearsal
+ * has seen is forgotten with the window anyway.
  */
 import { l10n, workspace } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';

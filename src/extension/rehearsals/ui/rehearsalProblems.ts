@@ -10,7 +10,7 @@ export async function rehearseForProblems(
   saved: FileToRehearse,
   signal: AbortSignal,
 ): Promise<Diagnostic[]> {
-  // Loads the driver of Postgres, which most windows never need.
+  // This import loads the driver of Postgres, which most windows never need.
   const { rehearseSaved } = await import('../rehearseSaved.ts');
   const found = await rehearseSaved(deps, saved, signal);
   return found === undefined ? [] : problemsOf(found);
@@ -28,7 +28,7 @@ function problemsOf({ report, places, failure }: SavedRehearsal): Diagnostic[] {
   });
 }
 
-/** VS Code shortens it to the line. */
+/** The whole first line. VS Code shortens the range to the length of the line. */
 const FIRST_LINE = [
   { line: 0, character: 0 },
   { line: 0, character: Number.MAX_SAFE_INTEGER },

@@ -23,7 +23,7 @@ export const connectAccount: Command = async (context, argument, run) => {
     argument === 'newKey'
       ? context.session.connection?.account
       : accounts.find((stored) => accountId(stored) === argument);
-  // The user can't know the key of the local service. It gets a new one.
+  // The user can't know the key of the local service, so the service is started, which gives the window a valid key.
   if (account?.local === true) return await startLocalService(context, argument, run);
   const answer = await askForAccount(context, account);
   if (answer === undefined) return;

@@ -133,10 +133,13 @@ function keyQuestion(context: CommandContext, account: Account, pasted = ''): Qu
   };
 }
 
-/** Fewer than usual, because the user waits for the check of what was entered. */
+/** There are fewer retries than usual, because the user waits for the check of what was entered. */
 const RETRIES_OF_CHECK = 1;
 
-/** Lists projects, which nearly every kind of key may do. @returns why the key can't be used, or else for what it can */
+/**
+ * Lists projects, which nearly every kind of key may do.
+ * @returns why the key can't be used, or else what it can be used for
+ */
 async function checkKey(
   context: CommandContext,
   account: Account,

@@ -29,7 +29,7 @@ export const createApiKey: Command = async (context, _argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
-  // Fail before the question, not after it.
+  // A failure that is already known is reported before the question, not after it.
   if (isRejected(context.apiKeys.failure, 403))
     await explainMissingKeyAccess(() => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
@@ -91,7 +91,7 @@ export async function revokeKey(
     progress: l10n.t('Revoking “{0}”', name),
     send: async (options) => {
       const neighbor = isRow ? neighborId(apiKeys.keys, id) : undefined;
-      // As for a deleted compute, so that the keyboard focus stays near.
+      // Another row is selected, as for a deleted compute, so that the keyboard focus stays near.
       if (neighbor !== undefined) void revealKey(context, neighbor);
       await apiKeys.revoke(id, options);
       // If the list then fails with a 401, the revoked key was the one in use, even if that wasn't known.

@@ -67,7 +67,7 @@ async function findExtensionsInFiles(): Promise<string[]> {
   for (const file of files) {
     const { bytes } = await readUserFile(file.fsPath, workspacePaths());
     const text = bytes?.toString() ?? '';
-    // Most files create none.
+    // Most files create no extension, so they needn't be parsed.
     if (/extension/i.test(text)) names.push(...findCreatedExtensions(text));
   }
   return names;

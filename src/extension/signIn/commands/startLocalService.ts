@@ -10,7 +10,7 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { showPostgresExtensions } from './extensions.ts';
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
 
-/** The argument of links in the welcome texts. The text goes when there are rows, and with it the keyboard focus. */
+/** The argument of links in the welcome texts. Such a text disappears when there are rows, and the keyboard focus with it. */
 export const FROM_VIEW = 'view';
 
 /** Starts the local service and connects to it. @param argument `FROM_VIEW` to focus the rows */
@@ -50,7 +50,7 @@ export const stopLocalService: Command = async ({ localService, session, compute
   else announce(l10n.t("The local service isn't running"), 'info');
   await session.reread();
   if (!hadRows || !computesView.view.visible) return;
-  // The rows go, and with them the keyboard focus. Before they have, it would be on them.
+  // The rows disappear, and the keyboard focus with them. So the view gets the focus only after that.
   const rowsGone = session.connection === undefined ? computesView.emptyRows.shown() : Promise.resolve();
   void rowsGone.then(() => executeCommand('hostedPostgres.computes.focus'));
 };

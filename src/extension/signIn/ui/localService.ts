@@ -70,7 +70,7 @@ export class LocalService implements Disposable {
     return this.#postgresProblem;
   }
 
-  /** Joins or starts it if this window hasn't done so yet. @throws {Error} why it can't start */
+  /** Joins or starts the service, if this window hasn't done so yet. @throws {Error} why it can't start */
   async join(): Promise<BaseUrl> {
     const isFirst = this.#lease === undefined;
     this.#lease ??= this.#track(this.#joinOrStart());
@@ -119,7 +119,7 @@ export class LocalService implements Disposable {
     await this.#deps.secrets.storeDurably(KEY_ENTRY, key);
   }
 
-  /** Stops it after its key was revoked. The next start creates a new key. */
+  /** Stops the service after its key was revoked. The next start creates a new key. */
   async forgetKey(): Promise<void> {
     await this.stop();
     await this.#deps.secrets.delete(KEY_ENTRY);
@@ -134,11 +134,11 @@ export class LocalService implements Disposable {
     });
   }
 
-  /** Stops it for all windows and removes its account. Its state is kept. @returns whether it was running */
+  /** Stops the service for all windows and removes its account. Its state is kept. @returns whether it was running */
   async stop(): Promise<boolean> {
     const { accounts, dataDir, log } = this.#deps;
     await this.#lease?.catch(() => undefined); // A start in progress.
-    // The view then has its last text at once. Another one would take the focus from it.
+    // This gives the view its final text at once. A later change of the text would take the focus from the view.
     this.#showState(false);
     // Remove the account first: while it is the current one, windows restart the service.
     const { accounts: all } = await accounts.list();
@@ -193,7 +193,7 @@ export class LocalService implements Disposable {
     return lease;
   }
 
-  /** This file shows that the data directory has existed, even after its deletion. A secret couldn't, because other machines share it. */
+  /** The file that shows that there was a data directory. A secret can't show that, because other machines share secrets. */
   get #marker(): string {
     return `${this.#deps.dataDir}.used`;
   }

@@ -1,6 +1,6 @@
 /**
  * After an update of the extension, a reloaded window joins the local service of the earlier version, which other windows may use,
- * and which has no calls that are new. So the window offers to replace it.
+ * and which lacks the newest calls. So the window offers to replace it.
  */
 import { l10n } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';

@@ -49,7 +49,7 @@ export class ReadOnlyError extends Error {
 }
 
 /**
- * Contains the service's message, sanitized.
+ * Explains an error to the user. The message contains that of the service, sanitized.
  * @param unknownOutcome the advice if a change may have been made; by default, to check the list
  */
 export function explainError(error: unknown, unknownOutcome?: string): ErrorMessage {
@@ -92,13 +92,16 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
     : { message, action };
 }
 
-/** Ends text of the service or of Postgres, to which a sentence is appended. */
+/** Ends a text of the service or of Postgres as a sentence, so that another sentence can follow. */
 export const asSentence = (text: string): string => (/[.!?…][)”"']*$/.test(text) ? text : `${text}.`);
 
 /** Whether the message offers an action that removes the cause, such as entering another key. */
 export const offersFix = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
 
-/** Does something of which VS Code shows the errors, such as the text of a document. @throws {Error} with a message for the user */
+/**
+ * Runs work whose errors VS Code shows, such as reading the text of a document.
+ * @throws {Error} with a message for the user
+ */
 export async function withExplainedErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -28,7 +28,7 @@ export function markdownTable(title: string, rows: readonly MarkdownRow[]): Mark
   return new MarkdownString(`**${escapeMarkdown(title)}**\n\n| | |\n|---|---|\n${cells.join('\n')}`);
 }
 
-/** The text, followed by links that run commands with the argument. @param titles the titles of the links, by command */
+/** Returns the text, followed by links that run commands with the argument. @param titles the titles of the links, by command */
 export function withCommandLinks(
   text: MarkdownString,
   titles: Readonly<Partial<Record<CommandId, string>>>,

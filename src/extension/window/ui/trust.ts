@@ -1,6 +1,9 @@
 import { l10n, workspace } from 'vscode';
 
-/** The palette hides commands that need a trusted workspace; links and keybindings don't. @throws {Error} if untrusted */
+/**
+ * Requires a trusted workspace. The palette hides commands that need one, but links and keybindings don't.
+ * @throws {Error} if it isn't
+ */
 export function requireTrust(): void {
   if (!workspace.isTrusted) throw new Error(l10n.t('This requires a trusted workspace.'));
 }

@@ -32,7 +32,7 @@ export const safeText = (text: string): string => sanitize(text, MAX_LENGTH);
 /** Cleans the details of a modal message, the only text with several lines. */
 const safeLines = (text: string): string => text.split('\n').map(safeText).join('\n');
 
-/** A copy with safe text in these fields. Fields that aren't text stay as they are. */
+/** Returns a copy with safe text in these fields. Fields that aren't text stay as they are. */
 function safeFields<T extends object>(shown: T, names: readonly (keyof T)[]): T {
   const texts = names.flatMap((name) => {
     const value: unknown = shown[name];
@@ -78,7 +78,7 @@ const withSafeTexts =
   async (message, ...buttons) => {
     const shown = buttons.map(safeText);
     if (shown.length === 0) {
-      // VS Code resolves it only when the user clears the notification, and until then the command wouldn't end.
+      // The promise resolves only when the user clears the notification, and a command that waited for it wouldn't end until then.
       show(safeText(message)).then(undefined, () => undefined);
       return undefined;
     }

@@ -32,7 +32,7 @@ export async function askAboutLoss(question: string, detail: string, action: str
   return isChosen;
 }
 
-/** Shows a secret that the service doesn't return again. Modal, so that the user can't miss it. */
+/** Shows a secret that the service doesn't return again. The dialog is modal, so that the user can't miss it. */
 export async function showSecret(
   title: string,
   detail: string,

@@ -37,7 +37,7 @@ interface PickOptions<T> {
   readonly placeholder: string;
   /** The text that is shown instead if there are no items. */
   readonly none?: string;
-  /** Busy while they load; if that rejects, the question ends with the error. */
+  /** The list is busy while its items load. If they can't be loaded, the question ends with the error. */
   readonly items: readonly Choice<T>[] | LoadItems<T>;
   /** Identifies values that are objects, so that the active item stays active when the items are replaced. */
   readonly idOf?: (value: T) => string;
