@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { systemReason } from '../base/systemReason.ts';
 
-/** Creates it with its parents unless it exists. @throws {Error} with the reason if it can't be created or written */
+/** Creates the folder with its parents unless it exists. @throws {Error} with the reason if it can't be created or written */
 export function createDataFolder(folder: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { recursive: true, mode });

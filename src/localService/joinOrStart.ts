@@ -24,9 +24,9 @@ export interface LocalServiceOptions {
   /** The last port, so that addresses stay the same; 0 for any. */
   readonly port: number;
   readonly postgresPath: string | undefined;
-  /** More extensions; undefined for those of another Postgres on this machine. */
+  /** The folder with more extensions; undefined to use those of another Postgres on this machine. */
   readonly extensionsPath?: string | undefined;
-  /** Names of those that owners may create although their control files don't say so. */
+  /** Names of extensions that owners may create although their control files don't say so. */
   readonly trustedExtensions?: readonly string[] | undefined;
   /** Milliseconds without any lease until the service ends; by default longer than a slow window takes to reload. */
   readonly grace?: number | undefined;

@@ -27,7 +27,7 @@ export interface Lease {
   readonly key: string;
   /** Resolves to the reason why no compute can start, or to undefined. Rejects if the lease ends first. */
   readonly postgresProblem: Promise<string | undefined>;
-  /** Is aborted when the service ends or the lease is released. Until then, no other program can have its port. */
+  /** The signal is aborted when the service ends or the lease is released. Until then, no other program can have the service's port. */
   readonly ended: AbortSignal;
   release(): void;
   /** Lets the process end while it has the lease. */
@@ -52,7 +52,7 @@ export async function takeLease({ version, ...address }: ServiceAddress): Promis
   }
   const ending = new AbortController();
   const end = () => ending.abort(connectionLost());
-  // The socket's `end` comes before the response's `close`, so that nothing is sent in between.
+  // The socket's `end` counts as well, because it comes before the response's `close`, and nothing must be sent in between.
   response.socket.once('end', end);
   response.once('close', end);
   // Reading the response, which is one short line, is needed to notice its end.
@@ -132,6 +132,7 @@ const connectionLost = (): Error =>
   Object.assign(new Error('The local service has ended'), { code: 'ECONNRESET' });
 
 /**
+ * Why the local service can't be used.
  * - `noPostgres`: it has no usable Postgres; the message says why.
  * - `silent`: its process runs but doesn't respond.
  * - `otherKey`: it runs and doesn't accept the key of this window.

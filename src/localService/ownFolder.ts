@@ -9,12 +9,13 @@ import { createDataFolder } from './dataFolder.ts';
 /** The name of the data directory in a project. */
 export const PROJECT_DATA_FOLDER = '.hosted-postgres';
 
-/** Name of the project of `hosted-postgres/test`; also its id, if the library started the service. */
+/** The name of the project of `hosted-postgres/test`. It is also the project's id, if the library started the service. */
 export const TEST_PROJECT = 'hosted-postgres-tests';
 
 /**
- * Creates a data directory. If root starts the service, it runs as the user `nobody`, and must be able to reach folders in it.
- * @param options `isIgnored`: whether Git ignores it, because it is inside a project
+ * Creates a data directory. A service that root has started runs as the user `nobody`, who must be able to reach folders in the
+ * directory.
+ * @param options `ignoreInGit`: whether to add a `.gitignore`, because the directory is inside a project
  * @throws {Error} if it can't be written
  */
 export function createProjectDataFolder(

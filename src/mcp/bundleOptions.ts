@@ -1,4 +1,4 @@
-/** How esbuild bundles the MCP program: for `dist/`, and in tests. What it needs only without a window is a chunk. */
+/** How esbuild bundles the MCP program: for `dist/`, and in tests. What the program needs only without a window is a separate chunk. */
 export const mcpOptions = {
   entryPoints: { mcp: 'src/mcp/main.ts' },
   splitting: true,

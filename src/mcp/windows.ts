@@ -35,7 +35,7 @@ export async function callToolInWindow(
     if (typeof error === 'string') throw new Error(error);
     return fieldsOf(result);
   }
-  // Loads what the other calls don't need.
+  // This import loads what the other calls don't need.
   const { callWithoutWindow } = await import('./withoutWindow.ts');
   const result = await callWithoutWindow(request, signal);
   if (result === undefined)
@@ -56,8 +56,8 @@ function currentFolder(): string | undefined {
 }
 
 /**
- * Returns undefined if the window doesn't prove itself: it has ended without removing its record, or hangs. A call that was sent
- * isn't sent to another window, because it may have been carried out.
+ * Asks a window to carry out a call. A call that was sent isn't sent to another window, because it may have been carried out.
+ * @returns undefined if the window doesn't prove itself: it has ended without removing its record, or hangs
  */
 async function askWindow(
   found: WindowRecord,

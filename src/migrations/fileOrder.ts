@@ -89,11 +89,11 @@ function versionOrder(folder: string, names: readonly string[], refuse: CreateRe
 
 /** The word in a file's name that says what the file does. The rest of the name (`start`, `end`) is the same in both files of a pair. */
 const DIRECTIONS = [
-  // `1_a.up.sql`, `1-a-up.sql`, `1_a/up.sql`
+  // Matches names such as `1_a.up.sql`, `1-a-up.sql` and `1_a/up.sql`.
   /^(?<start>.*[._/-]|)(?<word>up|down|undo|rollback|revert)(?<end>\.sql)$/i,
-  // `001.do.sql`, `001.undo.a.sql`: the description can differ
+  // Matches names such as `001.do.sql` and `001.undo.a.sql`, whose descriptions can differ.
   /^(?<start>.+\.)(?<word>do|undo)\..*$/i,
-  // `up/1.sql`, `deploy/1.sql`
+  // Matches names such as `up/1.sql` and `deploy/1.sql`.
   /^(?<start>.*\/|)(?<word>up|deploy|down|undo|rollback|revert|verify)(?<end>\/.+)$/i,
 ];
 

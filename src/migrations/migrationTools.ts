@@ -5,11 +5,11 @@
 import { nodePgMigratePart, upPartByLine, type UpPart } from './upPart.ts';
 
 /**
- * - `statements`: each by itself, as psql runs them.
+ * - `statements`: each statement by itself, as psql runs them.
  * - `unknown`: the same, unless a statement says that it needs a transaction.
  * - `query`: all text of the file in one request, so Postgres runs several statements in one transaction.
- * - `file`: a transaction for each file.
- * - `all`: one for all files.
+ * - `file`: one transaction for each file.
+ * - `all`: one transaction for all files.
  */
 export type TransactionMode = 'statements' | 'unknown' | 'query' | 'file' | 'all';
 
@@ -74,7 +74,7 @@ export const FLYWAY: MigrationTool & { readonly rules: FolderRules } = {
   },
 };
 
-/** `1_a.up.sql` and `1_a.down.sql`, `1_a/up.sql` and `1_a/down.sql`, `1.do.sql` and `1.undo.sql`. */
+/** The rules for pairs such as `1_a.up.sql` and `1_a.down.sql`, `1_a/up.sql` and `1_a/down.sql`, or `1.do.sql` and `1.undo.sql`. */
 export const UP_DOWN_RULES: FolderRules = { order: 'number', transaction: 'query', isOneSession: true };
 
 const NUMBERED = /^\d[^/]*\.sql$/;

@@ -7,8 +7,9 @@ import type { SkipRule } from '../base/sql/runScript.ts';
 const ROLES = ['cloud_admin', 'neon_superuser', 'neondb_owner'];
 
 /**
- * Creates those of the public service's roles that a script names and that don't exist, as names: they can't log in, and have no right but to create in
- * this database. This role becomes a member, so that it can give objects to them and keeps its rights to those.
+ * Creates the roles of the public service that a script names and that don't exist. They can't log in, and have no right but to
+ * create in this database. The role of the connection becomes a member, so that it can give objects to them and keeps its rights
+ * to those.
  */
 export async function createPublicServiceRoles(client: Client, text: string): Promise<void> {
   const named = ROLES.filter((role) => new RegExp(`\\b${role}\\b`).test(text));
@@ -26,7 +27,7 @@ export async function createPublicServiceRoles(client: Client, text: string): Pr
       await client.query(`create role ${role} nologin`);
       await client.query(`grant ${role} to current_user with inherit true, set true`);
     }
-    // Roles are those of the branch, and rights those of a database.
+    // Roles belong to the whole branch, but rights to one database.
     await client.query(`grant create on database ${database} to ${role}`);
     await client.query(`grant create, usage on schema public to ${role}`);
   }

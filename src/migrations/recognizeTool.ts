@@ -68,7 +68,10 @@ async function findToolByFile(folder: string): Promise<MigrationTool | undefined
   return undefined;
 }
 
-/** A file above the folder says what the folder is for only if the path through both is right, as for `supabase/migrations`. */
+/**
+ * Whether a file above the folder is about this folder. If the file's path leads through a folder, such as `../../supabase/`, the
+ * parent of this folder must have that name.
+ */
 const isBelow = (folder: string, file: string): boolean => {
   const [, parent] = /^\.\.\/\.\.\/([^/]+)\//.exec(file) ?? [];
   return parent === undefined || path.basename(path.dirname(path.resolve(folder))) === parent;

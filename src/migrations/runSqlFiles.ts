@@ -61,7 +61,7 @@ async function runFile(
     const count = await runScript(client, Buffer.from(text, 'latin1'), {
       onError: addExtensionHint,
       skip: createSkipRule((line, reason) => process.emitWarning(`Skipped ${file}:${line}: ${reason}`)),
-      // The status is still that before the statement.
+      // The client still has the status from before the statement.
       onResult: () => (leaves ||= isInside && client.getTransactionStatus() === 'I'),
     });
     if (leaves || (transaction === 'all' && client.getTransactionStatus() === 'I'))
@@ -101,7 +101,7 @@ function errorAtLine(
   return new Error(`${where}: ${error.message}${advice}`, { cause: error.cause });
 }
 
-/** A command of psql counts as several statements: running the file reports it. */
+/** A command of psql counts as several statements, because running the file reports it. */
 function hasSeveralStatements(text: string): boolean {
   const [first, second] = readStatements(text);
   return first?.kind === 'command' || second !== undefined;

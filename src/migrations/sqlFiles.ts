@@ -25,7 +25,7 @@ export interface SqlFiles {
   readonly refuse: CreateRefusal;
 }
 
-/** Programs that migrate, by the numbers that their names begin with: others are there for other reasons. */
+/** Matches programs that migrate, by the numbers that their names begin with. Other programs are there for other reasons. */
 const PROGRAM = /(?:^|\/)(?:V|Migration)?\d[^/]*\.(?:[cm]?[jt]s|py|rb|go|php|java|kt|cs|exs)$/i;
 const COMMANDS: Readonly<Record<string, string>> = {
   py: 'alembic upgrade head',
@@ -37,7 +37,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   cs: 'dotnet ef database update',
   exs: 'mix ecto.migrate',
 };
-/** Migrations as Django names them. */
+/** Matches migrations as Django names them. */
 const DJANGO = /(?:^|\/)\d{4}_\w+\.py$/;
 
 /** @returns undefined for JavaScript, which many tools run */

@@ -33,7 +33,7 @@ export const upPartByLine =
 const directionComment = (direction: string): RegExp =>
   new RegExp(`^[ \\t]*--[ \\t-]*${direction}[ \\t]+migration`, 'im');
 
-/** Reads as node-pg-migrate does: the first comment for each direction, and all of a file that has none for `up`. */
+/** Returns the part that node-pg-migrate runs, by the first comment for each direction. Without one for `up`, it is the whole file. */
 export const nodePgMigratePart: UpPart = (text) => {
   const up = text.search(directionComment('up'));
   const down = text.search(directionComment('down'));
@@ -48,8 +48,8 @@ export const nodePgMigratePart: UpPart = (text) => {
 const UNDO = /\b(?:downs?|undo|rollback|revert)\b/i;
 
 /**
- * Finds a comment between two statements that says nothing but that what follows undoes the migration, in at most three words, such
- * as `-- //@UNDO`.
+ * Finds a comment before a statement that only says, in at most three words, that what follows undoes the migration, such as `--
+ * //@UNDO`.
  * @returns its line
  */
 export function findUndoComment(text: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Finds or creates the database that the command of `--run` gets. */
+/** Finds the database that the command of `--run` gets, and creates it if necessary. */
 import { createPgClient } from '../base/sql/pgClient.ts';
 import type { ServiceApi } from './api.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
@@ -6,10 +6,11 @@ import { TEST_PROJECT } from '../localService/ownFolder.ts';
 export type FirstDatabase = Awaited<ReturnType<typeof findOrCreateDatabase>>;
 
 /**
- * Returns the first database of the first project's default branch; undefined if there is no project. The project of
- * `hosted-postgres/test` stays empty, so another one is created. The URL contains the password; it is undefined
- * if the branch has no database.
+ * Returns the first database of a default branch: that of the first project, without that of `hosted-postgres/test`, which stays
+ * empty. If there is no other project, one is created. The URL contains the password. It is undefined if the branch has no
+ * database.
  * @param options `hasPostgres`: whether computes run Postgres, and aren't simulated
+ * @returns undefined if there is no project at all
  */
 export async function findOrCreateDatabase(
   api: ServiceApi,

@@ -25,7 +25,7 @@ type CommandLine = ReturnType<typeof readCommandLine>;
 const PUBLIC_SERVICE = 'https://console.neon.tech/api/v2';
 const KEY_VARIABLE = 'HOSTED_POSTGRES_SERVICE_API_KEY';
 const TOKEN_VARIABLE = 'HOSTED_POSTGRES_COMMENT_TOKEN';
-/** Two files in the package, next to this one. */
+/** The paths of two files in the package, next to this one. */
 const [SERVICE, PROJECT] = ['service.js', 'project.json'].map((name) => path.join(import.meta.dirname, name));
 
 async function main(): Promise<number> {
@@ -176,7 +176,10 @@ function serviceArguments({ run, rest, rehearsal }: CommandLine, dataDir: string
   );
 }
 
-/** Whether a service has used this folder before. If root starts it, a file in the folder may name another folder with the data. */
+/**
+ * Whether a service has used this folder before. If root starts the service, a file in the folder may name another folder with the
+ * data.
+ */
 function hasAccount(dataDir: string): boolean {
   const note = path.join(dataDir, 'postgres-folder');
   const folders = [path.join(dataDir, 'postgres'), existsSync(note) ? readFileSync(note, 'utf8') : ''];

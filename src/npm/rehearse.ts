@@ -45,7 +45,7 @@ export async function rehearseCommand(
   }: RehearsalOptions,
 ): Promise<number> {
   const parent = await findBranch(api, projectId, from);
-  // The branches of an account can be those of programs on other machines.
+  // In an account, branches can be those of programs on other machines, and it isn't known whether these still run.
   if (projectId === undefined) await deleteAbandoned(api, parent);
   const rehearser = {
     copyBranch: async () => copyBranch(api, parent, { isBilled: projectId !== undefined }),

@@ -30,7 +30,7 @@ export async function runShellCommand(
     return typeof code === 'number' ? code : 128 + (os.constants.signals[signal as NodeJS.Signals] ?? 0);
   } finally {
     release();
-    // By now, another process may have the pid.
+    // By now, another process may have the pid of the command.
     for (const signal of SIGNALS) process.off(signal, pass);
   }
 }

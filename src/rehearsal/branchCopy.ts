@@ -2,7 +2,7 @@
 import type Client from 'pg/lib/client.js';
 import { withPgClient } from '../base/sql/pgClient.ts';
 
-/** Contains a secret: `url` has the password of the owner. */
+/** A copy of a branch. It contains a secret: `url` has the password of the owner. */
 export interface BranchCopy {
   readonly url: string;
   /** The roles that still have the passwords of the branch that was copied. Missing if that doesn't matter. */

@@ -12,7 +12,7 @@ import { dropNewTables, rehearsalOfWayBack, schemaLines, runDownSteps, type Down
 /** How many tables are counted at a time, on each copy. */
 const COUNTS_AT_A_TIME = 4;
 
-/** Makes copies of one branch by a service's API. */
+/** What a rehearsal needs of a service: copies of one branch, and what the service has seen on a copy. */
 export interface Rehearser<Copy extends BranchCopy> {
   /** @returns a new branch with the data as they are now, whose compute runs. The branch expires by itself */
   copyBranch(): Promise<Copy>;

@@ -61,7 +61,7 @@ function saferThanBlocking(blocked: BlockedTable, rehearsal: Rehearsal): SaferSt
     .toSorted((a, b) => b.statement.milliseconds - a.statement.milliseconds);
   // A migration that uses LOCK TABLE wants to keep others waiting.
   if (longest === undefined || statements[taking]?.tags.includes('LOCK TABLE') === true) return [];
-  // The locks were held mostly because of this statement.
+  // Whether the locks were held mostly because of this statement.
   const isCause = longest.statement.milliseconds > milliseconds / 2;
   const forms = isCause ? saferForms(longest, blocked, rehearsal) : [];
   if (forms.length > 0) return forms.map((form) => ({ statement: longest.index, table, form }));

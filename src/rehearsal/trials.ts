@@ -28,7 +28,10 @@ export interface TrialReport {
   readonly broken: readonly BrokenRelation[];
   /** The tables and views whose trials took too long. */
   readonly tooSlow: readonly string[];
-  /** Extensions that may reach outside of their database, so that nothing was tried there. */
+  /**
+   * The extensions because of which nothing was tried in their database: they may reach outside of it, where nothing is rolled
+   * back.
+   */
   readonly outside: readonly string[];
 }
 

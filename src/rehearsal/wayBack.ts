@@ -148,8 +148,8 @@ export interface SchemaLines {
 }
 
 /**
- * Reads a diff of schemas, as pg_dump writes them. The order of columns doesn't count: a column that is added again is the last
- * one.
+ * Reads a diff of two schemas that pg_dump has written. A column in another place is no difference, because a column that is added
+ * again comes last.
  */
 export function schemaLines(diff: string): SchemaLines {
   const balance = new Map<string, number>();

@@ -159,8 +159,9 @@ const NOT_TEMPORARY: Readonly<Record<string, string>> = {
 const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
 
 /**
- * Catalogs that are compared by what they contain. Rows of pg_class, pg_trigger and pg_sequence are also written when a table is
- * emptied, its triggers are disabled for a moment, or a sequence restarts. The other catalogs are here for other reasons.
+ * Queries for catalogs that are compared by what they contain. Rows of pg_class, pg_trigger and pg_sequence are also written when
+ * a table is emptied, its triggers are disabled for a moment, or a sequence restarts. The others can't be compared in the usual
+ * way, either.
  */
 const CONTENT_QUERIES: Readonly<Record<string, string>> = {
   pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
