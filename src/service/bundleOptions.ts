@@ -17,7 +17,10 @@ export const bundleOptions = {
   },
 } as const;
 
-/** The beginning of bundles that users run with their own Node. It ends them with a message if it is too old. npm only warns. */
+/**
+ * The beginning of bundles that users run with their own Node. If that Node is too old, the program ends with a message. npm only
+ * warns.
+ */
 export const programBanner = {
   js: `${bundleOptions.banner.js}
 {

@@ -24,7 +24,7 @@ interface EngineChoice {
 interface LoadedEngine {
   /** The private folder with all data of the service. */
   readonly storage: string;
-  /** Imports no more code. */
+  /** Creates the engine without importing more code. */
   readonly create: () => ComputeEngine;
   readonly extensions: () => AvailableExtensions;
 }

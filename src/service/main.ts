@@ -47,7 +47,7 @@ async function runService(
   apiKey: string | undefined,
 ): Promise<void> {
   const { postgres, projectsFile } = options;
-  // A service of root may not read its package once it is `nobody`.
+  // A service that root has started may be unable to read its package once it runs as `nobody`.
   const version = ownVersion();
   const directory = openDataDirectory(options.dataDir);
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
@@ -151,7 +151,8 @@ process.on('uncaughtException', (error) => log(`Unexpected: ${error.stack ?? err
 
 main()
   .catch((error: unknown) => {
-    // A new account needs addresses from the engine, whose message names the file that it could not use.
+    // A new account needs addresses for its computes. If the engine can't provide them, its message names the file that it
+    // couldn't use.
     const known =
       error instanceof EngineError
         ? unusableStartError(error.message)

@@ -98,7 +98,7 @@ export function readOptions(
   } as const;
 }
 
-/** Returns the absolute path of a folder. If root starts the service, it changes its working directory later. */
+/** Returns the absolute path of a folder, because a service that root has started changes its working directory later. */
 const absolutePath = (folder: string | undefined): string | undefined => folder && path.resolve(folder);
 
 const MAX_KEY_LENGTH = 1024;

@@ -1,4 +1,4 @@
-/** Connects records, rules and operations with an engine. Knows no HTTP. */
+/** Connects records, rules and operations with an engine. HTTP is only in `service/http`. */
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
@@ -45,7 +45,10 @@ const EXPIRY_INTERVAL = 5_000;
 
 /** Milliseconds after which the history of branches in use is maintained again, because it grows. */
 const HISTORY_INTERVAL = 10_000;
-/** Every so many times, all branches are included, idle replication slots dropped, and surplus deleted projects removed. */
+/**
+ * Each time after so many, the maintenance includes all branches, drops idle replication slots and removes surplus deleted
+ * projects.
+ */
 const ALL_HISTORY_EVERY = 6;
 
 export class ControlPlane implements ControlPlaneContext {
@@ -95,7 +98,7 @@ export class ControlPlane implements ControlPlaneContext {
       }),
       callEvery(clock, HISTORY_INTERVAL, () => {
         // Without an active compute, no history grows.
-        if (this.store.account.activeComputes().length > 0) void this.#maintainKeptData();
+        if (this.store.account.activeComputes().length > 0) void this.#maintainStorage();
       }),
     ];
   }
@@ -134,7 +137,7 @@ export class ControlPlane implements ControlPlaneContext {
       const { postgresProblem, pooledSessions } = engine;
       if (postgresProblem !== undefined) log(`No compute can start. ${postgresProblem}`);
       store.commit(...pooledSessionsMutations(store.account, pooledSessions));
-      void this.#maintainKeptData();
+      void this.#maintainStorage();
       await attachAllComputes(store.account, engine, (id, error) => {
         if (!this.operations.isStopped) log(`${id} cannot be reached: ${systemReason(error)}`);
       });
@@ -207,7 +210,7 @@ export class ControlPlane implements ControlPlaneContext {
    * history only gets older. Then, idle replication slots of branches with an active compute are dropped as well, and deleted projects
    * are removed for good while their data takes too much space.
    */
-  async #maintainKeptData(): Promise<void> {
+  async #maintainStorage(): Promise<void> {
     const engine = await this.engine.catch(() => undefined);
     if (engine === undefined || this.operations.isStopped || this.#isMaintaining) return;
     this.#isMaintaining = true;

@@ -67,7 +67,7 @@ async function addProject(seed: Seed, description: ProjectDescription): Promise<
   const { account, engine, now } = seed;
   const { id, branches = [] } = description;
   if (account.projects.has(id)) throw conflict(`two projects ${id}`);
-  // Lists are sorted by the time of creation. They keep the order of the file.
+  // Lists are sorted by the time of creation. With increasing times, they keep the order of the file.
   const created = now + account.projects.size;
   account.apply({ set: 'project', value: projectRecord(description, engine.pgVersion, created) });
   const [main = branches[0], second] = branches.filter((branch) => branch.default === true);
@@ -75,7 +75,7 @@ async function addProject(seed: Seed, description: ProjectDescription): Promise<
   for (const branch of branches) await addBranch(seed, account.project(id), branch, main);
 }
 
-/** Adds a branch as a child of the default branch. Its data begins as a separate empty database. */
+/** Adds a branch, whose data begins as a separate empty database. @param main the default branch, which is the parent of all others */
 async function addBranch(
   seed: Seed,
   project: ProjectState,

@@ -4,7 +4,7 @@ import type { PointInTime } from '../../api/records/pointInTime.ts';
 /** A moment in the history of a branch. */
 export type Moment = PointInTime;
 
-/** What a branch's history contains. */
+/** The range of a branch's history. */
 export interface BranchHistory {
   /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
   readonly start: string;
@@ -55,8 +55,9 @@ export interface TableTransaction {
   /** The position of that moment. Missing if it isn't known. */
   readonly lsn?: string | undefined;
   /**
-   * Whether it has changed only this table, and since the transaction before it in this list, others have changed something, or may
-   * have. A migration tool that notes its steps in the table may have done them in those.
+   * Whether what belongs to the new rows may have been done in earlier transactions, as a migration tool does that notes its steps
+   * in this table. If so, the transaction has changed only this table, and since the one before it in this list, others have
+   * changed something, or may have.
    */
   readonly late: boolean;
   readonly added: number;
@@ -70,14 +71,14 @@ export interface SchemaChange {
   readonly before: string;
   /** The position of that moment. Missing if it isn't known. */
   readonly lsn?: string | undefined;
-  /** How many tables. A table that was created isn't altered as well. */
+  /** The number of created tables. A created table doesn't count as altered as well. */
   readonly created: number;
   readonly altered: number;
   readonly dropped: number;
   readonly truncated: number;
   /** How many rows migration tools have added to the tables in which they note what they have applied. */
   readonly migrations: number;
-  /** How many rows, if the schema wasn't changed. */
+  /** The number of deleted rows, if the schema wasn't changed. */
   readonly deleted?: number | undefined;
 }
 

@@ -19,7 +19,7 @@ import type {
 import type { Rehearsals } from './rehearsals.ts';
 import type { ReplicationSlots } from './replicationSlots.ts';
 
-/** What an engine needs to know about a compute. Sizes in compute units. */
+/** What an engine needs to know about a compute. Sizes are in compute units. */
 export interface ComputeSpec {
   readonly id: string;
   readonly branchId: string;
@@ -30,7 +30,7 @@ export interface ComputeSpec {
   readonly poolerEnabled: boolean;
   readonly disabled: boolean;
   readonly address: ComputeAddress;
-  /** Whether clients may replicate. It stays on. */
+  /** Whether clients may use logical replication, which can't be turned off again. */
   readonly logicalReplication?: boolean | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface BranchRole {
   readonly updatedAt?: string;
 }
 
-/** What keeps a compute active, or doesn't. */
+/** What clients do on a compute, which may keep it active. */
 export interface ComputeActivity {
   /** The sessions as {@link SESSIONS_QUERY} returns them, without those of the service. Undefined if no server runs. */
   readonly sessions?: readonly object[] | undefined;
@@ -238,8 +238,8 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   schemaChanges(branchId: string): Promise<readonly SchemaChange[]>;
 
   /**
-   * Makes and removes what the history of these branches needs. Not before the last call has ended. Does not throw.
-   * `isAll`: they are all branches, so the limit of all is checked. `canExpire`: the clock is right, so old history may be removed.
+   * Makes and removes what the history of these branches needs. Call this only when the last call has ended. Does not throw.
+   * `isAll`: they are all branches, so the limit of all is checked. `canExpire`: the clock is right, so the past may expire.
    */
   keepHistory(
     branches: readonly BranchRetention[],

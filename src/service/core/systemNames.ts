@@ -6,7 +6,7 @@ export const SUPERUSER = 'postgres';
 export const MAINTENANCE_DATABASE = 'postgres';
 /** The role with which read replicas stream. It has no other rights. */
 export const REPLICATOR = 'service_replicator';
-/** Reads for the extension and for agents. Only they get its password. */
+/** The role that reads for the extension and for agents. Only they get its password. */
 export const READER = 'service_reader';
 /** The name of the standby for which the commits of a rehearsal wait. */
 export const REHEARSAL_STANDBY = 'service_rehearsal';

@@ -1,6 +1,6 @@
 /**
- * Replies what has changed in a branch since some moments. Only the local service has this call, which wakes no compute and is no
- * activity.
+ * Replies what has changed in a branch since some moments. Only the local service has this call, which wakes no compute and
+ * doesn't count as activity.
  */
 import { findBranch } from '../controlPlane/records/branchRecord.ts';
 import { parseMoment } from '../controlPlane/records/historyRetention.ts';

@@ -199,7 +199,7 @@ export class ComputeServer {
       return;
     }
     if (this.#pooler) this.#pooler.resize(this.#spec);
-    // Otherwise, the first pooled client starts it.
+    // If pooling is off, the first client that uses the pooled address starts PgBouncer.
     else if (poolerEnabled) await this.#startPooler();
     await this.#openPooledGateway();
   }

@@ -87,7 +87,7 @@ export function createEngineWithoutPostgres(problem: string, storage: EngineStor
     createBranch: fail,
     restoreBranch: fail,
     deleteBranch: async (id) => removeFileOrFolder(storage.branch(id)),
-    // Postgres may be set up later.
+    // The note is written, because Postgres may be set up later.
     setSampleData: (data) => noteSampleBranches(storage.root, data),
     prepareBranch: fail,
     catalog: fail,

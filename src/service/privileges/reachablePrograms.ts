@@ -60,7 +60,7 @@ function ensureCopy(folder: string): string {
       if (!existsSync(copy)) throw error;
     }
   }
-  // The cluster may be missing in the copy: not each program that uses these binaries has it, and the first one made the copy.
+  // The packed cluster may be missing in the copy, because the program that made the copy may not have had it.
   const cluster = packedClusterFile(folder);
   if (cluster !== undefined) linkFileOnce(cluster, path.join(copy, path.basename(cluster)));
   recordFolderSource(copy, folder);
@@ -70,7 +70,7 @@ function ensureCopy(folder: string): string {
 /** What a copy contains. Another text keeps copies of earlier versions from being used. */
 const COPY_FORMAT = ['pg_dump', 'cluster', 'rights'];
 
-/** The name changes when the binaries are replaced or copies get other content. */
+/** Returns the folder of the copy. Its name changes when the binaries are replaced or copies get other content. */
 function folderOfCopy(folder: string): string {
   const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
   const version = createHash('sha256')
@@ -88,7 +88,10 @@ function removeUnusedCopies(): void {
   }
 }
 
-/** Uses hard links if the file system allows them. Copying would delay the first branch until the files are on disk. */
+/**
+ * Links or copies a folder. Hard links are used if the file system allows them, because copying would delay the first branch until
+ * the files are on disk.
+ */
 function linkTree(from: string, to: string): void {
   makeReadable(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {

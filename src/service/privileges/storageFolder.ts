@@ -69,7 +69,10 @@ export function createTemporaryStorage(dataDir: string, account: UnixAccount): s
   return inside;
 }
 
-/** Throws instead of creating empty databases: the existing ones may be on a disk that is not mounted now. */
+/**
+ * Returns the folder that the note names.
+ * @throws {StartError} instead of creating empty databases, because the existing ones may be on a disk that isn't mounted now
+ */
 function folderInNote(folder: string, dataDir: string, account: UnixAccount): string {
   // A copy of a data directory has a note with the folder of the original.
   if (!isPrivate(folder, account) || belongsToOtherDataDirectory(folder, dataDir)) {

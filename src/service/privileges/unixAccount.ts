@@ -100,9 +100,9 @@ const STDERR = 2;
 const O_CLOEXEC = 0o2000000;
 
 /**
- * A descriptor without O_CLOEXEC is inherited: Node sets the flag on all that it opens. One with the flag is inherited if it
- * is a file or folder: Node also sets the flag on inherited descriptors below 16, and keeps no files open itself, except in
- * Electron.
+ * Whether a descriptor was inherited. One without O_CLOEXEC was, because Node sets the flag on all that it opens. One with the
+ * flag was if it is a file or folder: Node also sets the flag on inherited descriptors below 16, and keeps no files open itself,
+ * except in Electron.
  */
 function isInherited(descriptor: number): boolean {
   try {

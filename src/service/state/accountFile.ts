@@ -13,7 +13,7 @@ const FORMAT = 4;
 /** The oldest format that is read. It has no snapshots, but is otherwise the same. */
 const OLDEST_FORMAT = 3;
 
-/** The JSON of the mutation that sets each record. Records are immutable, so it never changes. */
+/** The JSON of the mutation that sets each record. Records are immutable, so the JSON never changes. */
 const jsonOfSettingRecord = new WeakMap<object, string>();
 
 function cachedJson(mutation: Mutation): string {

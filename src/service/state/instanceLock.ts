@@ -208,7 +208,7 @@ function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner
   for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
     if (attemptWrite(lock, () => createFileSync(lock, JSON.stringify(me)))) return undefined;
     const owner = readOwner(lock);
-    if (owner === undefined) continue; // Just released.
+    if (owner === undefined) continue; // The owner has just released it.
     if (mayBeRunning(owner, me, abandoned)) return owner;
     const replacement = `${lock}.after-${owner.pid}`;
     const successor = takeLock(replacement, me, abandoned);

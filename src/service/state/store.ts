@@ -51,7 +51,7 @@ export class Store {
     const account = stored === undefined ? await options.seed() : new AccountState();
     for (const mutation of stored ?? []) account.apply(mutation);
     const store = new Store(account, stored === undefined, file, options);
-    // Reports a folder that can't be written at the start rather than at the first change.
+    // This reports a folder that can't be written now, rather than at the first change.
     await store.#write();
     return store;
   }

@@ -10,7 +10,7 @@ import type { PgSettings } from '../../api/records/records.ts';
 /** How projects and computes were created: each by a call, because there is no console. */
 export const CREATION_SOURCE = 'api';
 
-/** The account's only user, who owns its projects and keys. The same in every local service. */
+/** The account's only user, who owns its projects and keys. It is the same in every local service. */
 export const LOCAL_USER = {
   id: '00000000-0000-4000-8000-000000000001',
   login: 'local',

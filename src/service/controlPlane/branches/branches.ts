@@ -51,7 +51,7 @@ export async function createBranch(
 ) {
   const { store, operations } = plane;
   const { endpoints: requested = [], branch: { parent_lsn, parent_timestamp } = {} } = body;
-  // Checks the rules before history is searched and addresses are taken.
+  // This checks the rules before history is searched and addresses are taken.
   const source = buildBranch(plane, project, body).parent;
   const given = parseMoment({ parent_lsn, parent_timestamp }, plane.clock.now());
   const moment = await findInHistory(plane, project, source.id, given);

@@ -1,6 +1,6 @@
 /**
- * Deleting projects, and recovering them while their history would have been kept. Until then, the account has their records and the
- * engine their data, but no compute of them can be reached.
+ * Deletes projects, and recovers them for as long as their history would have been kept. Until then, the account has their records
+ * and the engine has their data, but no compute of them can be reached.
  */
 import { toTimestamp } from '../../core/serviceClock.ts';
 import { notFound, unprocessable } from '../../core/serviceErrors.ts';
@@ -16,7 +16,10 @@ import type { ControlPlaneContext } from '../operations/operations.ts';
 /** For each deleted project, a promise that resolves when its computes are stopped and its size has been checked. */
 const stopping = new WeakMap<DeletedProject, Promise<void>>();
 
-/** Removes the project at once. Its processes follow, and without history its data. @throws {HttpError} 422 or 423 */
+/**
+ * Removes the project at once. Then its computes are stopped, and without history its data is removed.
+ * @throws {HttpError} 422 or 423
+ */
 export function deleteProject(plane: ControlPlaneContext, project: ProjectState): void {
   const { store, clock } = plane;
   for (const { id, protected: isProtected } of project.branches.values())

@@ -60,7 +60,7 @@ export async function createSnapshot(
   requirePostgres(await plane.engine);
   const { lsn, timestamp } = creation;
   const given = parseMoment({ lsn, timestamp }, plane.clock.now());
-  // Checks the rules before history is searched.
+  // This checks the rules before history is searched.
   buildSnapshot(plane, project, branchId, creation);
   const moment = await findInHistory(plane, project, branchId, given);
   // Another call may have changed the project in the meantime.
@@ -180,8 +180,8 @@ export function deleteExpiredSnapshots(plane: ControlPlaneContext): void {
 }
 
 /**
- * Creates a branch with the data of a snapshot. If it is finalized, that branch takes the place of the target, and `name` is only
- * what it is called until then.
+ * Creates a branch with the data of a snapshot. If the restore is finalized, that branch takes the place of the target, and has
+ * `name` only until then.
  */
 export async function restoreSnapshot(
   plane: ControlPlaneContext,

@@ -45,8 +45,8 @@ export interface CatalogResult {
 }
 
 /**
- * Reads the databases and roles of a branch. While it is being copied, they are those of its source, so that clients get its
- * connection string at once.
+ * Reads the databases and roles of a branch. Until the data of a new branch is copied, they are those of its source, so that
+ * clients get its connection string at once.
  * @param passwordOf the role whose password the catalog contains; {@link ONLY_ROLE} for that of the role if there is exactly one
  * @throws {HttpError} 404, or 423 while the branch is being restored
  */

@@ -67,7 +67,10 @@ export class Autosuspend {
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
   }
 
-  /** Updates `last_active` if the compute was used since then. @param options `precision`: for longer than this, in milliseconds */
+  /**
+   * Updates `last_active` if the compute was used since then.
+   * @param options `precision`: the least difference for that, in milliseconds
+   */
   #updateLastActive(compute: StoredCompute, { precision = PRECISION } = {}): void {
     const at = this.#lastUse(compute);
     const { last_active, created_at } = compute.record;

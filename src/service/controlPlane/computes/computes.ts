@@ -79,7 +79,7 @@ export async function updateCompute(
   const now = plane.clock.now();
   const next = withComputePatch(compute, patch, now);
   requireValidUpdate(plane, project, compute.record, next, patch);
-  // Postgres itself checks new settings.
+  // Postgres itself checks new settings, so it must be there.
   if (engine !== undefined && !isDeepStrictEqual(next.settings, compute.record.settings))
     requirePostgres(engine);
   const { steps, pending } = updateSteps(compute, next);
@@ -145,7 +145,7 @@ export async function restartCompute(
 export const beginRestart = (plane: ControlPlaneContext, compute: StoredCompute): ComputeResult =>
   beginOnCompute(plane, withPendingState(plane, compute, 'active'), [{ kind: 'suspend' }, { kind: 'start' }]);
 
-/** Does nothing if the compute is active. */
+/** Starts a compute. Does nothing if it is active. */
 export async function startCompute(
   plane: ControlPlaneContext,
   project: ProjectState,
@@ -180,7 +180,7 @@ function findEnabled(plane: ControlPlaneContext, project: ProjectState, id: stri
   return compute;
 }
 
-/** Does nothing if the compute is idle. */
+/** Suspends a compute. Does nothing if it is idle. */
 export function suspendCompute(
   plane: ControlPlaneContext,
   project: ProjectState,
@@ -235,7 +235,7 @@ function beginOnCompute(
   };
 }
 
-/** The steps of an update and the state they lead to. If nothing changes for the engine, there are no steps. */
+/** Returns the steps of an update and the state they lead to. If nothing changes for the engine, there are no steps. */
 function updateSteps(
   compute: StoredCompute,
   next: ComputeRecord,

@@ -57,7 +57,7 @@ async function performOnBranch(
       try {
         return await engine.createBranch({ ...step, id });
       } catch (error) {
-        // The addresses of its computes are already open.
+        // The addresses of its computes are already open, so they are closed again.
         for (const { record } of computesOf(project, id)) await engine.remove(record.id);
         throw error;
       }
@@ -192,7 +192,10 @@ export function failureMutations(
     : computeMutations(account, compute, afterComputeFailure(step, compute.record, now, error), now);
 }
 
-/** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */
+/**
+ * Returns the record of a compute after a failure. A failed change restores the old settings, a failed start leaves the compute
+ * idle, and a failed suspend leaves its state.
+ */
 function afterComputeFailure(
   step: ComputeStep,
   record: ComputeRecord,

@@ -87,7 +87,7 @@ export async function findInHistory(
     throw await notInHistoryError(`There is no history of branch ${branchId} yet. Use its current data.`);
   const { start, isWhole, startLsn, endLsn, lsnOfTime } = history;
   const kept = plane.clock.now() - retention * 1000;
-  // The data of a branch is created when it is first needed. At any time before, it was what it is at first.
+  // The data of a branch is created when it is first needed. At any earlier time, the branch had the data that it begins with.
   const time = timestamp === undefined ? NaN : Date.parse(timestamp);
   if (isWhole && time < Date.parse(start) && time >= Math.max(kept, Date.parse(record.created_at)))
     return { lsn: startLsn, timestamp };

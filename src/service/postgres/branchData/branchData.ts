@@ -34,8 +34,8 @@ export class BranchData {
   /** The first branch that needs the template creates it; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
   /**
-   * The id of the database that the template begins with, once it was asked for. In a temporary service: once its first branch was
-   * made, which is how the first one is known.
+   * The id of the database that the template begins with, once it was asked for. In a temporary service, it is known only once the
+   * first branch was made, so it also shows whether there was one.
    */
   #databaseId: number | undefined;
 
@@ -90,7 +90,7 @@ export class BranchData {
     return path.join(this.#deps.storage.branch(branchId), 'data');
   }
 
-  /** Changes each time that a server runs on the branch's data. */
+  /** Returns a text that changes each time that a server runs on the branch's data. */
   dataVersion(branchId: string): string {
     const control = path.join(this.folder(branchId), 'global', 'pg_control');
     return String(statSync(control, { bigint: true }).mtimeNs);
@@ -98,7 +98,7 @@ export class BranchData {
 
   /**
    * Returns the branch's data directory, which is created if it's missing. The caller holds or shares the branch's lock.
-   * @param keepsHistory whether new data keeps a history: if the project keeps none after all, what is here is removed later
+   * @param keepsHistory whether new data keeps a history. If the project keeps none after all, the history is removed later
    * @throws {EngineError} also if another version of Postgres has written the data
    */
   async ensureDataDir(branchId: string, keepsHistory = true): Promise<string> {
@@ -126,7 +126,7 @@ export class BranchData {
     return readOrCreateBranchLogin(this.#deps.storage.branch(branchId), owner);
   }
 
-  /** A branch without a parent gets its data when it is first needed. */
+  /** Whether the branch has data. A branch without a parent gets its data when that is first needed. */
   hasData(branchId: string): boolean {
     return existsSync(this.folder(branchId));
   }
@@ -171,7 +171,7 @@ export class BranchData {
       if (!isFirst) return ensureClusterTemplate(deps);
       await createRootData(deps, branch, undefined);
       this.#databaseId = readDatabaseId(branch.dataDir);
-      return undefined; // The data are made.
+      return undefined; // The data exists now.
     });
     if (template !== undefined) await createRootData(deps, branch, template);
   }

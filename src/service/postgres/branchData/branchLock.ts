@@ -44,7 +44,7 @@ interface Session<Server> {
 
 /** The service's own server on a branch: runs while it has users, who share it. */
 class OwnServer<Server extends Pick<Postmaster, 'stop'>> {
-  /** The server holds it exclusively. Work that must not run next to such a server shares it. */
+  /** The server holds this lock exclusively. Work that must not run next to such a server shares the lock. */
   readonly #lock = new SharedLock();
   #session: Session<Server> | undefined;
 
@@ -53,7 +53,10 @@ class OwnServer<Server extends Pick<Postmaster, 'stop'>> {
     return this.#session !== undefined;
   }
 
-  /** Keeps the server from starting until `work` has ended. Not while it is used: `work` would wait for its users. */
+  /**
+   * Keeps the server from starting until `work` has ended. Don't call this while the server is used: `work` would wait for its
+   * users.
+   */
   async without<T>(work: () => Promise<T>): Promise<T> {
     return this.#lock.shared(work);
   }

@@ -53,7 +53,7 @@ export async function checkSettings(deps: ServerDependencies, compute: ComputeSp
     const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
     const service = serviceSettings(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings);
-    // `-C` comes first, so that Postgres on Windows reads them as administrator, too.
+    // With `-C` as the first argument, Postgres on Windows reads the settings for an administrator, too.
     const args = [
       '-C',
       'server_version',

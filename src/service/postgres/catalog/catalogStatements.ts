@@ -24,7 +24,7 @@ interface CatalogSession {
   readonly major: number;
 }
 
-/** @returns the new password, if the change makes one. @throws {EngineError} or the error of Postgres */
+/** Changes a database or role. @returns the new password, if the change makes one. @throws {EngineError} or the error of Postgres */
 export async function applyCatalogChange(
   session: CatalogSession,
   change: CatalogCommand,
@@ -40,7 +40,7 @@ export async function applyCatalogChange(
       await updateDatabase(session, change);
       return undefined;
     case 'deleteDatabase':
-      // DROP DATABASE ends only the other sessions.
+      // DROP DATABASE doesn't end sessions of replication, so these are ended first.
       await client.query(
         `${END_SESSIONS} where backend_type operator(pg_catalog.=) 'walsender' and ${OF_DATABASE}`,
         [change.name],
@@ -143,8 +143,8 @@ const DEPENDENT_DATABASES = `
     and a.rolname operator(pg_catalog.=) $1`;
 
 /**
- * Like the public service: rejects a role that owns a database, and gives its objects in another's database to that
- * database's owner. A transaction can't span databases, so a role with objects in several of them is rejected too.
+ * Deletes a role as the public service does: rejects a role that owns a database, and gives its objects in another's database to
+ * that database's owner. A transaction can't span databases, so a role with objects in several of them is rejected, too.
  */
 async function deleteRole(
   { client, inDatabase, rows, passwords }: CatalogSession,

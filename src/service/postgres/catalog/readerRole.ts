@@ -1,6 +1,7 @@
 /**
- * The role that reads for the extension and for agents. It is a separate login, so that what a statement calls can't leave it. It
- * reads all, also past row security, and owns nothing. Its password is new in each run of the service, and in no file.
+ * The role that reads for the extension and for agents. It is a separate login, so that code that a statement calls can't switch
+ * to another role. It reads all, also past row security, and owns nothing. Its password is new in each run of the service, and in
+ * no file.
  */
 import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
@@ -38,7 +39,10 @@ export class ReaderRole {
   }
 }
 
-/** Only the superuser, who isn't a member, can make roles members of the role: one with members is of a user. */
+/**
+ * Reads the roles that the role is a member of, and whether it has members itself. A role with members is a user's: Postgres makes
+ * the creator of a role a member, but not the superuser, who creates the service's role.
+ */
 const STATE = `
   select array(select pg_catalog.pg_get_userbyid(roleid)::pg_catalog.text from pg_catalog.pg_auth_members
       where member operator(pg_catalog.=) r.oid

@@ -1,6 +1,6 @@
 /**
- * What has changed in a branch since moments of its history, from the write-ahead log (WAL) that it keeps. Asks only a running
- * server.
+ * Finds what has changed in a branch since moments of its history, from the write-ahead log (WAL) that the branch keeps. Nothing
+ * is known while the branch has no running server.
  */
 import path from 'node:path';
 import type { PastMoment, TableChange } from '../../core/branchHistory.ts';
@@ -26,7 +26,7 @@ export async function changesSince(
     isSameHistory(deps, wal, branchId, moments[index], each) ? each?.changes : undefined,
   );
   const names = await readTableNames(deps, primary, changedDatabases(counted));
-  // The data and its WAL were those of this server all the time.
+  // Only if this server still runs, the data and its WAL were those of this server all the time.
   if (names === undefined || deps.branches.primary(branchId) !== primary) return unknown;
   return counted.map((changes) => changes && tableChanges(changes, names, tablesByFile));
 }

@@ -1,4 +1,4 @@
-/** Counts the changes in the write-ahead log (WAL) that a branch keeps. Asks only a running server. */
+/** Counts the changes in the write-ahead log (WAL) that a branch keeps, while the branch has a running server. */
 import { setImmediate } from 'node:timers/promises';
 import type { Moment } from '../../core/branchHistory.ts';
 import { EngineError } from '../../core/computeEngine.ts';

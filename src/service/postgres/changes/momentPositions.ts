@@ -26,7 +26,7 @@ export class MomentPositions {
     });
   }
 
-  /** Whether records must be read to find them. */
+  /** Whether records must be read to find the positions. */
   get needRecords(): boolean {
     return this.#checks.length > 0;
   }

@@ -1,4 +1,4 @@
-/** When the schema of a branch was changed, and many rows were deleted, as far as its WAL has it. */
+/** Finds when the schema of a branch was changed or many rows were deleted, as far as its WAL shows that. */
 import {
   MIGRATION_TABLES_QUERY,
   migrationTableKind,
@@ -24,7 +24,10 @@ const CATALOGS = `
     and relkind operator(pg_catalog.=) 'r' and not relisshared
     and relname operator(pg_catalog.<>) all ('{${[...DATA, 'pg_subscription_rel'].join()}}')`;
 
-/** @returns none if nothing is known @throws {EngineError} or an error of the file system */
+/**
+ * Returns changes of the schema and large deletions, oldest first; none if nothing is known.
+ * @throws {EngineError} or an error of the file system
+ */
 export async function schemaChanges(
   deps: ServerDependencies,
   branchId: string,

@@ -171,7 +171,7 @@ class Drafts {
 
   addRowCounts(table: TableNameInDatabase, { added, changed, deleted }: RowCounts): void {
     const draft = this.#draft(table);
-    // The rows are those of the table that was replaced, or of the one that replaced it.
+    // The rows may be those of either table, so they aren't counted.
     if (draft.change === 'replaced') return;
     draft.added += added;
     draft.changed += changed;

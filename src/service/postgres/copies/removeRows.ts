@@ -80,7 +80,8 @@ async function removeRowsOfDatabase(client: Client): Promise<void> {
   const ids = triggers.map(({ id }) => id);
   await client.query(SET_TRIGGERS, [ids, ids.map(() => 'D')]);
   const tables = await readRelationNames('r,p');
-  // Otherwise the rows on other servers would be lost as well, because TRUNCATE follows partitions.
+  // Foreign tables are taken out of their parents for a moment. TRUNCATE would follow them, and remove the rows on other servers
+  // as well.
   const parts = (await client.query<Record<'id' | 'parent', string>>(FOREIGN_PARTS)).rows;
   const foreign = parts.map(({ id }) => id);
   await client.query(SET_PARENTS, [foreign, foreign.map(() => '0')]);

@@ -36,14 +36,14 @@ const BaseBackupRecord = z.object({
 export type BaseBackupRecord = z.infer<typeof BaseBackupRecord>;
 
 /**
- * Whether it is the cluster template. That was shut down, so a server on a copy reads the WAL that follows only if it recovers to a
- * moment.
+ * Whether the base is the cluster template. The template was shut down, so a server on a copy reads the WAL that follows only if
+ * it recovers to a moment.
  */
 export const isTemplateBase = ({ folder }: BaseBackupRecord): boolean => !folder.startsWith('bases/');
 
 /** A file next to a branch's data, if its history is kept. */
 export const HISTORY_FILE = 'history.json';
-/** How much WAL servers keep then. */
+/** How many megabytes of WAL the servers of a branch with history keep. */
 export const KEPT_WAL_MB = 1024;
 
 export const hasHistory = (branchFolder: string): boolean =>
@@ -55,7 +55,10 @@ export function writeHistory(branchFolder: string, bases: readonly BaseBackupRec
   writePrivateFile(path.join(branchFolder, HISTORY_FILE), JSON.stringify(stored));
 }
 
-/** The branch can't go back to any moment then. Its bases and WAL are left until they are removed as unused. */
+/**
+ * Removes the history of a branch, which then can't go back to any moment. Its bases and WAL are left until they are removed as
+ * unused.
+ */
 export function removeHistory(branchFolder: string): void {
   rmSync(path.join(branchFolder, HISTORY_FILE), { force: true });
 }
@@ -159,7 +162,7 @@ export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
 export const keptWalSettings = (branchFolder: string) =>
   hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 
-/** The WAL before the oldest base. Without a base or with slots, the server itself removes what it doesn't need. */
+/** Returns the WAL files before the oldest base. Without a base or with slots, the server itself removes what it doesn't need. */
 function walBeforeHistory({ wal, bases: [oldest] }: History): string[] {
   if (oldest === undefined || hasSlots(path.dirname(wal.folder))) return [];
   // The names are compared without the timeline, their first eight characters.
@@ -169,7 +172,10 @@ function walBeforeHistory({ wal, bases: [oldest] }: History): string[] {
 
 export const hasWalBeforeHistory = (history: History): boolean => walBeforeHistory(history).length > 0;
 
-/** Call it while no copy of the data is made. A server needs no WAL before a base, which began with a checkpoint. */
+/**
+ * Removes the WAL before the history. A server needs none before a base, which began with a checkpoint. Call this while no copy of
+ * the data is made.
+ */
 export function removeWalBeforeHistory(history: History): void {
   for (const name of walBeforeHistory(history)) rmSync(path.join(history.wal.folder, name), { force: true });
 }

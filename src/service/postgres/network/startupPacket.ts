@@ -1,4 +1,4 @@
-/** What the gateway hands on of a client's start-up packet, which is what the public service's gateway hands on of it. */
+/** Decides what the gateway passes on of a client's start-up packet, in the same way as the public service's gateway. */
 import { ClientRefusal } from './refusal.ts';
 
 /** The parameters that are handed on, in addition to the protocol's own options and the encoding. */

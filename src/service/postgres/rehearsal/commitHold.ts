@@ -56,8 +56,9 @@ export class CommitHold {
   }
 
   /**
-   * Resolves when commits wait. If it fails, none does.
-   * @param admin a superuser's session, used until then @throws {Error} also if the connection is lost before
+   * Makes commits wait, and resolves when they do. After a failure, no commit waits.
+   * @param admin a superuser's session, used until then
+   * @throws {Error} also if the connection is lost before
    */
   static async start(
     { logins }: Pick<ServerDependencies, 'logins'>,

@@ -42,7 +42,7 @@ export class LockReader {
   readonly #address: ServerAddress;
   readonly #dataDir: string;
   readonly #sessions = new Map<string, OwnSession>();
-  /** Connections that aren't open yet, by database. Nothing else waits for them: they can wait for a transaction. */
+  /** Connections that aren't open yet, by database. No other work waits for them, because they may wait for a transaction. */
   readonly #entering = new Map<string, Promise<void>>();
   readonly #oneAtATime = limitConcurrency(1);
   /** The session in the service's own database, which stays open because a connection takes longer than a query. */
@@ -81,7 +81,7 @@ export class LockReader {
     }
   }
 
-  /** Leaves each database for a session that needs to be alone there. @param isUsed whether another one is there anyway */
+  /** Leaves each database for a session that needs to be alone there. @param isUsed whether another session is there anyway */
   async makeWay(isUsed: (database: string, pid: number) => boolean): Promise<void> {
     for (const [database, { query }] of this.#sessions) {
       const waiting = await query<Pick<ReadLock, 'pid'>>(EXCLUSIVE_SESSIONS_QUERY);
@@ -150,7 +150,7 @@ export class LockReader {
     return this.#oneAtATime(async () => work((this.#admin ??= await this.#connectAdmin())));
   }
 
-  /** A server that recovers from a crash ends all sessions. */
+  /** Opens the session. A server that recovers from a crash ends all sessions, and then the next work opens another one. */
   async #connectAdmin(): Promise<Client> {
     const admin = await connectAsSuperuser(this.#login, this.#address);
     admin.once('end', () => (this.#admin = undefined));

@@ -1,8 +1,9 @@
 /**
- * A client's connection for logical replication. Postgres has no right to only that: a role with REPLICATION copies the whole
- * cluster, and drops the slots of others. So no user's role has it. The client's session is an ordinary one, to which Postgres has
- * admitted it, and which runs its SQL. The commands that `replicationCommand.ts` reads run on a connection of the service (the
- * sender), which ends with the session. Of the client, it gets these commands and the confirmations, and nothing else.
+ * A client's connection for logical replication. Postgres has no right for that alone: a role with REPLICATION may also copy the
+ * whole cluster and drop the slots of others, so no user's role has it. The client's session is an ordinary one, which Postgres
+ * has admitted, and which runs the client's SQL. The commands of replication run on another connection, the sender, which the
+ * service opens with its own rights. The sender gets only the commands that `replicationCommand.ts` has read, and the client's
+ * confirmations. It ends with the session.
  */
 import type net from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -21,15 +22,15 @@ export interface ReplicationSender {
 
 /** The most bytes of a message. Only COPY FROM has longer ones, which a replication connection doesn't need. */
 const MAX_MESSAGE = 1_048_576;
-/** The chunks of the session that are kept while the sender answers. Only a session that listens for notifications sends as many. */
+/** The most chunks of the session that wait while the sender answers. Only a session that listens for notifications sends as many. */
 const MAX_HELD = 1000;
 const HEAD = 5;
 const [QUERY, READY] = ['Q'.charCodeAt(0), 'Z'.charCodeAt(0)];
-/** The types of messages in a stream of changes: data, and both ends. */
+/** The types of messages in a stream of changes: CopyData, CopyDone and CopyFail. */
 const STREAMED = 'dcf';
-/** The first byte of a confirmation. Others would act on the sender's slot and on old rows. */
+/** The first byte of a confirmation. Other messages would act on the sender's slot and on old rows. */
 const CONFIRMATION = 'r'.charCodeAt(0);
-/** Command completed: a copy of no rows. */
+/** The message CommandComplete for a copy of no rows, which ends a stream. */
 const STREAM_END = Buffer.from('C\0\0\0\x0bCOPY 0\0', 'latin1');
 const IN_TRANSACTION = 'T'.charCodeAt(0);
 
@@ -43,16 +44,16 @@ export class ReplicationConnection {
   #status = 0;
   #sessionReady = Promise.withResolvers<void>();
   #isSessionReady = false;
-  /** What the session sends while the sender answers. Messages of both must not be mixed. */
-  #held: Buffer[] = [];
-  /** The end of the command that the sender runs. */
+  /** What the session sends while the sender answers. It waits, because messages of both must not be mixed. */
+  #waitingSessionData: Buffer[] = [];
+  /** The command that the sender runs: what to call when it begins to stream and when it ends. */
   #running:
     | { readonly begun: () => void; readonly ended: () => void; readonly whenEnded: Promise<void> }
     | undefined;
   #isStreaming = false;
   #isBetweenMessages = true;
-  /** An answer that isn't for the client, or not yet. */
-  #kept: Buffer[] | undefined;
+  /** Collects an answer that the client gets later or never; undefined while answers go to the client. */
+  #collectedAnswer: Buffer[] | undefined;
 
   /** @param session has got the start-up packet of the client @param openSender opens the sender for the session of this process */
   constructor(
@@ -81,7 +82,8 @@ export class ReplicationConnection {
     this.#sender?.socket.destroy();
     // A client that doesn't read would keep its connection forever.
     if (!this.#isBetweenMessages || this.#client.writableNeedDrain) return void this.#client.destroy();
-    for (const chunk of this.#isStreaming ? [STREAM_END] : this.#held) this.#client.write(chunk);
+    for (const chunk of this.#isStreaming ? [STREAM_END] : this.#waitingSessionData)
+      this.#client.write(chunk);
     this.#client.destroySoon();
   }
 
@@ -136,9 +138,9 @@ export class ReplicationConnection {
       this.#isSessionReady = true;
       this.#sessionReady.resolve();
     }
-    if (this.#held.length === MAX_HELD) this.#session.destroy();
-    else if (this.#running !== undefined) this.#held.push(chunk);
-    else if (this.#kept !== undefined) this.#kept.push(chunk);
+    if (this.#waitingSessionData.length === MAX_HELD) this.#session.destroy();
+    else if (this.#running !== undefined) this.#waitingSessionData.push(chunk);
+    else if (this.#collectedAnswer !== undefined) this.#collectedAnswer.push(chunk);
     else this.#sendToClient(this.#session, chunk);
   }
 
@@ -185,22 +187,22 @@ export class ReplicationConnection {
         this.#isStreaming = true;
         this.#running?.begun();
       } else if (type === 'Z') {
-        // The transaction of the client is that of its session.
+        // ReadyForQuery ends with the state of the transaction. The client's transaction is that of its session.
         chunk[end - 1] = this.#status;
         isEnd = true;
       }
     }
     this.#isBetweenMessages = last === chunk.length;
-    if (this.#kept === undefined) this.#sendToClient(socket, chunk);
-    else this.#kept.push(chunk);
+    if (this.#collectedAnswer === undefined) this.#sendToClient(socket, chunk);
+    else this.#collectedAnswer.push(chunk);
     if (!isEnd) return;
     this.#isStreaming = false;
     this.#running?.ended();
     this.#running = undefined;
-    for (const held of this.#held.splice(0)) this.#sendToClient(this.#session, held);
+    for (const held of this.#waitingSessionData.splice(0)) this.#sendToClient(this.#session, held);
   }
 
-  /** The transaction of the session takes over the snapshot, with which the sender alone can begin. */
+  /** Creates a slot by the sender, and lets the transaction of the session take over the slot's snapshot. */
   async #createForTransaction({ text, undo }: SlotCreation): Promise<void> {
     if (this.#status !== IN_TRANSACTION)
       throw new ClientRefusal('25P01', 'a slot whose snapshot is used must be created in a transaction');
@@ -218,9 +220,9 @@ export class ReplicationConnection {
 
   async #answerTo(ask: () => Promise<void>): Promise<Buffer> {
     const kept: Buffer[] = [];
-    this.#kept = kept;
+    this.#collectedAnswer = kept;
     await ask();
-    this.#kept = undefined;
+    this.#collectedAnswer = undefined;
     return Buffer.concat(kept);
   }
 }

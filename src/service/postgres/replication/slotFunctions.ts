@@ -1,7 +1,7 @@
 /**
- * The functions of SQL for logical slots, which Postgres gives to roles with REPLICATION only. Roles that may replicate get them for
- * the slots of their database: each is renamed, and one with its name, which runs with the rights of the replicator, checks its
- * arguments before it calls it. Postgres itself checks who may execute it.
+ * The functions of SQL for logical slots, which Postgres gives only to roles with REPLICATION. Roles that may replicate get them
+ * for the slots of their database. For this, each function is renamed. A new one with its old name runs with the rights of the
+ * replicator, and checks the arguments before it calls the renamed one. Postgres itself checks who may execute the new one.
  */
 import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';

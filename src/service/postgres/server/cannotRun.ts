@@ -24,7 +24,7 @@ const COMMANDS: Partial<Record<NodeJS.Platform, string>> = {
   win32: 'the installer of postgresql.org',
 };
 
-/** What installs Postgres on this machine. */
+/** Returns the command that installs Postgres on this machine. */
 export const howToInstall = (musl = isMusl): string =>
   musl ? 'apk add postgresql' : (COMMANDS[process.platform] ?? 'apt install postgresql');
 

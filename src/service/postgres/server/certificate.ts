@@ -110,7 +110,7 @@ function certificateExtensions(): Buffer[] {
 const encodeUtcTime = (date: Date) =>
   encodeDer(UTC_TIME, `${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`);
 
-/** A value with its tag and length. */
+/** Encodes a value with its tag and length. */
 function encodeDer(tag: number, ...parts: readonly (string | Uint8Array | readonly number[])[]): Buffer {
   const content = Buffer.concat(
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Uint8Array.from(part))),

@@ -46,7 +46,7 @@ const KEPT_SETTINGS = new Map(
     primary_conninfo: COPIES,
     primary_slot_name: COPIES,
     recovery_min_apply_delay: COPIES,
-    // Only Postgres 15 has it. A replica would delete the file.
+    // Only Postgres 15 has this setting. A replica would delete the file that it names.
     promote_trigger_file: RUNS,
     sync_replication_slots: COPIES,
     lc_messages: READS_LOG,
@@ -96,7 +96,7 @@ const CLOSED_GROUPS: readonly (readonly [group: string, reason: string])[] = [
 const SETTING_OF_LANGUAGE = /^pl(?!pgsql\.)[a-z0-9_$]*\./;
 
 /**
- * The user's settings of a compute, by name. Call it before a server starts with them or they are saved.
+ * Returns the user's settings of a compute, by name. Call this before a server starts with them, or they are saved.
  * @throws {EngineError} with the reason for one that users can't change
  */
 export async function changeableSettings(
@@ -106,7 +106,7 @@ export async function changeableSettings(
   const settings = userSettings(compute.pgSettings);
   if (settings.size === 0) return settings;
   const service = serviceSettings(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings);
-  // Also those that only computes with logical replication have: it can be switched on later.
+  // The settings of logical replication are always kept, because a project can turn it on later.
   const kept = new Set(Object.keys({ ...service, ...LOGICAL_REPLICATION_SETTINGS }));
   const described = await describeSettings(deps);
   for (const name of settings.keys()) requireChangeable(name, described.get(name), kept.has(name));

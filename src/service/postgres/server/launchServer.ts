@@ -53,7 +53,10 @@ interface LaunchOptions extends StartOptions {
 const LEFTOVER_LIMIT = 10_000;
 const LEFTOVER_PAUSE = 100;
 const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
-/** The first recovery of a copy was killed. The next one needs the label again, which Postgres has renamed. */
+/**
+ * Matches what Postgres says if the first recovery of a copy was killed. The next one needs the backup label again, which Postgres
+ * has renamed.
+ */
 const NEEDS_LABEL = /WAL ends before end of online backup/;
 /** Matches what Postgres says if another program has taken the server's port. */
 const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
@@ -82,8 +85,8 @@ interface InternalStart {
 }
 
 /**
- * Starts a server for the service's own work, with the files that its data directory has. It waits for no standby, also if they
- * are those of a rehearsed branch, and its subscriptions receive nothing. Except on Windows, it has only its private socket.
+ * Starts a server for the service's own work, with the files that its data directory has. It waits for no standby, even on the
+ * data of a rehearsed branch, and its subscriptions receive nothing. Except on Windows, it has only its private socket.
  * @throws {EngineError} with Postgres's reason
  */
 export const startInternalServer = async (

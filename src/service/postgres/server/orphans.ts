@@ -37,7 +37,8 @@ const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
 
 /**
  * Stops all processes that an earlier service left on this storage.
- * @param postgres a program of any version. Windows kills the servers without one @returns their number
+ * @param postgres a program of any version. On Windows, the servers are killed without one
+ * @returns the number of processes
  */
 export async function stopOrphans({ root }: Pick<EngineStorage, 'root'>, postgres?: string): Promise<number> {
   const foldersOf = (kind: string) =>

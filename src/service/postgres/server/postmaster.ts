@@ -55,7 +55,7 @@ export class Postmaster extends ServerProcess {
   }
 }
 
-/** A server that this one can't see has the data, because it runs in another container, or has just been killed. */
+/** Thrown if a server has the data that this one can't see, because it runs in another container or has just been killed. */
 export class DataInUseError extends EngineError {}
 
 /**
@@ -104,7 +104,7 @@ function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[
   return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];
 }
 
-/** Quotes for the shell of the system, which `pg_ctl` calls. */
+/** Quotes an argument for the shell of the system, which `pg_ctl` calls. */
 export function shellQuoted(argument: string): string {
   if (process.platform !== 'win32') return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
   // Names of files have no quotes, and a backslash before a quote would be a part of it.

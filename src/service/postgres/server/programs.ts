@@ -68,7 +68,7 @@ function inspectFolder(folder: string): Found {
 
 /**
  * Returns the folders of the Postgres in the package for a platform, and of the one from npm: in a clone, and next to our own
- * package. Never from a `node_modules` further above.
+ * package. A `node_modules` further above isn't used.
  */
 function ownFolders(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;

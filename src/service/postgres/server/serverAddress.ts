@@ -17,8 +17,8 @@ export interface ServerAddress {
 }
 
 /**
- * The address of a server, by the id of its branch for a primary (read replicas connect to it), by the id of its compute
- * for a replica. The same at each call, unless another program took the port (see `launchServer.ts`).
+ * Returns the address of a server, by the id of its branch for a primary (read replicas connect to it), by the id of its compute
+ * for a replica. It is the same at each call, unless another program took the port (see `launchServer.ts`).
  */
 export async function allocateServerAddress(storage: EngineStorage, name: string): Promise<ServerAddress> {
   const { loopbackPorts } = storage;

@@ -57,7 +57,7 @@ const NO_SEGMENT = /could not create shared memory segment[\s\S]*shmget/;
 const NO_SHARED_MEMORY =
   'This machine has no shared memory segment left for another Postgres. Suspend computes or stop other Postgres servers, or raise shmmni (sysctl kern.sysv on macOS, kernel on Linux).';
 
-/** The system says the same about shared memory. */
+/** Matches a full disk. The system says the same about shared memory, which doesn't count here. */
 const NO_SPACE = /^(?!.*shared memory).*No space left on device/;
 const DISK_FULL = 'The disk is full. Free some space and try again.';
 

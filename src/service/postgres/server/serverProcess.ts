@@ -102,7 +102,10 @@ export class ServerProcess {
 /** What {@link withTimeLimit} returns after the limit. */
 export const TIMED_OUT = Symbol('late');
 
-/** The timer ends with the result, so that it doesn't keep the servers of the last minutes in memory. @param limit milliseconds */
+/**
+ * Waits for a result, but not longer than the limit in milliseconds. The timer ends with the result, so that it keeps nothing in
+ * memory.
+ */
 export async function withTimeLimit<T>(limit: number, result: Promise<T>): Promise<T | typeof TIMED_OUT> {
   const timer = new AbortController();
   const late = sleep(limit, TIMED_OUT, { ref: false, signal: timer.signal });

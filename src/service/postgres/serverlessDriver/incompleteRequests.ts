@@ -8,7 +8,7 @@ export class IncompleteRequests {
   /** The one that has waited longest is the first. */
   readonly #timers = new Map<Duplex, NodeJS.Timeout>();
 
-  /** Ends the client's time at its request's end. Does nothing if the client's time is running already. */
+  /** Begins the client's time to send a whole request. Does nothing if that time is running already. */
   begin(client: Duplex): void {
     if (client.destroyed || this.#timers.has(client)) return;
     this.#timers.set(
@@ -22,7 +22,10 @@ export class IncompleteRequests {
     this.#timers.delete(client);
   }
 
-  /** Makes room for another client. Real ones send a request in milliseconds. @returns whether there was one */
+  /**
+   * Disconnects the client that has waited longest, to make room for another one. Ordinary clients send a request in milliseconds.
+   * @returns whether there was one
+   */
   disconnectSlowest(): boolean {
     const [slowest] = this.#timers.keys();
     if (slowest !== undefined) this.#disconnect(slowest);

@@ -16,7 +16,7 @@ const arrayText = (elements: Elements): string =>
 const convertArray =
   (convert: Convert): Convert =>
   (text) =>
-    // Bounds other than from 1 have no JSON.
+    // JSON has no place for the bounds of an array, which don't begin with 1.
     arrayText(parse<string | null | Elements>(text.replace(/^\[.*?\]=/, ''), convert));
 
 /** The object ids of a type and of its array, and the converter for both. */

@@ -94,7 +94,7 @@ async function readPacket(client: Duplex): Promise<Buffer> {
   return Buffer.concat([head, await readExactly(client, length - 4)]);
 }
 
-/** Leaves what follows in the stream. @throws if it ends first */
+/** Reads this many bytes, and leaves what follows in the stream. @throws if the stream ends first */
 async function readExactly(stream: Duplex, length: number): Promise<Buffer> {
   const ended = new AbortController();
   const end = () => ended.abort();
@@ -102,7 +102,7 @@ async function readExactly(stream: Duplex, length: number): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   try {
     while (bytes.length < length) {
-      // All that has arrived. Otherwise `readable` would fire again at once, before any other event of the process.
+      // This takes all that has arrived. Otherwise, `readable` would fire again at once, before any other event of the process.
       const size = Math.min(length - bytes.length, stream.readableLength);
       const chunk = stream.read(size) as Buffer | null;
       if (chunk !== null) bytes = Buffer.concat([bytes, chunk]);

@@ -20,8 +20,8 @@ interface ServerlessOptions {
   /** The port of the compute's address on 127.0.0.1. */
   readonly port: number;
   /**
-   * The same, or where it leads past PgBouncer: each request of `POST /sql` has a session of its own anyway, and Postgres's
-   * own errors have the codes that clients know, such as 28P01 for a wrong password.
+   * The port for `POST /sql`: the same, or one that leads past PgBouncer. Each of these requests has a session of its own anyway,
+   * and Postgres's own errors have the codes that clients know, such as 28P01 for a wrong password.
    */
   readonly sqlPort: number;
   /** Origins of web pages that may send requests. */
@@ -37,7 +37,7 @@ const MAX_CONNECTIONS = 1000;
 const MAX_SESSIONS = 20;
 /** The bytes from which on a body is read after the login, so that clients without a password can't fill the memory. */
 const LARGE_BODY = 64 * 1024;
-/** The most logins of WebSockets at once. More wait. */
+/** The most logins of WebSockets at once. More logins wait. */
 const MAX_LOGINS = 50;
 /** The largest WebSocket message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;

@@ -56,7 +56,7 @@ function elementsOf(array = 'null'): string[] {
   return array === 'null' ? [] : splitJson(array).filter((part) => part !== '');
 }
 
-/** The texts of an array's elements, or of an object's names and values in turn. Without any, one empty text. */
+/** Returns the texts of an array's elements, or of an object's names and values in turn; one empty text if there are none. */
 function splitJson(json: string): string[] {
   const parts: string[] = [];
   let [depth, start] = [0, 1];

@@ -89,8 +89,8 @@ async function initializeFromPacked(
     const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
     const all = [...COMPLETION_STATEMENTS, password, ...statements];
     const target = { database: 'template1', settings: {} };
-    // Not `runStatements`: for an administrator of Windows it would start a server, which asks for a password that isn't set yet.
-    // That user gets what initdb makes.
+    // This isn't `runStatements`, which would start a server for an administrator of Windows. That server would ask for a password
+    // that isn't set yet. So such a user gets what initdb makes.
     if (hasAccount()) await runSingleUser(deps, folder, all, target);
     else
       await withTrustedLogins(folder, async (settings) =>
@@ -209,7 +209,8 @@ export const clusterArguments = (major: number) => [
   '--encoding=UTF8',
   '--locale=C',
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
-  // For the server that initdb runs; before 16, it has no such option. Recycled files of the log would be copied for each branch.
+  // These settings are for the server that initdb runs. Before 16, initdb has no such option. Recycled files of the log would be
+  // copied for each branch.
   ...(major >= 16 ? settingArguments({ wal_recycle: 'off', ...sharedMemorySettings() }) : []),
 ];
 

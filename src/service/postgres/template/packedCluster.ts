@@ -66,7 +66,7 @@ export const COMPLETION_STATEMENTS = [
   "UPDATE pg_collation SET collversion = pg_collation_actual_version(oid) WHERE collname = 'unicode'",
   "SELECT pg_import_system_collations('pg_catalog')",
   'VACUUM (FREEZE, ANALYZE) pg_collation, pg_description',
-  // This setting allows to create databases with reserved ids.
+  // With this setting, Postgres creates databases with reserved ids.
   'SET allow_system_table_mods = on',
   'CREATE DATABASE template0 IS_TEMPLATE = true ALLOW_CONNECTIONS = false OID = 4 STRATEGY = file_copy',
   "UPDATE pg_database SET datcollversion = NULL WHERE datname = 'template0'",

@@ -42,7 +42,7 @@ interface TableRow {
 /** The offset of `datconnlimit`, and its value in an invalid database. See src/include/catalog/pg_database.h. */
 const [CONNECTION_LIMIT, INVALID] = [80, -2];
 
-/** A record changes a row whose content isn't known, because it was written before the WAL that was read. */
+/** Thrown if a record changes a row whose content isn't known, because it was written before the WAL that was read. */
 export class UnknownRow extends Error {}
 
 export class CatalogChanges {

@@ -36,6 +36,7 @@ type Draft = { -readonly [Key in Exclude<keyof SchemaRun, 'tables'>]: SchemaRun[
   readonly tables: Map<string, Set<CatalogChange['kind']>>;
 };
 
+/** Collects, while the WAL is read, series of transactions that have changed the schema. */
 export class SchemaRuns implements TransactionReceiver {
   readonly #known: KnownTables;
   readonly #runs: Draft[] = [];
