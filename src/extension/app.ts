@@ -28,7 +28,7 @@ import { provideRehearsals } from './rehearsals/ui/provideRehearsals.ts';
 import { rehearseOnSave } from './rehearsals/ui/rehearseOnSave.ts';
 import { SettingsDocuments } from './computes/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
-import { lastAccount, rememberAccount } from './account/ui/lastAccount.ts';
+import { lastAccount, rememberAccountKind } from './account/ui/lastAccount.ts';
 import { refreshWhenVisible } from './inventory/ui/refreshWhenVisible.ts';
 import { updateContextKeys } from './updateContextKeys.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
@@ -181,7 +181,7 @@ function registerListeners(
     }),
     deps.sender.onNotOffered(hideNotOffered),
     updateContextKeys(session, inventory),
-    rememberAccount(session, context.globalState, accountChanged),
+    rememberAccountKind(session, context.globalState, accountChanged),
     refresh,
     refreshWhenVisible(refresh, view, config),
     deps.localService.follow(session),

@@ -57,7 +57,7 @@ import { showServerLog } from './browse/commands/showServerLog.ts';
 import { addService } from './connection/commands/addService.ts';
 import { copyConnectionAs, copyConnectionString } from './connection/commands/connectionString.ts';
 import { copyHost, insertHost } from './connection/commands/copyHost.ts';
-import { inputHost, inputService, inputUrl } from './connection/commands/inputs.ts';
+import { hostForInput, serviceForInput, urlForInput } from './connection/commands/inputs.ts';
 import { openConnectionIn } from './connection/commands/openIn.ts';
 import { insertPassword } from './connection/commands/insertPassword.ts';
 import { openPsql } from './connection/commands/psql.ts';
@@ -132,9 +132,9 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.connectionString.writeEnv': writeEnv,
   'hostedPostgres.details.show': showDetails,
   'hostedPostgres.details.showJson': showDetailsJson,
-  'hostedPostgres.input.host': inputHost,
-  'hostedPostgres.input.service': inputService,
-  'hostedPostgres.input.url': inputUrl,
+  'hostedPostgres.input.host': hostForInput,
+  'hostedPostgres.input.service': serviceForInput,
+  'hostedPostgres.input.url': urlForInput,
   'hostedPostgres.localService.setUpPostgres': setUpPostgres,
   'hostedPostgres.localService.start': startLocalService,
   'hostedPostgres.localService.stop': stopLocalService,

@@ -18,13 +18,13 @@ export const TEST_PROJECT = 'hosted-postgres-tests';
  * @param options `ignoreInGit`: whether to add a `.gitignore`, because the directory is inside a project
  * @throws {Error} if it can't be written
  */
-export function createProjectDataFolder(
+export function createReachableDataFolder(
   folder: string,
-  { isIgnored }: { readonly isIgnored: boolean },
+  { ignoreInGit }: { readonly ignoreInGit: boolean },
 ): void {
   try {
     createDataFolder(folder, 0o711);
-    if (isIgnored) createFileSync(path.join(folder, '.gitignore'), '*\n');
+    if (ignoreInGit) createFileSync(path.join(folder, '.gitignore'), '*\n');
   } catch (error) {
     const cure = 'Start in another folder, or use --data-dir or --temporary.';
     throw new Error(`${systemReason(error)}\n${cure}`, { cause: error });

@@ -3,7 +3,7 @@ import { createPgClient } from '../base/sql/pgClient.ts';
 import type { ServiceApi } from './api.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
-export type FirstDatabase = Awaited<ReturnType<typeof findOrCreateDatabase>>;
+export type FirstDatabase = Awaited<ReturnType<typeof databaseForCommand>>;
 
 /**
  * Returns the first database of a default branch: that of the first project, without that of `hosted-postgres/test`, which stays
@@ -12,7 +12,7 @@ export type FirstDatabase = Awaited<ReturnType<typeof findOrCreateDatabase>>;
  * @param options `hasPostgres`: whether computes run Postgres, and aren't simulated
  * @returns undefined if there is no project at all
  */
-export async function findOrCreateDatabase(
+export async function databaseForCommand(
   api: ServiceApi,
   { hasPostgres }: { readonly hasPostgres: boolean },
 ) {

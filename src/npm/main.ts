@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { StartError } from '../service/core/serviceErrors.ts';
 import { ServiceApi } from './api.ts';
-import { findOrCreateDatabase, waitUntilDatabaseAnswers, type FirstDatabase } from './database.ts';
+import { databaseForCommand, waitUntilDatabaseAnswers, type FirstDatabase } from './database.ts';
 import { baseUrlOrUndefined, completeBaseUrl } from '../api/transport/baseUrl.ts';
 import { databaseVariables } from '../api/addresses/databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
@@ -12,7 +12,7 @@ import { readCommandLine } from './options.ts';
 import {
   readOrCreateKey,
   newApiKey,
-  createProjectDataFolder,
+  createReachableDataFolder,
   PROJECT_DATA_FOLDER,
 } from '../localService/ownFolder.ts';
 import type { RehearsedBranch } from './rehearse.ts';
@@ -41,7 +41,8 @@ async function main(): Promise<number> {
     options.temporary || dump !== undefined
       ? undefined
       : path.resolve(options.dataDir ?? PROJECT_DATA_FOLDER);
-  if (dataDir !== undefined) createProjectDataFolder(dataDir, { isIgnored: options.dataDir === undefined });
+  if (dataDir !== undefined)
+    createReachableDataFolder(dataDir, { ignoreInGit: options.dataDir === undefined });
   const ownKey = () => (dataDir === undefined ? newApiKey() : readOrCreateKey(dataDir));
   // An empty key comes from a variable that isn't set.
   const key = options.apiKey || process.env[KEY_VARIABLE] || ownKey();
@@ -124,7 +125,7 @@ async function rehearseOnService(
 
 async function restoreIntoService(api: ServiceApi, dump: string): Promise<void> {
   const { restoreDump } = await import('./restoreDump.ts');
-  const database = await findOrCreateDatabase(api, { hasPostgres: true });
+  const database = await databaseForCommand(api, { hasPostgres: true });
   if (database?.url === undefined) throw new Error('There is no database for the dump');
   await waitUntilDatabaseAnswers(database.url);
   await restoreDump(dump, database.url);
@@ -137,7 +138,7 @@ async function runCommandOnService(
   hasPostgres: boolean,
 ): Promise<number> {
   try {
-    const database = await findOrCreateDatabase(new ServiceApi(service.baseUrl, key), { hasPostgres });
+    const database = await databaseForCommand(new ServiceApi(service.baseUrl, key), { hasPostgres });
     if (database?.url !== undefined) await waitUntilDatabaseAnswers(database.url);
     service.leaveSignals();
     return await runShellCommand(command, {

@@ -7,7 +7,7 @@ import { lossesFromCounts, possibleLosses, type DataLoss, type PossibleLoss } fr
 import { createReport, type RehearsalReport, type VerdictRules, type WayBackRun } from './report.ts';
 import { withPlaces, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryCallersAfterMigration, reportBrokenRelations } from './trials.ts';
-import { dropNewTables, rehearsalOfWayBack, schemaLines, runDownSteps, type DownStep } from './wayBack.ts';
+import { dropNewTables, rehearsalOfWayBack, readSchemaDiff, runDownSteps, type DownStep } from './wayBack.ts';
 
 /** How many tables are counted at a time, on each copy. */
 const COUNTS_AT_A_TIME = 4;
@@ -118,7 +118,7 @@ async function rehearseWayBack<Copy extends BranchCopy>(
   const databases = new Set([databaseOfCopy(branch), ...before.map(({ database }) => database)]);
   const diffs: string[] = [];
   for (const database of databases) diffs.push(await rehearser.schemaDiff(branch, database));
-  const all = diffs.map(schemaLines);
+  const all = diffs.map(readSchemaDiff);
   const schema = {
     forgotten: all.flatMap(({ forgotten }) => forgotten),
     left: [...tables, ...all.flatMap(({ left }) => left)],

@@ -11,7 +11,7 @@ import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStat
 import { saferStatements, type SaferStatement } from './saferForms.ts';
 import { EMPTY_TRIAL_REPORT, type TrialReport } from './trials.ts';
 import { INCONCLUSIVE_REASONS, uncommittedReasons, type VerdictReason, type Verdict } from './verdict.ts';
-import type { SchemaLines } from './wayBack.ts';
+import type { LinesOfSchemaDiff } from './wayBack.ts';
 
 /** The milliseconds that others may wait for a table, by default. */
 export const DEFAULT_LONGEST_LOCK = 1000;
@@ -56,7 +56,7 @@ export interface WayBackRun {
   readonly rehearsal: Rehearsal;
   /** Compared with the data as they were before the migration. */
   readonly losses: readonly DataLoss[];
-  readonly schema: SchemaLines;
+  readonly schema: LinesOfSchemaDiff;
   readonly exitCode: number;
 }
 

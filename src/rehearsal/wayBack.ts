@@ -140,7 +140,7 @@ export function rehearsalOfWayBack(
   };
 }
 
-export interface SchemaLines {
+export interface LinesOfSchemaDiff {
   /** Lines of the schema that aren't there any longer. */
   readonly forgotten: readonly string[];
   /** Lines that weren't there before, such as a tool's own table after its first use. */
@@ -151,7 +151,7 @@ export interface SchemaLines {
  * Reads a diff of two schemas that pg_dump has written. A column in another place is no difference, because a column that is added
  * again comes last.
  */
-export function schemaLines(diff: string): SchemaLines {
+export function readSchemaDiff(diff: string): LinesOfSchemaDiff {
   const balance = new Map<string, number>();
   // The first two lines name the schemas.
   for (const line of diff.split('\n').slice(2)) {

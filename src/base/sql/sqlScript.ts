@@ -95,7 +95,7 @@ export class SqlScript {
       return sent;
     }
     for (let token = this.#lexer.next(); token !== undefined; token = this.#lexer.next()) {
-      if (token.kind === 'backslash') return this.#command(token.start);
+      if (token.kind === 'backslash') return this.#readCommand(token.start);
       const isEnd = this.#add(token);
       const statement = isEnd ? this.#end(token.end) : undefined;
       if (statement !== undefined) return statement;
@@ -162,7 +162,7 @@ export class SqlScript {
     this.#words = [];
   }
 
-  #command(start: number): ScriptCommand {
+  #readCommand(start: number): ScriptCommand {
     const end = this.#endOfCommand(start);
     const text = this.#text.slice(start, end).replace(/\\\\$/, '').trim();
     this.#lexer.position = end;

@@ -13,12 +13,12 @@ const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
 for (const signal of ['SIGINT', 'SIGQUIT']) process.on(signal, () => undefined);
 
 const child = spawn(program, args, { env, stdio: 'inherit' });
-child.on('error', ({ message }) => waitForKey(message));
+child.on('error', ({ message }) => exitAfterKey(message));
 child.on('exit', (code, signal) => {
-  if (code !== 0) waitForKey(signal ?? '');
+  if (code !== 0) exitAfterKey(signal ?? '');
 });
 
-function waitForKey(reason: string): void {
+function exitAfterKey(reason: string): void {
   process.stdout.write(`${reason}\n${lastText}\n`);
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true);

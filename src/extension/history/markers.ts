@@ -57,7 +57,7 @@ export class Markers {
 
   /** Call this just before something changes the branch. Never throws. @param time the time in milliseconds since 1970 */
   add(ref: BranchRef, marker: NewMarker, time = this.#now()): void {
-    this.#change((all) => withMarker(all, this.#create(ref, marker, time)));
+    this.#change((all) => addWithinLimits(all, this.#create(ref, marker, time)));
   }
 
   /**
@@ -72,7 +72,7 @@ export class Markers {
       const moved = all.map((marker) =>
         isSameBranch(marker, ref) ? { ...marker, branchId: preserved.id } : marker,
       );
-      return withMarker(moved, undo);
+      return addWithinLimits(moved, undo);
     });
   }
 
@@ -107,7 +107,7 @@ export class Markers {
 }
 
 /** Adds a marker, and drops the oldest ones beyond the limits. Only the first marker of a turn is added. */
-function withMarker(all: readonly Marker[], marker: Marker): readonly Marker[] {
+function addWithinLimits(all: readonly Marker[], marker: Marker): readonly Marker[] {
   const isSameTurn = (each: Marker) => each.turn === marker.turn && isSameBranch(each, marker);
   if (marker.turn !== undefined && all.some(isSameTurn)) return all;
   const alike = all.filter((each) => isLasting(each) === isLasting(marker));

@@ -206,7 +206,7 @@ export class OperationTracker implements Disposable {
 
   async #advance(connection: AccountConnection, change: PendingChange): Promise<void> {
     const settled = this.#isSettled(change);
-    if (!this.#beginRequest(change, settled)) return;
+    if (!this.#takeDueRequest(change, settled)) return;
     const operations = [];
     const client = await connection.client();
     for (const operation of change.operations) {
@@ -246,7 +246,7 @@ export class OperationTracker implements Disposable {
    * else every 15 s, in case the operation failed.
    * @returns whether its operations are requested now. If so, the next request is planned
    */
-  #beginRequest(change: PendingChange, settled: boolean): boolean {
+  #takeDueRequest(change: PendingChange, settled: boolean): boolean {
     const now = this.#clock.now();
     const first = { settled, next: settled ? now : change.since + UNSETTLED_INTERVAL, times: 0 };
     const last = this.#requests.get(change.id);

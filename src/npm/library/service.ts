@@ -9,7 +9,7 @@ import { baseUrlOrUndefined } from '../../api/transport/baseUrl.ts';
 import { joinOrStartService } from '../../localService/joinOrStart.ts';
 import {
   readOrCreateKey,
-  createProjectDataFolder,
+  createReachableDataFolder,
   PROJECT_DATA_FOLDER,
   TEST_PROJECT,
 } from '../../localService/ownFolder.ts';
@@ -42,7 +42,7 @@ function serviceOfEnvironment(): Promise<ServiceApi> | undefined {
 }
 
 async function joinService(folder: string): Promise<ServiceApi> {
-  createProjectDataFolder(folder, { isIgnored: true });
+  createReachableDataFolder(folder, { ignoreInGit: true });
   const key = readOrCreateKey(folder);
   const projects = path.join(folder, 'projects.json');
   const compute = { type: 'read_write' };

@@ -5,7 +5,7 @@ import type { PointInTime } from '../../api/records/pointInTime.ts';
 export type Moment = PointInTime;
 
 /** The range of a branch's history. */
-export interface BranchHistory {
+export interface HistoryRange {
   /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
   readonly start: string;
   readonly startLsn: string;

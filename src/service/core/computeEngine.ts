@@ -5,7 +5,7 @@
  */
 import type { PgSettings } from '../../api/records/records.ts';
 import type {
-  BranchHistory,
+  HistoryRange,
   BranchRetention,
   BranchSize,
   HistoryLimits,
@@ -214,7 +214,7 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   restoreBranch(restore: BranchRestore): Promise<void>;
 
   /** Reads the range of the history, if there is one. Starts no compute. @throws {EngineError} also for a time that occurred twice */
-  history(branchId: string, timestamp?: string): Promise<BranchHistory | undefined>;
+  history(branchId: string, timestamp?: string): Promise<HistoryRange | undefined>;
 
   /** A sentence for users, if a full disk is why the history of a branch begins late or is missing. Does not throw. */
   spaceProblem(branchId: string): Promise<string | undefined>;

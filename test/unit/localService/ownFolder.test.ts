@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createProjectDataFolder } from '../../../src/localService/ownFolder.ts';
+import { createReachableDataFolder } from '../../../src/localService/ownFolder.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
-describe('createProjectDataFolder', () => {
+describe('createReachableDataFolder', () => {
   it('creates the folder, which Git ignores in a project', () => {
     const folder = path.join(temporaryFolder(), 'own');
-    createProjectDataFolder(folder, { isIgnored: true });
-    createProjectDataFolder(folder, { isIgnored: true });
+    createReachableDataFolder(folder, { ignoreInGit: true });
+    createReachableDataFolder(folder, { ignoreInGit: true });
     assert.ok(existsSync(path.join(folder, '.gitignore')));
   });
 
   it("says what to do if it can't be created", () => {
     const file = path.join(temporaryFolder(), 'file');
     writeFileSync(file, '');
-    assert.throws(() => createProjectDataFolder(path.join(file, 'own'), { isIgnored: false }), {
+    assert.throws(() => createReachableDataFolder(path.join(file, 'own'), { ignoreInGit: false }), {
       message:
         /^Cannot use the data directory .*own: .*file is a file\. Choose another folder\.\nStart in another folder, or use --data-dir or --temporary\.$/,
     });

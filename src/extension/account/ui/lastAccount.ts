@@ -13,7 +13,7 @@ export function lastAccount(memory: Pick<Memento, 'get'>): LastAccount {
   return stored === 'local' || stored === 'remote' ? stored : 'none';
 }
 
-export function rememberAccount(
+export function rememberAccountKind(
   session: Session,
   memory: Pick<Memento, 'get' | 'update'>,
   changed: Pick<EventEmitter<void>, 'fire'>,

@@ -27,7 +27,7 @@ export async function showFailure(
     action === 'retry'
       ? [{ label: l10n.t('Try Again'), run: retry }]
       : action === 'newKey'
-        ? keyButtons(account)
+        ? buttonsForRejectedKey(account)
         : [buttonFor(action, error)];
   const labels = buttons.map(({ label }) => label);
   const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', title, message), ...labels);
@@ -65,7 +65,7 @@ const startLocalService = () =>
  * Returns the buttons for a message about a rejected key. The user can't know the key of the local service, so the service is
  * started, which gives the window a valid key.
  */
-function keyButtons(account: Account | undefined): readonly Button[] {
+function buttonsForRejectedKey(account: Account | undefined): readonly Button[] {
   if (account?.local === true) return [startLocalService()];
   // The window may have switched to another account by the time the user presses the button.
   const argument = account === undefined ? 'newKey' : accountId(account);

@@ -19,7 +19,7 @@ import { proposedOrChosenLogin } from './login.ts';
 
 type InputArguments = ReturnType<typeof readArguments>;
 
-export const inputHost: Command = async (context, argument, run) => {
+export const hostForInput: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the host");
   const args = readArguments(argument);
   const compute = await findOrPickCompute(context, l10n.t('Host'), args);
@@ -27,14 +27,14 @@ export const inputHost: Command = async (context, argument, run) => {
 };
 
 /** Returns a connection string without a password. */
-export const inputUrl: Command = async (context, argument, run) => {
+export const urlForInput: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the connection string");
   const found = await findConnection(context, l10n.t('Connection String'), readArguments(argument));
   return found && connectionString({ ...found.login, host: computeHost(found.compute, found.login.pooled) });
 };
 
 /** Returns the name of a service, and adds the service to pg_service.conf if it is missing. */
-export const inputService: Command = async (context, argument, run) => {
+export const serviceForInput: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't add the service");
   const args = readArguments(argument);
   const found = await findConnection(context, l10n.t('Add to pg_service.conf'), args);

@@ -47,7 +47,7 @@ export interface LoginRequest {
  * @returns undefined if the user canceled
  */
 export async function askForLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
-  const catalog = await loadCatalog(context, request);
+  const catalog = await loadRolesAndDatabases(context, request);
   const pair = catalog && loginRoles(catalog).find(({ database }) => database === request.database);
   return pair === undefined ? await askWithCatalog(context, request, catalog) : { ...pair, pooled: false };
 }
@@ -75,7 +75,7 @@ export async function proposedOrChosenLogin(
   const proposal = proposedLogin(context, request);
   let catalog: Catalog | undefined;
   try {
-    catalog = await loadCatalog(context, request);
+    catalog = await loadRolesAndDatabases(context, request);
   } catch (error) {
     if (proposal === undefined || offersFix(error)) throw error;
   }
@@ -99,7 +99,7 @@ const choicesFor = (context: LoginContext, request: LoginRequest, catalog: Catal
   });
 
 /** @returns undefined if the service doesn't offer the lists, at all or to this key. @throws {ApiError} */
-export async function loadCatalog(
+export async function loadRolesAndDatabases(
   { session }: LoginContext,
   { title, compute }: Target,
 ): Promise<Catalog | undefined> {

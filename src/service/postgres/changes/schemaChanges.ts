@@ -8,7 +8,7 @@ import type { SchemaChange } from '../../core/branchHistory.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
-import { databaseOfFileKey, fileKey, fileOfFileKey } from '../wal/catalogChanges.ts';
+import { databaseOfFileKey, fileKey, fileNumberOfFileKey } from '../wal/catalogChanges.ts';
 import { RowDeletions } from '../wal/rowDeletions.ts';
 import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
 import type { TransactionReceiver } from '../wal/transaction.ts';
@@ -45,7 +45,7 @@ export async function schemaChanges(
   const isInRun = (at: number) => runs.list.some((run) => at >= run.at && at <= run.last);
   const isOfTable = (key: string) => {
     const known = names.get(databaseOfFileKey(key));
-    const table = known?.files.get(fileOfFileKey(key)) ?? counted.tablesByFile.get(key) ?? 0;
+    const table = known?.files.get(fileNumberOfFileKey(key)) ?? counted.tablesByFile.get(key) ?? 0;
     return known?.tables.get(table)?.isView === false;
   };
   const deleted = deletions.list((key, at) => isOfTable(key) && !isInRun(at));

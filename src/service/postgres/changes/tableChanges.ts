@@ -2,7 +2,7 @@
 import type { TableChange } from '../../core/branchHistory.ts';
 import {
   databaseOfFileKey,
-  fileOfFileKey,
+  fileNumberOfFileKey,
   type CatalogChange,
   type NamedObject,
 } from '../wal/catalogChanges.ts';
@@ -117,7 +117,7 @@ function tableChangesOfDatabase(
   }
   for (const [file, counts] of rows) {
     if (databaseOfFileKey(file) !== id) continue;
-    const table = names.files.get(fileOfFileKey(file)) ?? oldFiles.get(file) ?? 0;
+    const table = names.files.get(fileNumberOfFileKey(file)) ?? oldFiles.get(file) ?? 0;
     const found = names.tables.get(table);
     // Undo removes the rows of a new table with the table, but not those of a new partition of an old one.
     if (found === undefined || (!found.isPartition && tables.has(table, 'created'))) continue;

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { BranchHistory, Moment } from '../../core/branchHistory.ts';
+import type { HistoryRange, Moment } from '../../core/branchHistory.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { makePrivateFolder, removeLargeFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import { withInternalServer } from '../server/launchServer.ts';
@@ -91,7 +91,7 @@ export async function readHistoryRange(
   deps: ServerDependencies,
   branchId: string,
   timestamp?: string,
-): Promise<BranchHistory | undefined> {
+): Promise<HistoryRange | undefined> {
   const { branches, storage } = deps;
   return branches.lock(branchId).shared(async () => {
     const end = await endOfWal(deps, branchId);

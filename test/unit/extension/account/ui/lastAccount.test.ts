@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { lastAccount, rememberAccount } from '../../../../../src/extension/account/ui/lastAccount.ts';
+import { lastAccount, rememberAccountKind } from '../../../../../src/extension/account/ui/lastAccount.ts';
 import { connectModel, MemoryMap } from '../../../../helpers/connectedModel.ts';
 import { scriptService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
-describe('rememberAccount', () => {
+describe('rememberAccountKind', () => {
   it('follows the session and writes only changes', async () => {
     const service = await scriptService(() => ({ projects: [] }));
     const store = await connectModel(service);
@@ -19,7 +19,7 @@ describe('rememberAccount', () => {
       },
     };
     assert.equal(lastAccount(memento), 'none');
-    const listening = rememberAccount(store.session, memento, {
+    const listening = rememberAccountKind(store.session, memento, {
       fire: () => fired.push(lastAccount(memento)),
     });
     const becomes = (account: string) => until(account, async () => lastAccount(memento) === account);

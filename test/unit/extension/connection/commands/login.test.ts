@@ -9,7 +9,7 @@ import { CodedError, computeRecord, type Script } from '../../../../helpers/scri
 import { until } from '../../../../workbench/until.ts';
 
 const { offersFix } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
-const { askForLogin, proposedOrChosenLogin, proposedLogin, loadCatalog } =
+const { askForLogin, proposedOrChosenLogin, proposedLogin, loadRolesAndDatabases } =
   await import('../../../../../src/extension/connection/commands/login.ts');
 
 const used = { role: 'owner', database: 'orders' };
@@ -85,7 +85,7 @@ describe('askForLogin and knownLogin', () => {
     it(`takes what was used before if the lists cannot be had (${status})`, async () => {
       await connectionDefaults.remember('shop', used);
       store.service.script = () => status;
-      assert.equal(await loadCatalog(context(), request()), undefined);
+      assert.equal(await loadRolesAndDatabases(context(), request()), undefined);
       assert.deepEqual(await find(), { ...used, pooled: false });
     });
   }
