@@ -3,7 +3,7 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 import { ApiError } from './transport/errors.ts';
 import { isId } from './records/ids.ts';
 import { MAX_RECORDS, parseList, type ParsedList } from './transport/parseResponse.ts';
-import { PROJECTS_PER_PAGE } from './paths.ts';
+import { nextCursor } from './nextCursor.ts';
 import { MAX_BODY_BYTES } from './transport/request.ts';
 import { Project } from './records/records.ts';
 import type { Reply } from './transport/http.ts';
@@ -30,7 +30,7 @@ export async function* projectPages(
     length += reply.body.length;
     if (length > MAX_BODY_BYTES) throw tooManyPages();
     yield { ...parseList(reply, 'projects', Project), unavailable: unavailableIds(reply) };
-    cursor = nextCursor(reply, seen);
+    cursor = nextCursor(reply.json, seen);
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
 }
@@ -38,15 +38,6 @@ export async function* projectPages(
 function unavailableIds(reply: Reply): readonly string[] {
   const { unavailable_project_ids: ids } = fieldsOf(reply.json);
   return Array.isArray(ids) ? [...new Set(ids.slice(0, MAX_RECORDS).filter(isId))] : [];
-}
-
-/** The last page may have a cursor too, so a page that isn't full or a repeated cursor is also the end. */
-function nextCursor(reply: Reply, seen: ReadonlySet<string>): string | undefined {
-  const { pagination, projects, unavailable_project_ids: unavailable } = fieldsOf(reply.json);
-  const { cursor } = fieldsOf(pagination);
-  if (typeof cursor !== 'string' || cursor === '' || seen.has(cursor)) return undefined;
-  const listed = [projects, unavailable].flatMap((list) => (Array.isArray(list) ? list : []));
-  return listed.length < PROJECTS_PER_PAGE ? undefined : cursor;
 }
 
 const tooManyPages = (): ApiError =>

@@ -10,6 +10,7 @@ import {
   rolePath,
 } from '../api/paths.ts';
 import { renewPasswords } from '../api/passwords.ts';
+import { nextCursor } from '../api/nextCursor.ts';
 import { isLoopback } from '../api/addresses/host.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
@@ -71,8 +72,16 @@ export class ServiceApi {
   }
 
   async listProjects(): Promise<records.Project[]> {
-    const { projects } = await this.#call('GET', '/projects', { query: { limit: PROJECTS_PER_PAGE } });
-    return projects as records.Project[];
+    const projects: records.Project[] = [];
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await this.#call('GET', '/projects', { query: { limit: PROJECTS_PER_PAGE, cursor } });
+      projects.push(...(page['projects'] as records.Project[]));
+      cursor = nextCursor(page, seen);
+      if (cursor !== undefined) seen.add(cursor);
+    } while (cursor !== undefined);
+    return projects;
   }
 
   /** @returns the id of the project of this library, which is created unless it exists */

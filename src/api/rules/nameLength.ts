@@ -6,8 +6,8 @@ export const MAX_NAME_LENGTH = 256;
 export const MAX_SHORT_NAME_LENGTH = 64;
 
 /**
- * Whether a text can be a name: not blank, not too long, and without control characters. Postgres can't store NUL, and the others
+ * Whether a text can be a name: not blank, not longer than so many Unicode characters, and without control characters. Postgres can't store NUL, and the others
  * can't be seen in lists.
  */
 export const isName = (text: string, maxLength = MAX_NAME_LENGTH): boolean =>
-  text.length <= maxLength && text.trim() !== '' && !/\p{Cc}/u.test(text);
+  Array.from(text).length <= maxLength && text.trim() !== '' && !/\p{Cc}/u.test(text);

@@ -45,7 +45,9 @@ interface SystemError {
 export function requestError(call: CallInfo, error: unknown): ApiError {
   if (error instanceof BodyTooLargeError) return unexpectedReplyError(call, error.status, 'tooLarge');
   const { code, syscall } = systemError(error) ?? {};
-  const neverSent = CONNECT_SYSCALLS.has(syscall) || CONNECT_ERRORS.has(code) || isCertificateCode(code);
+  // OpenSSL's own errors may also come after the request was sent, such as an alert of a proxy.
+  const isUntrusted = isCertificateCode(code) && code?.startsWith('ERR_SSL_') !== true;
+  const neverSent = CONNECT_SYSCALLS.has(syscall) || CONNECT_ERRORS.has(code) || isUntrusted;
   return new ApiError(
     `${call.requestLine}: ${code ?? 'the connection failed'}`,
     { kind: 'network', code },

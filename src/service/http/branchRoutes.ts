@@ -14,7 +14,7 @@ import { usageOfBranch } from '../controlPlane/records/countUsage.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
 import { changesReply } from './changesReply.ts';
-import { choiceParameter, paginate, filterBySearch } from './query.ts';
+import { choiceParameter, countByName, filterBySearch, paginate } from './query.ts';
 import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { deletionReply, jsonReply, type JsonReply } from './response.ts';
 
@@ -35,7 +35,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
     },
     // This comes before the route of one branch, which also matches this path.
     [`GET ${BRANCHES}/count`]: (call) =>
-      jsonReply({ count: filterBySearch(call, [...findProject(plane, call).branches.values()]).length }),
+      jsonReply({ count: countByName(call, findProject(plane, call).branches.values()) }),
     [`GET ${BRANCH}`]: (call) => {
       const branch = findBranch(...branchTarget(call));
       return jsonReply({ branch: branchReply(call, branch), annotation: annotationOf(branch) });

@@ -39,6 +39,12 @@ export function readQuery<T>(call: ApiCall, schema: z.ZodMiniType<T>): T {
   return validateBody(Object.fromEntries(names.map((name) => [name, queryParameter(call, name)])), schema);
 }
 
+/** Returns how many records have a name that contains the parameter `search`. Ids don't count, unlike in lists. */
+export function countByName(call: ApiCall, records: Iterable<{ readonly name: string }>): number {
+  const text = queryParameter(call, 'search')?.toLowerCase() ?? '';
+  return [...records].filter(({ name }) => name.toLowerCase().includes(text)).length;
+}
+
 /** Returns the records whose name or id contains the parameter `search`. */
 export function filterBySearch<T extends { readonly id: string; readonly name: string }>(
   call: ApiCall,
@@ -83,10 +89,11 @@ export function paginate<T extends { readonly id: string }>(
   const limit = pageSize(call, limits);
   const compareInOrder = (a: string, b: string) => (a === b ? 0 : a < b !== isDescending ? -1 : 1);
   const sorted = records.toSorted((a, b) => compareInOrder(key(a), key(b)));
-  const start = text === undefined ? 0 : indexAfterCursor(parseCursor(text));
+  const list = nameOfList(call);
+  const start = text === undefined ? 0 : indexAfterCursor(parseCursor(text, list));
   const page = sorted.slice(start, start + limit);
   const last = page.at(-1);
-  const cursor = last === undefined ? text : formatCursor([last.id, key(last)]);
+  const cursor = last === undefined ? text : formatCursor([last.id, key(last), list]);
   return { records: page, cursor, isLast: start + limit >= sorted.length };
 
   function indexAfterCursor([id, position]: Cursor): number {
@@ -97,17 +104,25 @@ export function paginate<T extends { readonly id: string }>(
   }
 }
 
-const Cursor = z.tuple([z.string(), z.string()]);
+/** The id and sort key of a record, and the list that it is from. */
+const Cursor = z.tuple([z.string(), z.string(), z.string()]);
 type Cursor = z.infer<typeof Cursor>;
 
 const formatCursor = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
-function parseCursor(text: string): Cursor {
+/** The path and order of a list. A record of another list, or its place in another order, would be taken for the end of this one. */
+const nameOfList = ({ request, query }: ApiCall): string =>
+  [request.url?.split('?', 1)[0], query.get('sort_by'), query.get('sort_order')].join(' ');
+
+/** @throws {HttpError} 400 if the cursor isn't from a page of the list */
+function parseCursor(text: string, list: string): Cursor {
   try {
-    return z.parse(Cursor, JSON.parse(Buffer.from(text, 'base64url').toString()));
+    const cursor = z.parse(Cursor, JSON.parse(Buffer.from(text, 'base64url').toString()));
+    if (cursor[2] === list) return cursor;
   } catch {
-    throw badRequest('cursor does not come from a list of this service.');
+    // It isn't one of this service.
   }
+  throw badRequest('cursor does not come from this list in this order.');
 }
 
 function pageSize(call: ApiCall, limits: PageLimits): number {

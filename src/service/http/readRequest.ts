@@ -38,8 +38,12 @@ export function rejectWebPages({ headers: { host = '', origin } }: IncomingMessa
 
 export type RequestTarget = ReturnType<typeof parseTarget>;
 
-/** Splits `/projects/a%2Fb?limit=10` into its decoded parts, `projects` and `a/b`, and the query. */
-export function parseTarget(target: string) {
+/**
+ * Splits `/projects/a%2Fb?limit=10` into its decoded parts, `projects` and `a/b`, and the query. Clients may send the whole URL
+ * (RFC 9112, section 3.2.2).
+ */
+export function parseTarget(requestTarget: string) {
+  const target = requestTarget.replace(/^http:\/\/[^/?]*/i, '');
   const [path = ''] = target.split('?', 1);
   const parts = path.slice(1).split('/').map(decodePart);
   return { parts, query: new URLSearchParams(target.slice(path.length)) };
@@ -77,10 +81,16 @@ const MAX_BODY = 1024 * 1024;
 
 /** @throws {HttpError} if the body is too large, not JSON or does not match the schema */
 export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodMiniType<T>): Promise<T> {
-  const [type = ''] = request.headers['content-type']?.split(';') ?? [];
-  if (type.trim().toLowerCase() !== 'application/json')
-    throw new HttpError(415, 'NOT_JSON', 'Send the body with Content-Type: application/json.');
-  return validateBody(parseJsonBytes(await readBytes(request)).value, schema);
+  return validateBody(parseBody(request, await readBytes(request)), schema);
+}
+
+/** @throws {HttpError} 415 for another type of content, or for a compressed one */
+function parseBody({ headers }: IncomingMessage, bytes: Buffer): unknown {
+  const [type = ''] = headers['content-type']?.split(';') ?? [];
+  const { 'content-encoding': encoding = 'identity' } = headers;
+  if (type.trim().toLowerCase() !== 'application/json' || encoding.toLowerCase() !== 'identity')
+    throw new HttpError(415, 'NOT_JSON', 'Send the body with Content-Type: application/json, uncompressed.');
+  return parseJsonBytes(bytes).value;
 }
 
 /** Reads the body as {@link readJsonBody} does, and a missing body as an empty object. */
@@ -88,8 +98,8 @@ export async function readOptionalJsonBody<T>(
   request: IncomingMessage,
   schema: z.ZodMiniType<T>,
 ): Promise<T> {
-  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
-  return coding === undefined && length === '0' ? validateBody({}, schema) : readJsonBody(request, schema);
+  const bytes = await readBytes(request);
+  return validateBody(bytes.length === 0 ? {} : parseBody(request, bytes), schema);
 }
 
 /** Reads the body. Discards what exceeds the limit, so that the client still gets the reply. */

@@ -15,8 +15,15 @@ import {
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { SnapshotRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
-import { readQuery } from './query.ts';
-import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './readRequest.ts';
+import { queryParameter, readQuery } from './query.ts';
+import {
+  findProject,
+  readJsonBody,
+  readOptionalJsonBody,
+  validateBody,
+  type ApiCall,
+  type Routes,
+} from './readRequest.ts';
 import { jsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';
@@ -40,7 +47,10 @@ export function snapshotRoutes(plane: ControlPlane): Routes {
     },
     [`DELETE ${SNAPSHOT}`]: (call) => jsonReply({ operations: deleteSnapshot(plane, ...target(call)) }, 202),
     [`POST ${SNAPSHOT}/restore`]: async (call) => {
-      const body = await readOptionalJsonBody(call.request, SnapshotRestoreBody);
+      // The public service also takes the name from here.
+      const name = queryParameter(call, 'name');
+      const sent = await readOptionalJsonBody(call.request, SnapshotRestoreBody);
+      const body = name === undefined ? sent : validateBody({ name, ...sent }, SnapshotRestoreBody);
       const { branch, operations } = await restoreSnapshot(plane, ...target(call), body);
       return jsonReply({
         branch: toBranchResponse(branch, findProject(plane, call), plane.clock.now()),

@@ -32,6 +32,15 @@ describe('The calls of the test library', () => {
     assert.equal(service.requests.length, 1);
   });
 
+  it('read all pages of projects', async () => {
+    const ids = Array.from({ length: 401 }, (_, number) => ({ id: `p-${number}` }));
+    const service = await scriptService((_, query) => {
+      const start = Number(query?.get('cursor') ?? 0);
+      return { projects: ids.slice(start, start + 400), pagination: { cursor: String(start + 400) } };
+    });
+    assert.equal((await new ServiceApi(service.baseUrl, 'key').listProjects()).length, 401);
+  });
+
   it('recognize by its code that the name of a branch is taken', async () => {
     const creation = { name: 'one', parent: undefined, maker: ownIdentity() };
     const create = async (code: string) => {

@@ -89,7 +89,7 @@ export function updateProject(
     settings: updatedSettings(record, patch),
     updated_at: toTimestamp(plane.clock.now()),
   };
-  requireValidCreation(project, PRIMARY, plane.plan);
+  if (patch.default_endpoint_settings !== undefined) requireValidCreation(project, PRIMARY, plane.plan);
   // Servers must be restarted to begin logical replication.
   const beginsReplication = isReplicated(project) && !isReplicated(record);
   const changed = beginsReplication ? [...computes.values()] : [];

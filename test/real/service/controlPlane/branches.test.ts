@@ -44,6 +44,9 @@ describe('Branches', () => {
     assert.deepEqual(await names('sort_by=name'), sorted.toReversed());
     assert.deepEqual(await names('search=ECK'), ['checkout-rewrite']);
     assert.deepEqual(await names('search=frosty'), ['before-migration']);
+    const count = async (search: string) =>
+      (await api.send<{ count: number }>('GET', `${BRANCHES}/count?search=${search}`)).count;
+    assert.deepEqual([await count('ECK'), await count('frosty'), await count('')], [1, 0, 3]);
     const query = 'sort_by=name&sort_order=asc&limit=2';
     const first = await api.send<Page>('GET', `${BRANCHES}?${query}`);
     assert.deepEqual(first.annotations, {});

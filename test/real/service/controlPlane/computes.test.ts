@@ -3,7 +3,7 @@ import { isRejected } from '../../../../src/api/transport/errors.ts';
 import type { Compute } from '../../../../src/api/records/records.ts';
 import type { ComputeCreation } from '../../../../src/api/records/requests.ts';
 import { call } from '../../../helpers/call.ts';
-import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 import { useQuietService } from '../useQuietService.ts';
 import { FREE, PROJECT, isHttpError, replica, sampleProject, MAIN } from './sampleProject.ts';
@@ -151,6 +151,21 @@ describe('The free plan', () => {
         assert.deepEqual(new Set(sizes), new Set([0.25]));
       }
     }
+  });
+
+  it('lets a project be renamed whose default size is from a paid plan', async () => {
+    const options = { postgres: false, key: 'key-of-both', dataDir: temporaryFolder() };
+    const patch = async ({ baseUrl, key }: LocalService, project: object) => {
+      const path = '/projects/shiny-wind-028834';
+      return (await call(baseUrl, { method: 'PATCH', path, key, body: { project } })).status;
+    };
+    const paid = await startLocalService(options);
+    const sizes = { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 };
+    assert.equal(await patch(paid, { default_endpoint_settings: sizes }), 200);
+    await paid.stop();
+    const free = await startLocalService({ ...options, args: ['--plan', 'free'] });
+    assert.equal(await patch(free, { name: 'renamed' }), 200);
+    assert.equal(await patch(free, { default_endpoint_settings: sizes }), 422);
   });
 
   it('allows computes of 0.25 CU, and no larger ones', async () => {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
+import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import * as z from 'zod/mini';
 import { startHttpServer } from '../../../../src/service/http/server.ts';
@@ -20,6 +21,10 @@ const creation = (more: object) => ({ endpoint: { branch_id: BRANCH, type: 'read
 const ErrorBody = z.object({ request_id: z.string(), code: z.string(), message: z.string() });
 const errorIn = (json: unknown) => ErrorBody.parse(json);
 const post = (body: unknown): Omit<Call, 'key'> => ({ method: 'POST', path: COMPUTES, body });
+/** As a page of that list has it, in the list's own order. */
+const cursorOf = (list: string) =>
+  Buffer.from(JSON.stringify(['one', 'one', `/api/v2${list}  `])).toString('base64url');
+const COMPRESSED = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
 const patch = (endpoint: unknown): Omit<Call, 'key'> => ({
   method: 'PATCH',
   path: COMPUTE,
@@ -80,6 +85,19 @@ const INVALID: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegE
     /operation/,
   ],
   'an invalid cursor': [{ path: '/projects/shiny-wind-028834/operations?cursor=eA' }, 400, /cursor/],
+  'the cursor of another list': [
+    { path: `/projects/shiny-wind-028834/operations?cursor=${cursorOf('/projects')}` },
+    400,
+    /this list/,
+  ],
+  'the cursor of another order': [
+    {
+      path: `/projects/shiny-wind-028834/branches?sort_by=name&cursor=${cursorOf('/projects/shiny-wind-028834/branches')}`,
+    },
+    400,
+    /this order/,
+  ],
+  'a compressed body': [{ ...post('{}'), headers: COMPRESSED }, 415, /uncompressed/],
   'too many operations': [{ path: '/projects/shiny-wind-028834/operations?limit=1001' }, 400, /limit/],
   'an extra slash': [{ path: '/projects/' }, 404, /nothing at this path/],
   'no project in the path': [{ path: '/projects//endpoints' }, 404, /nothing at this path/],
@@ -126,6 +144,29 @@ describe('Requests', () => {
     );
     assert.deepEqual([head?.status, head?.text], [200, '']);
     assert.equal(head?.headers['content-length'], get?.headers['content-length']);
+  });
+
+  /** Sends the lines of a request, which no client would send so. @returns the first line of the reply */
+  async function statusLineFor(...lines: readonly string[]): Promise<string | undefined> {
+    const { port, host } = new URL(service().baseUrl);
+    const socket = net.connect(Number(port), '127.0.0.1');
+    const [first = '', ...more] = lines;
+    const headers = [`Host: ${host}`, `Authorization: Bearer ${service().key}`, 'Connection: close'];
+    socket.end([first, ...headers, ...more].join('\r\n'));
+    return (await text(socket)).split('\r\n')[0];
+  }
+
+  it('can have the whole URL as their target', async () => {
+    const line = `GET ${service().baseUrl}/projects?limit=1 HTTP/1.1`;
+    assert.equal(await statusLineFor(line, '', ''), 'HTTP/1.1 200 OK');
+  });
+
+  it('can announce chunks and send none, where a body is optional', async () => {
+    const line = 'POST /api/v2/projects/none/branches HTTP/1.1';
+    assert.equal(
+      await statusLineFor(line, 'Transfer-Encoding: chunked', '', '0', '', ''),
+      'HTTP/1.1 404 Not Found',
+    );
   });
 
   it('can escape characters without need', async () => {

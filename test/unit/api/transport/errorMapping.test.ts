@@ -23,6 +23,12 @@ describe('requestError', () => {
     ['closed', failed(system('UND_ERR_SOCKET')), 'UND_ERR_SOCKET', true],
     ['an invalid certificate', failed(system('CERT_HAS_EXPIRED')), 'CERT_HAS_EXPIRED', false],
     [
+      'an alert after the handshake',
+      failed(system('ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC')),
+      'ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC',
+      true,
+    ],
+    [
       'a nested cause',
       failed(new Error('x', { cause: system('ENETUNREACH', 'connect') })),
       'ENETUNREACH',
