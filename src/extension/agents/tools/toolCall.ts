@@ -1,4 +1,5 @@
 /** What each tool receives. */
+import type { EnvSettings } from '../branchesOfFolder.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { RunGit } from '../../../base/git/runGit.ts';
 import type { ChangeGuards, ChangeTarget } from '../../operations/guards.ts';
@@ -79,6 +80,7 @@ export interface ToolDependencies {
     error(activity: string, error: unknown): void;
   };
   readonly runGit: RunGit;
+  readonly envSettings: EnvSettings;
   /** @returns the message of an error, in one safe line */
   explain(error: unknown): string;
   /** Call this before a file is written. @throws {Error} if the user doesn't trust the folder */

@@ -5,11 +5,15 @@ import { outputText } from '../outputText.ts';
 import { runTool } from '../tools/runTool.ts';
 import type { ToolCaller, ToolDependencies } from '../tools/toolCall.ts';
 import { runGit } from '../../envFile/ui/git.ts';
+import type { Config } from '../../window/ui/config.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { approvalRequest, approveForAgent } from './approveForAgent.ts';
 
-export type WindowDependencies = Omit<ToolDependencies, 'runGit' | 'explain' | 'requireTrust' | 'approve'>;
+type FromWindow = 'runGit' | 'envSettings' | 'explain' | 'requireTrust' | 'approve';
+export type WindowDependencies = Omit<ToolDependencies, FromWindow> & {
+  readonly config: Pick<Config, 'envFileSettings'>;
+};
 
 /** @param name any text @returns the tool's output, without secrets @throws {Error} with a sentence for the model */
 export const runInWindow = (
@@ -22,6 +26,13 @@ export const runInWindow = (
     {
       ...deps,
       runGit,
+      envSettings: {
+        folders: () =>
+          (vscode.workspace.workspaceFolders ?? [])
+            .filter(({ uri }) => uri.scheme === 'file')
+            .map(({ uri }) => uri.fsPath),
+        of: (folder) => deps.config.envFileSettings(vscode.Uri.file(folder)),
+      },
       requireTrust,
       explain: (error) => explainError(error).message,
       async approve(change, connection, signal) {

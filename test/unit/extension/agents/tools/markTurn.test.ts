@@ -16,6 +16,7 @@ const LATER = new Date(Date.now() + 3_600_000).toISOString();
 describe('The tool markTurn', () => {
   let model: ScriptedModel;
   let folder: string;
+  let env: { file: string; variable: string };
   let known: Partial<KnownBranch> | undefined;
 
   const refOf = (branchId: string) => ({ account: accountId(model.account), projectId: 'shop', branchId });
@@ -23,7 +24,9 @@ describe('The tool markTurn', () => {
     const deps = toolDependencies(model);
     const knownHosts = { get: (host: string) => (host === 'ep-env.example.com' ? known : undefined) };
     const caller = { agent: 'claude-code', folder };
-    return callTool({ ...deps, knownHosts: knownHosts as typeof deps.knownHosts }, 'markTurn', {}, caller);
+    const config = { envFileSettings: () => env };
+    const all = { ...deps, config, knownHosts: knownHosts as typeof deps.knownHosts };
+    return callTool(all, 'markTurn', {}, caller);
   };
   const own = (branchId: string, worktree: string) => {
     const made = { name: branchId, agent: 'claude-code', createdAt: LATER, expiresAt: LATER };
@@ -34,14 +37,15 @@ describe('The tool markTurn', () => {
     folder = await realpath(temporaryFolder());
     model = await connectScripted(() => ({}));
     known = undefined;
+    env = { file: '.env', variable: 'DATABASE_URL' };
   });
 
-  it('marks the branches of agents in the worktree and that of the env file, each once', async () => {
+  it('marks the branches of agents in the worktree and that of the configured variable', async () => {
     own('br-mine', folder);
     own('br-other', path.join(folder, 'other'));
     known = { ...refOf('br-env'), isDeleted: false };
-    for (const name of ['.env', '.env.local'])
-      writeFileSync(path.join(folder, name), 'DATABASE_URL=postgresql://u:p@ep-env.example.com/app\n');
+    env = { file: 'local.env', variable: 'PG_URL' };
+    writeFileSync(path.join(folder, 'local.env'), 'PG_URL=postgresql://u:p@ep-env.example.com/app\n');
     assert.deepEqual(await mark(), { marked: ['br-mine', 'br-env'] });
     const [marker, ...others] = model.markers.ofBranch(refOf('br-env'));
     assert.deepEqual([marker?.kind, marker?.text, marker?.by, others], ['agent', '', 'claude-code', []]);

@@ -9,7 +9,7 @@ import type { WindowDependencies } from '../../../../../../src/extension/agents/
 import { callTool } from '../../../../../helpers/callTool.ts';
 import { MemoryMap, connectScripted, type ScriptedModel } from '../../../../../helpers/connectedModel.ts';
 import { Conversation, type Reply } from '../../../../../helpers/postgresConversation.ts';
-import { noLog } from '../../../../../helpers/toolDependencies.ts';
+import { toolDependencies } from '../../../../../helpers/toolDependencies.ts';
 import { hideKnownSecrets, redact } from '../../../../../../src/base/redact.ts';
 import { computeRecord } from '../../../../../helpers/scriptedService.ts';
 import { until } from '../../../../../workbench/until.ts';
@@ -59,7 +59,7 @@ describe('runSql as a tool', () => {
       createdAt: new Date().toISOString(),
       expiresAt,
     });
-    deps = { ...model, agentBranches, log: noLog };
+    deps = { ...toolDependencies(model), agentBranches };
   });
 
   const run = (input: object, agent = 'claude') => callTool(deps, 'runSql', input, { agent });
@@ -98,7 +98,7 @@ describe('runSql as a tool', () => {
   it('returns rows as they are, and says if it has hidden a known secret', async () => {
     const secrets: string[] = [];
     const log = {
-      ...noLog,
+      ...deps.log,
       clean: (text: string) => redact(text, secrets),
       hideKnownSecrets: (text: string) => hideKnownSecrets(text, secrets),
     };
