@@ -6,6 +6,7 @@ import { StartError } from '../service/core/serviceErrors.ts';
 import { ServiceApi } from './api.ts';
 import { databaseForCommand, waitUntilDatabaseAnswers, type FirstDatabase } from './database.ts';
 import { baseUrlOrUndefined, completeBaseUrl } from '../api/transport/baseUrl.ts';
+import { describeAssumedVariables } from '../api/addresses/addressGroups.ts';
 import { databaseVariables } from '../api/addresses/databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
 import { readCommandLine } from './options.ts';
@@ -35,6 +36,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const token = options.rehearsal?.comment === true ? takeToken() : undefined;
+  if (options.run !== undefined || options.rehearsal !== undefined) writeAssumedVariables();
   if (options.rehearsal?.account === true) return await rehearseInAccount({ ...options.rehearsal, token });
   const dump = await findNamedDump(options);
   const dataDir =
@@ -58,6 +60,11 @@ async function main(): Promise<number> {
   return run === undefined
     ? service.ended
     : runCommandOnService(service, key, run, rest['no-postgres'] !== true);
+}
+
+function writeAssumedVariables(): void {
+  const text = describeAssumedVariables();
+  if (text !== undefined) process.stderr.write(`${text}\n`);
 }
 
 /** Takes the token from the environment, so that commands don't get it. @throws {StartError} `usage` without a token */

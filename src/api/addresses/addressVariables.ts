@@ -36,14 +36,19 @@ const UNPOOLED_SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
 /** @returns the prefixes of variables with a host, such as `DB_` of DB_HOST, which DB_PORT and DB_USER share */
 export function findHostPrefixes(names: readonly string[]): readonly string[] {
   const prefixes = names.flatMap((name) =>
-    CONNECTION_PART_NAMES.host.map((host) => (name.endsWith(host) ? name.slice(0, -host.length) : '')),
+    CONNECTION_PART_NAMES.host.map((host) =>
+      name.toUpperCase().endsWith(host) ? name.slice(0, -host.length) : '',
+    ),
   );
   return [...new Set(prefixes)].filter((prefix) => prefix !== '');
 }
 
-/** @returns the part that follows the prefix in a variable's name, such as `HOST`; undefined for names without the prefix */
+/** The end of the name of a variable that names a file with the value, as in DB_PASSWORD_FILE. */
+export const FILE_SUFFIX = '_FILE';
+
+/** @returns what follows the prefix in a variable's name, in upper case, such as `HOST`; undefined for names without the prefix */
 export const partNameAfterPrefix = (prefix: string, name: string): string | undefined =>
-  name.startsWith(prefix) ? name.slice(prefix.length).replace(UNPOOLED_SUFFIX, '') : undefined;
+  name.startsWith(prefix) ? name.slice(prefix.length).toUpperCase().replace(UNPOOLED_SUFFIX, '') : undefined;
 
 /** Matches the URL of a database, also with the name of a driver, as in `jdbc:postgresql` and `postgresql+psycopg`. */
 const URL_OF_POSTGRES = new RegExp(`^\\s*(?:[a-z0-9]+[:+])?${URL_SCHEME}(?:\\+\\w+)?://`, 'i');

@@ -1,23 +1,17 @@
 /** The environment variables by which programs find a database. */
 import {
-  isDatabaseAddress,
-  partNameAfterPrefix,
-  CONNECTION_PART_NAMES,
-  connectionPartValues,
-  findHostPrefixes,
-  URL_VARIABLES,
-} from './addressVariables.ts';
+  describeAssumedVariables,
+  findAddressGroups,
+  HOST_WITH_PORT,
+  isAssumedAddress,
+} from './addressGroups.ts';
+import { connectionPartValues, FILE_SUFFIX, isDatabaseAddress, URL_VARIABLES } from './addressVariables.ts';
 import { requireDatabaseUrl, URL_SCHEME } from './databaseUrl.ts';
 
-/** Matches the variables that libpq, most clients and images of Postgres read. PGDATA is for servers, so it is left alone. */
-const OTHER_VARIABLES = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
-
-/** The prefixes of variables for the parts of a connection to Postgres. */
-const KNOWN_PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
-/** Matches Postgres in a value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
-const POSTGRES = /(?<![a-z])(?:pg|pgsql|postgres(?:ql)?|postgis)(?![a-z])/i;
-const PORT = '5432';
-const PARTS: ReadonlySet<string> = new Set(Object.values(CONNECTION_PART_NAMES).flat());
+/** Matches the variables that libpq and most clients read. PGDATA is for servers, so it is left alone. */
+const OTHER_VARIABLES = /^PG(?!DATA$)[A-Z]+$/;
+/** The variables that name a file with a URL. */
+const FILES: ReadonlySet<string> = new Set(URL_VARIABLES.map((name) => name + FILE_SUFFIX));
 
 type Parts = ReadonlyMap<string, string | undefined>;
 
@@ -48,26 +42,25 @@ function* presentVariables(
   parts: Parts,
   environment: NodeJS.ProcessEnv,
 ): Generator<[name: string, value: string | undefined]> {
-  const prefixes = prefixesOfPostgres(environment);
+  const groups = findAddressGroups(environment);
+  // Programs would take the default port instead, where another server may be.
+  for (const { prefix } of groups.filter(({ isKnown }) => !isKnown))
+    yield [`${prefix}${/[a-z]/.test(prefix) ? 'port' : 'PORT'}`, parts.get('PORT')];
+  const names = new Map(groups.flatMap((group) => [...group.parts]));
   for (const [name, value = ''] of Object.entries(environment)) {
-    const part = prefixes
-      .map((prefix) => partNameAfterPrefix(prefix, name))
-      .find((each) => PARTS.has(each ?? ''));
-    if (part !== undefined) yield [name, parts.get(part)];
-    else if (isDatabaseAddress(value)) yield [name, replacementUrl(name, value, url)];
-    else if (OTHER_VARIABLES.test(name)) yield [name, undefined];
+    const part = names.get(name);
+    if (part !== undefined) yield [name, partValue(parts, part, value)];
+    else if (isDatabaseAddress(value) || isAssumedAddress(environment, name))
+      yield [name, replacementUrl(name, value, url)];
+    else if (OTHER_VARIABLES.test(name) || FILES.has(name)) yield [name, undefined];
   }
 }
 
-/** @returns the known prefixes, and each other one whose port or another value names Postgres */
-function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
-  const entries = Object.entries(environment);
-  const hasPostgresVariables = (prefix: string) =>
-    entries.some(
-      ([name, value = '']) =>
-        name.startsWith(prefix) && (name === `${prefix}PORT` ? value === PORT : POSTGRES.test(value)),
-    );
-  return [...KNOWN_PREFIXES, ...findHostPrefixes(Object.keys(environment)).filter(hasPostgresVariables)];
+/** @returns undefined for the name of a file with the part, such as that of DB_PASSWORD_FILE */
+function partValue(parts: Parts, part: string, before: string): string | undefined {
+  const value = parts.get(part);
+  const isHost = value !== undefined && value === parts.get('HOST');
+  return isHost && HOST_WITH_PORT.test(before) ? `${value}:${parts.get('PORT')}` : value;
 }
 
 /** Matches URLs whose scheme Django, Ecto or SQLAlchemy needs to find the driver. A new URL gets the same scheme. */
@@ -91,6 +84,7 @@ const replacedVariables: NodeJS.ProcessEnv[] = [];
 export function setDatabaseVariables(url: string): () => void {
   const variables = databaseVariables(url);
   const previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
+  warnOnce(describeAssumedVariables());
   setVariables(variables);
   replacedVariables.push(previous);
   return () => {
@@ -101,6 +95,14 @@ export function setDatabaseVariables(url: string): () => void {
     if (later !== undefined) Object.assign(later, previous);
     else if (process.env['DATABASE_URL'] === url) setVariables(previous);
   };
+}
+
+let hasWarned = false;
+
+function warnOnce(message: string | undefined): void {
+  if (message === undefined || hasWarned) return;
+  hasWarned = true;
+  process.emitWarning(message);
 }
 
 function setVariables(variables: Readonly<Record<string, string | undefined>>): void {

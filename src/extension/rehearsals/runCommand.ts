@@ -1,5 +1,6 @@
 /** Runs a migration tool on the copy of a branch, as it is run in a terminal. */
 import { once } from 'node:events';
+import { describeAssumedVariables } from '../../api/addresses/addressGroups.ts';
 import { databaseVariables } from '../../api/addresses/databaseVariables.ts';
 import { signalGroup, startShellCommand } from '../../base/programs/shellCommand.ts';
 
@@ -23,6 +24,8 @@ export async function runMigrationCommand(
   // A listener isn't called if the signal was aborted before.
   if (signal.aborted) return undefined;
   const env = { ...process.env, ...databaseVariables(url) };
+  const assumed = describeAssumedVariables();
+  if (assumed !== undefined) write(`${assumed}\n`);
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const { child } = startShellCommand(command, { env, stdio, cwd: folder, ownGroup: true });
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);

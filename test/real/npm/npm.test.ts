@@ -96,6 +96,17 @@ describe('npx hosted-postgres', () => {
     );
   });
 
+  it('says which variables it has replaced because they may lead to a database', async () => {
+    const args = ['--temporary', '--no-postgres', '--run', 'echo "Host: $SHOP_HOST."'];
+    const program = startProgram([process.execPath, file, ...args], folder, temporary, {
+      SHOP_HOST: 'production.invalid',
+      SHOP_USER: 'me',
+    });
+    assert.equal(await program.ended, 0, program.output());
+    assert.match(program.output(), /^These variables .*: SHOP_HOST, SHOP_USER\. If they belong to other/m);
+    assert.match(program.output(), /^Host: \.$/m);
+  });
+
   it('gives the command no database if computes are simulated', async () => {
     const program = start('--temporary', '--no-postgres', '--api-key', '', '--run', 'env');
     assert.equal(await program.ended, 0, program.output());

@@ -28,6 +28,14 @@ describe('The command of a rehearsal', () => {
     });
   });
 
+  it('says which variables it has replaced because they may lead to another database', async () => {
+    const shop = { SHOP_HOST: 'production.example', SHOP_USER: 'me' };
+    await withVariables(shop, async () => {
+      const { text } = await run(`"${process.execPath}" -p "process.env.SHOP_HOST"`);
+      assert.match(text, /^These variables may lead .*: SHOP_HOST, SHOP_USER\..*\n127\.0\.0\.1\n$/);
+    });
+  });
+
   it('returns its exit code, and what it writes about an error', async () => {
     const { code, text } = await run(`"${process.execPath}" -e "console.error('wrong'); process.exit(7)"`);
     assert.deepEqual([code, text], [7, 'wrong\n']);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { describeAssumedVariables } from '../../../../src/api/addresses/addressGroups.ts';
 import { databaseVariables, setDatabaseVariables } from '../../../../src/api/addresses/databaseVariables.ts';
 import { ANOTHER_SERVER } from '../../../helpers/anotherServer.ts';
 
@@ -88,6 +89,101 @@ describe('databaseVariables', () => {
     const others = ['DB_CONNECTION', 'MYSQL_HOST', 'MYSQL_PORT', 'OTHER_URL', 'PGDATA', 'PG_CONFIG'];
     const proxies = ['HTTP_PROXY', 'NODE_USE_ENV_PROXY'];
     assert.deepEqual(left.map(([name]) => name).toSorted(), [...others, ...proxies].toSorted());
+  });
+
+  const changed = (environment: NodeJS.ProcessEnv) => {
+    const result = { ...environment, ...databaseVariables(URL, environment) };
+    return Object.fromEntries(
+      [...Object.keys(environment), 'DB_PORT', 'db_port'].flatMap((name) =>
+        result[name] === environment[name] ? [] : [[name, result[name]]],
+      ),
+    );
+  };
+  const OURS = { DB_HOST: '127.0.0.1', DB_PORT: '5000', DB_USER: 'me', DB_PASSWORD: 'p@ss' };
+  const LOGIN = { DB_USER: 'shop', DB_PASSWORD: 'secret' };
+
+  for (const [what, environment, replaced] of [
+    ['no port', { DB_HOST: 'shop.rds.example', ...LOGIN, DB_NAME: 'shop' }, { ...OURS, DB_NAME: 'my db' }],
+    ["a pooler's port", { DB_HOST: 'shop.example', DB_PORT: '6543', ...LOGIN }, OURS],
+    [
+      'a port after the host',
+      { DB_HOST: 'shop.example:6543', ...LOGIN },
+      { ...OURS, DB_HOST: '127.0.0.1:5000' },
+    ],
+    ['a socket as its host', { DB_HOST: '/cloudsql/shop:eu:main', ...LOGIN }, OURS],
+    [
+      'names in lower case',
+      { db_host: 'shop.example', db_user: 'shop' },
+      { db_host: '127.0.0.1', db_port: '5000', db_user: 'me' },
+    ],
+    [
+      'files with its login',
+      { DB_HOST: 'shop.example', DB_PASSWORD_FILE: '/run/secrets/db' },
+      { DB_HOST: '127.0.0.1', DB_PORT: '5000', DB_PASSWORD_FILE: undefined },
+    ],
+    [
+      'its login under a shorter prefix',
+      { DB_READER_HOST: 'r.example', DB_USER: 'shop', DB_PASSWORD: 'secret' },
+      { DB_READER_HOST: '127.0.0.1', DB_USER: 'me', DB_PASSWORD: 'p@ss' },
+    ],
+    ['a string that others have, too', { App: 'Server=shop.example;Database=shop' }, { App: undefined }],
+  ] as const)
+    it(`replaces an address of what may be Postgres, and names it: ${what}`, () => {
+      assert.deepEqual(changed(environment), replaced);
+      const text = describeAssumedVariables(environment) ?? '';
+      const prefix = Object.keys(environment)[0]?.replace(/host$/i, '');
+      assert.ok(
+        Object.keys(environment).every((name) => text.includes(name)),
+        text,
+      );
+      const others = { ...environment, HOSTED_POSTGRES_OTHER_SERVICES: `MAIL_, ${prefix}` };
+      assert.ok(text.includes(`HOSTED_POSTGRES_OTHER_SERVICES=${prefix}, `), text);
+      assert.deepEqual([changed(others), describeAssumedVariables(others)], [{}, undefined]);
+    });
+
+  it('leaves what is another service, has no login, or leads nowhere', () => {
+    const environment = {
+      MAIL_HOST: 'mail.example',
+      MAIL_PORT: '587',
+      MAIL_USERNAME: 'me',
+      SEARCH_HOST: 'https://search.example',
+      SEARCH_PASSWORD: 'x',
+      REDIS_HOST: 'redis.example:6379',
+      REDIS_PASSWORD: 'x',
+      SQL_SERVER: 'Server=tcp:sql.example,1433;Database=x',
+      VITE_HOST: '0.0.0.0',
+      POSTGRES_VERSION: '18',
+      POSTGRES_IMAGE: 'postgres:18-alpine',
+      POSTGRES_HOST_AUTH_METHOD: 'trust',
+    };
+    assert.deepEqual([changed(environment), describeAssumedVariables(environment)], [{}, undefined]);
+  });
+
+  it('removes files with the address of Postgres', () => {
+    const environment = { POSTGRES_PASSWORD_FILE: '/run/secrets/a', DATABASE_URL_FILE: '/run/secrets/b' };
+    assert.deepEqual(changed(environment), {
+      POSTGRES_PASSWORD_FILE: undefined,
+      DATABASE_URL_FILE: undefined,
+    });
+  });
+
+  it('warns once about what may be a database', async () => {
+    const before = { ...process.env };
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error) => void warnings.push(message);
+    process.on('warning', onWarning);
+    for (const prefix of ['SHOP_', 'STOCK_']) {
+      Object.assign(process.env, { [`${prefix}HOST`]: 'shop.example', [`${prefix}USER`]: 'shop' });
+      setDatabaseVariables(URL)();
+    }
+    // Node emits warnings in the next tick.
+    await new Promise(setImmediate);
+    process.off('warning', onWarning);
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    assert.deepEqual(
+      warnings.map((text) => text.includes('SHOP_HOST, SHOP_USER')),
+      [true],
+    );
   });
 
   for (const order of [

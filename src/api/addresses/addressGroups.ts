@@ -1,0 +1,141 @@
+/**
+ * Groups of environment variables that are one address together, such as DB_HOST, DB_USER and DB_PASSWORD. Only the program that reads
+ * them knows what they lead to. So a group with a login counts as a database of Postgres unless something says that it isn't one.
+ */
+import {
+  CONNECTION_PART_NAMES,
+  FILE_SUFFIX,
+  findHostPrefixes,
+  partNameAfterPrefix,
+} from './addressVariables.ts';
+
+/** Names the prefixes of groups that are other services, such as `MAIL_,SEARCH_`. */
+export const OTHER_SERVICES_VARIABLE = 'HOSTED_POSTGRES_OTHER_SERVICES';
+
+/** The prefixes of variables for the parts of a connection to Postgres. */
+const KNOWN_PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
+/** Matches Postgres in a name or value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
+const POSTGRES = /(?<![a-z])(?:pg|pgsql|postgres(?:ql)?|postgis)(?![a-z])/i;
+const PORT = 5432;
+/**
+ * Ports that other services are known by: FTP, SSH, mail, web, LDAP, SQL Server, Oracle, MQTT, MySQL, AMQP, Redis, Kafka,
+ * Elasticsearch, memcached and MongoDB. A group with a port that is missing here is replaced, and named.
+ */
+const OTHER_PORTS: ReadonlySet<number> = new Set([
+  21, 22, 25, 80, 110, 143, 389, 443, 465, 587, 636, 993, 995, 1025, 1433, 1521, 1883, 2525, 3306, 5671, 5672,
+  6379, 6380, 8080, 8443, 8883, 9092, 9200, 11_211, 27_017,
+]);
+
+/** Matches `host:6543`, and no IPv6 address. */
+export const HOST_WITH_PORT = /^[^:]+:(\d+)$/;
+
+const { host, user, password, database } = CONNECTION_PART_NAMES;
+const PARTS: ReadonlySet<string> = new Set(Object.values(CONNECTION_PART_NAMES).flat());
+const HOSTS: ReadonlySet<string> = new Set(host);
+const PASSWORDS: ReadonlySet<string> = new Set(password);
+const LOGINS: ReadonlySet<string> = new Set([...user, ...password, ...database]);
+
+export interface AddressGroup {
+  readonly prefix: string;
+  /** The names of its variables, with the part that each is, such as `HOST`, or `HOST_FILE` if it names a file with the host. */
+  readonly parts: ReadonlyMap<string, string>;
+  /** Whether the prefix is libpq's or that of images of Postgres. */
+  readonly isKnown: boolean;
+  /** Whether something says that it is Postgres. */
+  readonly isCertain: boolean;
+}
+
+/** Returns the prefixes and names of variables of which the user has said that they are for other services. */
+const otherServices = (environment: NodeJS.ProcessEnv): readonly string[] =>
+  (environment[OTHER_SERVICES_VARIABLE] ?? '').split(',').map((each) => each.trim());
+
+/** Finds the groups that are addresses of Postgres, or may be. */
+export function findAddressGroups(environment: NodeJS.ProcessEnv): readonly AddressGroup[] {
+  const others = otherServices(environment);
+  const known = KNOWN_PREFIXES.map((prefix) => ({
+    prefix,
+    parts: partsAfterPrefix(environment, prefix),
+    isKnown: true,
+    isCertain: true,
+  }));
+  const prefixes = findHostPrefixes(Object.keys(environment)).filter(
+    (prefix) => !KNOWN_PREFIXES.includes(prefix) && !others.includes(prefix),
+  );
+  const found = prefixes.flatMap((prefix): AddressGroup[] => {
+    const parts = partsWithLogin(environment, prefix);
+    const isCertain = namesPostgres(environment, prefix);
+    const isWanted = isCertain || (hasPart(parts, LOGINS) && !isOtherService(environment, parts));
+    return isWanted ? [{ prefix, parts, isKnown: false, isCertain }] : [];
+  });
+  return [...known, ...found];
+}
+
+function partsAfterPrefix(environment: NodeJS.ProcessEnv, prefix: string): Map<string, string> {
+  const parts = new Map<string, string>();
+  for (const name of Object.keys(environment)) {
+    const part = partNameAfterPrefix(prefix, name);
+    if (part !== undefined && PARTS.has(withoutFileSuffix(part))) parts.set(name, part);
+  }
+  return parts;
+}
+
+/** Adds the login of a shorter prefix with a password: DB_READER_HOST and DB_WRITER_HOST share DB_USER and DB_PASSWORD. */
+function partsWithLogin(environment: NodeJS.ProcessEnv, prefix: string): Map<string, string> {
+  const own = partsAfterPrefix(environment, prefix);
+  for (let shorter = prefix; shorter !== '' && !hasPart(own, PASSWORDS);) {
+    shorter = shorter.replace(/[^_]*_?$/, '');
+    const parts = shorter === '' ? new Map() : partsAfterPrefix(environment, shorter);
+    if (hasPart(parts, PASSWORDS)) return new Map([...parts, ...own]);
+  }
+  return own;
+}
+
+const withoutFileSuffix = (part: string): string =>
+  part.endsWith(FILE_SUFFIX) ? part.slice(0, -FILE_SUFFIX.length) : part;
+
+const hasPart = (parts: ReadonlyMap<string, string>, wanted: ReadonlySet<string>): boolean =>
+  [...parts.values()].some((part) => wanted.has(withoutFileSuffix(part)));
+
+const namesPostgres = (environment: NodeJS.ProcessEnv, prefix: string): boolean =>
+  POSTGRES.test(prefix) ||
+  Object.entries(environment).some(
+    ([name, value = '']) =>
+      name.startsWith(prefix) &&
+      (partNameAfterPrefix(prefix, name) === 'PORT' ? Number(value) === PORT : POSTGRES.test(value)),
+  );
+
+/** Whether a port is another service's, or a host is a URL. */
+const isOtherService = (environment: NodeJS.ProcessEnv, parts: ReadonlyMap<string, string>): boolean =>
+  [...parts].some(([name, part]) => {
+    const value = environment[name] ?? '';
+    if (part === 'PORT') return OTHER_PORTS.has(Number(value));
+    const [, port] = HOST_WITH_PORT.exec(value) ?? [];
+    return HOSTS.has(part) && (value.includes('://') || OTHER_PORTS.has(Number(port)));
+  });
+
+/** Matches strings of Npgsql as in `Server=…;Database=…`, which others have, too. */
+const SERVER_KEYWORD = /(?:^|;)\s*server\s*=/i;
+const PORT_KEYWORD = /(?:[;,]|[;\s]port\s*=)\s*(\d+)\s*(?:;|$)/i;
+
+/** Whether a value is an address that may be Postgres's. */
+export function isAssumedAddress(environment: NodeJS.ProcessEnv, name: string): boolean {
+  const value = environment[name] ?? '';
+  const [, port] = PORT_KEYWORD.exec(value) ?? [];
+  return (
+    SERVER_KEYWORD.test(value) && !OTHER_PORTS.has(Number(port)) && !otherServices(environment).includes(name)
+  );
+}
+
+/** @returns what to say about variables that nothing says is Postgres; undefined if the user has said which are other services */
+export function describeAssumedVariables(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  if (environment[OTHER_SERVICES_VARIABLE]) return undefined;
+  const assumed = findAddressGroups(environment).filter(({ isCertain }) => !isCertain);
+  const strings = Object.keys(environment).filter((name) => isAssumedAddress(environment, name));
+  const others = [...assumed.map(({ prefix }) => prefix), ...strings].join(',');
+  if (others === '') return undefined;
+  const names = new Set([...assumed.flatMap(({ parts }) => [...parts.keys()]), ...strings]);
+  return (
+    `These variables may lead to a database, so they are replaced: ${[...names].join(', ')}. If they belong to other services, ` +
+    `set ${OTHER_SERVICES_VARIABLE}=${others}, and they stay. Otherwise, set it to "none", and this isn't said again.`
+  );
+}
