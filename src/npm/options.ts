@@ -36,7 +36,7 @@ others from which tables, what it loses, and where it fails. With a folder of SQ
 that of the tool that the folder is for. A folder that is for no tool is run file by file. Exits with 0 if it is safe, 3 if it is dangerous, 1 if it fails.
 What the command does outside the database is done for real, and so is what dblink and foreign tables reach.
 
-  --from BRANCH|DUMP    the branch, by name or id; default the default branch of the first project. Or a file or folder that
+  --from BRANCH|DUMP    the branch, by name or id; default the default branch of the only project. Or a file or folder that
                         pg_dump has written, which is restored in a temporary folder; archives need pg_restore
   --down COMMAND        takes all of the migration back, and is rehearsed, too; default the one of a tool whose command runs
   --longest-lock MS     how long others may wait for a table; default 1000

@@ -6,8 +6,8 @@ import { rehearse } from '../rehearsal/rehearse.ts';
 import { DEFAULT_LONGEST_LOCK } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, plainReportText } from '../rehearsal/text/terminalReport.ts';
 import { loadMigrationSteps, type MigrationToRehearse } from '../rehearsal/migrationSteps.ts';
-import { StartError } from '../service/core/serviceErrors.ts';
 import type { ServiceApi, Branch } from './api.ts';
+import { findBranch } from './findBranch.ts';
 import { writeGitHubComment } from './githubComment.ts';
 import { reportToGitHub, githubJobSummary, warningAnnotation } from './githubReport.ts';
 
@@ -18,7 +18,7 @@ export type RehearsedBranch = Branch & BranchCopy;
 export interface RehearsalOptions extends MigrationToRehearse {
   /** The project of an account; undefined for all projects of the local service. */
   readonly projectId?: string | undefined;
-  /** The name or id of the branch; undefined for the default branch of the first project. */
+  /** The name or id of the branch; undefined for the default branch of the only project. */
   readonly from: string | undefined;
   /** The name of the dump that was restored as that branch. */
   readonly dump?: string | undefined;
@@ -30,7 +30,7 @@ export interface RehearsalOptions extends MigrationToRehearse {
   run(this: void, command: string, branch: RehearsedBranch): Promise<number>;
 }
 
-/** Prints the report. @returns the exit code @throws {StartError} `usage` for an unknown branch */
+/** Prints the report. @returns the exit code @throws {StartError} `usage` for a branch that is unknown, or one of several */
 export async function rehearseCommand(
   api: ServiceApi,
   {
@@ -44,7 +44,7 @@ export async function rehearseCommand(
     ...migration
   }: RehearsalOptions,
 ): Promise<number> {
-  const parent = await findBranch(api, projectId, from);
+  const parent = await findBranch(api, { projectId, named: from, option: '--from' });
   // In an account, branches can be those of programs on other machines, and it isn't known whether these still run.
   if (projectId === undefined) await deleteAbandoned(api, parent);
   const rehearser = {
@@ -77,27 +77,6 @@ export async function rehearseCommand(
     if (problem !== undefined) process.stderr.write(warningAnnotation(`There is no comment: ${problem}`));
   }
   return EXIT_CODES[report.verdict];
-}
-
-async function findBranch(
-  api: ServiceApi,
-  projectId: string | undefined,
-  named: string | undefined,
-): Promise<Branch> {
-  const ids = projectId === undefined ? (await api.listProjects()).map(({ id }) => id) : [projectId];
-  const all = (await Promise.all(ids.map(async (id) => api.listBranches(id)))).flat();
-  const found = all.filter(({ id, name, default: isDefault }) =>
-    named === undefined ? isDefault : named === id || named === name,
-  );
-  const [branch, other] = found;
-  if (branch === undefined)
-    throw new StartError('usage', named === undefined ? 'There is no branch' : `There is no branch ${named}`);
-  if (other !== undefined && named !== undefined)
-    throw new StartError(
-      'usage',
-      `Several branches are called ${named}. Name one by its id: ${found.map(({ id }) => id).join(', ')}`,
-    );
-  return branch;
 }
 
 /**

@@ -8,6 +8,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { ServiceApi, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
+import { findBranch } from '../findBranch.ts';
 import { isMakerRunning, describeOwnMaker, type DatabaseMaker } from './maker.ts';
 import { hashSteps, requireNonEmptyDatabase, runStep } from './migrations.ts';
 import { withClientOf } from '../../migrations/runSqlFiles.ts';
@@ -70,11 +71,8 @@ async function findSource(api: ServiceApi, from: string | undefined) {
     const projectId = await api.findOrCreateOwnProject();
     return { projectId, source: undefined };
   }
-  for (const { id: projectId } of await api.listProjects()) {
-    const found = (await api.listBranches(projectId)).find(({ id, name }) => id === from || name === from);
-    if (found !== undefined) return { projectId, source: found.id };
-  }
-  throw new Error(`The service has no branch ${from}`);
+  const { project_id: projectId, id: source } = await findBranch(api, { named: from, option: '`from`' });
+  return { projectId, source };
 }
 
 interface ParentQuery {
