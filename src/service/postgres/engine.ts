@@ -27,7 +27,7 @@ import { changesSince } from './changes/changesSince.ts';
 import { schemaChanges } from './changes/schemaChanges.ts';
 import { tableTransactions } from './changes/tableTransactions.ts';
 import { rehearsalMethods } from './rehearsal/rehearsals.ts';
-import { sizeOfBranch } from './history/history.ts';
+import { removeUnusedBases, sizeOfBranch } from './history/history.ts';
 import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
 import { readHistoryRange } from './copies/recoverTo.ts';
 import { dropIdleSlots, slotsOfBranch } from './replication/slots.ts';
@@ -204,6 +204,7 @@ const rethrowAsEngineError = (error: unknown): never => {
 
 function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   const catalogs = new Catalogs(deps);
+  let historyProblem: string | undefined;
   const reportedSlots = new Map<string, readonly string[]>();
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
@@ -218,10 +219,13 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrowAsEngineError),
     tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrowAsEngineError),
     schemaChanges: async (...args) => schemaChanges(deps, ...args).catch(rethrowAsEngineError),
-    keepHistory: async (...args) =>
-      keepHistory({ ...deps, log }, ...args).catch((error: unknown) => {
-        if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
-      }),
+    async keepHistory(...args) {
+      const problem = await keepHistory({ ...deps, log }, ...args).then(() => undefined, String);
+      // It is checked often, and a damaged file stays.
+      if (problem !== undefined && problem !== historyProblem && !deps.shutdownSignal.aborted)
+        log(`Couldn't keep the history of branches: ${problem}`);
+      historyProblem = problem;
+    },
     replicationSlots: async (branchId) => slotsOfBranch(deps, branchId),
     async dropIdleSlots(branchIds, seconds) {
       for (const id of branchIds)
@@ -238,6 +242,9 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     async deleteBranch(branchId) {
       await deleteBranchData(deps, branchId);
       catalogs.forget(branchId);
+      await removeUnusedBases(deps.storage).catch((error: unknown) =>
+        log(`Couldn't remove the history of ${branchId}, which was deleted: ${String(error)}`),
+      );
     },
     setSampleData: (data) => noteSampleBranches(deps.storage.root, data),
     prepareBranch: async ({ id, owner }) => deps.branches.predictCatalog(id, owner),

@@ -17,7 +17,7 @@ import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts'
 import {
   isTemplateBase,
   linkClosedWal,
-  readHistory,
+  readHistoryIfReadable,
   writeHistory,
   type BaseBackupRecord,
 } from '../history/history.ts';
@@ -230,9 +230,9 @@ export async function copyNewestBase(
   return true;
 }
 
-/** Finds the newest base. @returns undefined also if the base is too old, or not on the timeline on which a copy recovers by itself */
+/** Finds the newest base. @returns undefined also if the history is damaged, or the base is too old, or not on the timeline on which a copy recovers by itself */
 function findNewestBase({ storage }: ServerDependencies, branchId: string) {
-  const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
+  const { wal, bases = [] } = readHistoryIfReadable(storage, storage.branch(branchId)) ?? {};
   const base = bases.at(-1);
   if (wal === undefined || base === undefined || isTemplateBase(base)) return undefined;
   if (wal.timelineAt(base.start) !== wal.timelineAt(Infinity)) return undefined;

@@ -14,14 +14,7 @@ import {
   removeLargeFolder,
   writePrivateFile,
 } from '../storage/privateFiles.ts';
-import {
-  HISTORY_FILE,
-  inheritHistory,
-  hasHistory,
-  removeHistory,
-  removeUnusedBases,
-  writeHistory,
-} from '../history/history.ts';
+import { HISTORY_FILE, inheritHistory, hasHistory, removeHistory, writeHistory } from '../history/history.ts';
 import { copyDataAt, setRolePasswords } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateReplicaCopies } from './replicaCopies.ts';
@@ -141,6 +134,7 @@ async function replaceBranch(
   if (preservedId === undefined) await removeLargeFolder(old).catch(() => undefined);
 }
 
+/** Deletes the data of a branch, but not the bases that only it needed. */
 export async function deleteBranchData(deps: ServerDependencies, id: string): Promise<void> {
   const { binaries, branches, storage } = deps;
   await branches.lock(id).exclusive(async () => {
@@ -149,7 +143,6 @@ export async function deleteBranchData(deps: ServerDependencies, id: string): Pr
   });
   branches.forget(id);
   storage.removeAddress(id);
-  await removeUnusedBases(storage);
 }
 
 /** Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas. */

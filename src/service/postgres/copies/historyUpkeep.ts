@@ -9,7 +9,6 @@ import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
 import { createAtomically, databasesSize, folderSize } from '../storage/privateFiles.ts';
 import { updateSpaceNote, readDiskSpace, reportSpace, type DiskSpace } from '../history/historySpace.ts';
-import type { EngineStorage } from '../storage/storage.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
@@ -20,10 +19,12 @@ import {
   KEPT_WAL_MB,
   readBases,
   readHistory,
+  readHistoryIfReadable,
   removeHistory,
   removeWalBeforeHistory,
   removeUnusedBases,
   totalHistorySize,
+  usedBases,
   writeHistory,
   type BaseBackupRecord,
   type History,
@@ -244,21 +245,15 @@ function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLi
 const isTooOld = ([, second]: readonly BaseBackupRecord[], before: number): boolean =>
   second !== undefined && second.time < before;
 
-/** Reads the history of a branch. @returns undefined also if its data is damaged, which {@link keepHistory} has noticed before */
-function readHistoryIfReadable(storage: EngineStorage, id: string): History | undefined {
-  try {
-    return readHistory(storage, storage.branch(id));
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether all histories are within the limit. The sum of their sizes is quicker to get, but counts shared files more than once. */
 const areWithinLimit = (histories: readonly History[], limit: number): boolean =>
   histories.reduce((sum, history) => sum + historySize(history), 0) <= limit ||
   totalHistorySize(histories) <= limit;
 
-/** Removes the oldest moments of all branches while history takes too much space, or the disk is almost full. */
+/**
+ * Removes the oldest moments of all branches while history takes too much space, or the disk is almost full.
+ * @throws {EngineError} and removes nothing if it isn't known which bases are needed: their space wouldn't become free
+ */
 async function removeOldestMomentsOfAll(
   deps: ServerDependencies,
   branches: readonly BranchRetention[],
@@ -266,9 +261,10 @@ async function removeOldestMomentsOfAll(
 ): Promise<{ readonly isReduced: boolean; readonly lacking: DiskSpace | undefined }> {
   const { storage } = deps;
   let lacking: DiskSpace | undefined;
+  usedBases(storage);
   for (let isReduced = false; ; isReduced = true) {
     const histories = branches.flatMap(({ id }) => {
-      const history = readHistoryIfReadable(storage, id);
+      const history = readHistoryIfReadable(storage, storage.branch(id));
       return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
     });
     const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));

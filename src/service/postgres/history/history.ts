@@ -2,19 +2,24 @@
  * The history of branches: their data at earlier moments can be created from a copy of it (a base) and the write-ahead log (WAL)
  * that follows. The WAL stays in the branch's data directory, because its servers keep it (`wal_keep_size`). Bases never change,
  * so branches share them: `history.json` next to a branch's data names those that its WAL continues. The first base of a new
- * project's data is the cluster template that it is a copy of. If any of these files is missing or damaged, only history is lost.
+ * project's data is the cluster template that it is a copy of. If any of these files is missing or damaged, only history is lost. Nothing
+ * is removed while a `history.json` can't be read, because nobody else knows which bases are needed.
  */
-import { copyFileSync, existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { systemReason } from '../../../base/systemReason.ts';
 import {
   databasesSize,
+  isThere,
   namesInFolder,
+  readPrivateJson,
   removeLargeFolder,
   writePrivateFile,
 } from '../storage/privateFiles.ts';
 import type { EngineStorage } from '../storage/storage.ts';
 import type { BranchSize } from '../../core/branchHistory.ts';
+import { EngineError } from '../../core/computeEngine.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import { hasSlots, readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
 
@@ -46,8 +51,7 @@ export const HISTORY_FILE = 'history.json';
 /** How many megabytes of WAL the servers of a branch with history keep. */
 export const KEPT_WAL_MB = 1024;
 
-export const hasHistory = (branchFolder: string): boolean =>
-  existsSync(path.join(branchFolder, HISTORY_FILE));
+export const hasHistory = (branchFolder: string): boolean => isThere(path.join(branchFolder, HISTORY_FILE));
 
 /** @param bases oldest first */
 export function writeHistory(branchFolder: string, bases: readonly BaseBackupRecord[]): void {
@@ -63,17 +67,23 @@ export function removeHistory(branchFolder: string): void {
   rmSync(path.join(branchFolder, HISTORY_FILE), { force: true });
 }
 
-/** The bases that a file names, also those that can't be used; none if it is missing or damaged. */
+/**
+ * The bases that a branch's file names, also those that can't be used; none if there is no file.
+ * @throws {EngineError} which names a file that can't be read
+ */
 export function readBases(branchFolder: string): readonly BaseBackupRecord[] {
+  if (!hasHistory(branchFolder)) return [];
+  const file = path.join(branchFolder, HISTORY_FILE);
   try {
-    return z.parse(
-      z.array(BaseBackupRecord),
-      JSON.parse(readFileSync(path.join(branchFolder, HISTORY_FILE), 'utf8')),
-    );
-  } catch {
-    return [];
+    return readPrivateJson(file, z.array(BaseBackupRecord), REMEDY);
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
+    if (!hasHistory(branchFolder)) return []; // It was removed just now.
+    throw new EngineError(`Cannot read ${file}: ${systemReason(error)}`, { cause: error });
   }
 }
+
+const REMEDY = 'delete it: then the branch begins a new history';
 
 /** What a branch can be taken back with. */
 export interface History {
@@ -82,17 +92,26 @@ export interface History {
   readonly bases: readonly BaseBackupRecord[];
 }
 
-/** @returns undefined if the branch has no data or keeps no history */
+/** @returns undefined if the branch has no data or keeps no history @throws {Error} if it can't be read */
 export function readHistory(storage: EngineStorage, branchFolder: string): History | undefined {
   const dataDir = path.join(branchFolder, 'data');
-  if (!hasHistory(branchFolder) || !existsSync(dataDir)) return undefined;
+  if (!hasHistory(branchFolder) || !isThere(dataDir)) return undefined;
   const wal = new Wal(dataDir);
   const oldest = wal.oldestSegment();
   const bases = readBases(branchFolder).filter(
     ({ folder, start }) =>
-      wal.segmentAt(start) >= oldest && existsSync(path.join(storage.root, folder, 'PG_VERSION')),
+      wal.segmentAt(start) >= oldest && isThere(path.join(storage.root, folder, 'PG_VERSION')),
   );
   return { wal, bases };
+}
+
+/** For what can do without the history of a branch. @returns undefined also if the history or the data is damaged */
+export function readHistoryIfReadable(storage: EngineStorage, branchFolder: string): History | undefined {
+  try {
+    return readHistory(storage, branchFolder);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The base of a branch that is created from the cluster template: the template itself. */
@@ -109,7 +128,7 @@ export const templateBase = (template: string, dataDir: string): BaseBackupRecor
  * @param folder the folder of the copy, with its data
  */
 export function inheritHistory(storage: EngineStorage, sourceFolder: string, folder: string): void {
-  const history = readHistory(storage, sourceFolder);
+  const history = readHistoryIfReadable(storage, sourceFolder);
   writeHistory(folder, []);
   const copy = new Wal(path.join(folder, 'data'));
   const base = history?.bases.findLast(({ end }) => end <= copy.checkpoint);
@@ -212,16 +231,21 @@ export async function sizeOfBranch(storage: EngineStorage, branchId: string): Pr
   return { databases, history: historySize(history) + (history.bases[0]?.bytes ?? 0) };
 }
 
-/** Removes bases that no branch needs. */
-export async function removeUnusedBases({ root }: EngineStorage): Promise<void> {
+/** Returns the names of the bases that branches need. @throws {EngineError} if nobody knows that, because a file can't be read */
+export function usedBases({ root }: EngineStorage): ReadonlySet<string> {
   const branches = path.join(root, 'branches');
   // Folders of unfinished copies use bases, too.
-  const used = new Set(
+  return new Set(
     namesInFolder(branches).flatMap((name) =>
       readBases(path.join(branches, name)).map(({ folder }) => path.basename(folder)),
     ),
   );
-  const bases = path.join(root, 'bases');
+}
+
+/** Removes bases that no branch needs. @throws {EngineError} and removes nothing if nobody knows which these are */
+export async function removeUnusedBases(storage: EngineStorage): Promise<void> {
+  const used = usedBases(storage);
+  const bases = path.join(storage.root, 'bases');
   for (const name of namesInFolder(bases))
     if (!used.has(name) && !name.endsWith('.new')) await removeLargeFolder(path.join(bases, name));
 }

@@ -1,5 +1,5 @@
 /** Folders and files that only the user of the engine can read, and that are created completely or not at all. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
@@ -7,8 +7,11 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { hasRemedy, systemReason } from '../../../base/systemReason.ts';
 
+/** Whether there is a file or folder. Unlike `existsSync`, it throws if the system can't say. */
+export const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+
 /** Returns the names in a folder; none if it does not exist. */
-export const namesInFolder = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+export const namesInFolder = (folder: string): string[] => (isThere(folder) ? readdirSync(folder) : []);
 
 /** Creates a folder and its parents. */
 export function makePrivateFolder(folder: string): void {

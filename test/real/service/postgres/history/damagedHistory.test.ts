@@ -1,12 +1,20 @@
 /** Damaged history and a full disk: the error says so, only history is lost, and the branch works on. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
-import { DAY, keepHistory } from '../keepHistory.ts';
+import { DAY, keepHistory, LIMITS } from '../keepHistory.ts';
 
 const MEGABYTE = 1024 ** 2;
 const ID = 'br-history';
@@ -131,6 +139,46 @@ describe('Damaged history', () => {
     assert.deepEqual(await subject.rowsAt(second), [1]);
     await subject.assertWorks(2);
   });
+
+  const unreadable: Readonly<Record<string, (file: string) => void>> = {
+    'is of another version': (file) => writeFileSync(file, '{"version":2,"bases":[]}'),
+    'can’t be read': (file) => {
+      rmSync(file);
+      mkdirSync(file);
+    },
+  };
+  for (const [what, damage] of Object.entries(unreadable))
+    it(`keeps all bases, and says so once, while the list of them ${what}`, async () => {
+      const { engine, log } = subject.service;
+      await subject.change();
+      await subject.keep();
+      const second = await subject.change();
+      await engine.createBranch({ id: 'br-other', parentId: ID, keepsHistory: true });
+      const bases = () => readdirSync(path.join(subject.storage, 'bases'));
+      const before = bases();
+      assert.equal(before.length, 1);
+      const file = path.join(subject.storage, 'branches', ID, 'history.json');
+      const text = readFileSync(file, 'utf8');
+      damage(file);
+
+      const both = [ID, 'br-other'].map((id) => ({ id, seconds: DAY }));
+      for (const total of [LIMITS.total, 1])
+        await engine.keepHistory(both, { isAll: true, limits: { ...LIMITS, total } });
+      assert.notEqual(await engine.history('br-other'), undefined);
+      await engine.createBranch({ id: 'br-copy', parentId: ID, keepsHistory: true });
+      for (const id of ['br-copy', 'br-other']) await engine.deleteBranch(id);
+      assert.deepEqual(bases(), before);
+      const reason = /history\.json is damaged\. Restore it|Cannot read .*history\.json: /;
+      await assert.rejects(engine.history(ID), reason);
+      const said = log.filter((line) => line.startsWith("Couldn't keep the history"));
+      assert.equal(said.length, 1);
+      assert.match(said[0] ?? '', reason);
+
+      rmSync(file, { recursive: true });
+      writeFileSync(file, text);
+      assert.deepEqual(await subject.rowsAt(second), [1]);
+      await subject.assertWorks(2);
+    });
 });
 
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
