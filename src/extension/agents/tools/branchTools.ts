@@ -128,11 +128,18 @@ export const branchTools = {
       // The URL is cleared even before the deletion has ended, because it is of no more use.
       const note = await clearAgentEnv(call, found);
       const kept = deps.agentBranches.keptFor(found);
+      // The deletion may still fail, and the agent then needs its branch. `AgentBranches.update` removes one that is gone.
+      if (result.pending === true) return { ...result, note: joinNotes(note, deleteKeptLater(kept)) };
       deps.agentBranches.remove(found);
       return { ...result, note: joinNotes(note, await deleteKept(call, kept)) };
     },
   }),
 };
+
+const deleteKeptLater = (kept: readonly AgentBranch[]): string | undefined =>
+  kept.length === 0
+    ? undefined
+    : `Once it is deleted, also delete what undos have kept of it: ${kept.map(({ branchId }) => branchId).join(', ')}.`;
 
 /**
  * Deletes the branches that undos of a deleted branch have kept, because they are of no more use.
@@ -148,10 +155,12 @@ async function deleteKept(
     try {
       const found = await findGatedBranch(call, branch);
       if (!found.isOwn) throw new Error('It is no longer yours.');
-      await changeBranch(call, (options) => deps.branchActions.delete(found, { unprotect: false }, options));
+      const remove = (options: SendOptions) =>
+        deps.branchActions.delete(found, { unprotect: false }, options);
+      const { isPending } = await changeBranch(call, remove);
       const note = await clearAgentEnv(call, branch);
       if (note !== undefined) problems.push(note);
-      deps.agentBranches.remove(branch);
+      if (!isPending) deps.agentBranches.remove(branch);
     } catch (error) {
       problems.push(`Couldn't delete ${branch.name}, which an undo has kept: ${deps.explain(error)}`);
     }

@@ -5,6 +5,8 @@ import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { requireBranches } from '../../commandSupport/branchPicker.ts';
+import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
+import { finishChange } from '../../operations/finishChange.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 /**
@@ -29,7 +31,7 @@ export interface DeletableBranch {
   readonly ref: BranchRef;
   /** What the user enters to confirm the deletion in production. */
   readonly title: string;
-  /** Called after the deletion. */
+  /** Called once the branch is deleted. */
   readonly forget: () => Promise<void>;
 }
 
@@ -58,14 +60,36 @@ export async function deleteBranches(
       const still = (await reload()).filter(({ ref }) => chosen.some((each) => isSameBranch(ref, each.ref)));
       let isPending = false;
       for (const each of still) {
-        const { ref, forget } = each;
         run.failureMessage = l10n.t("Couldn't delete {0}", nameOf(each));
-        const result = await context.branchActions.delete(ref, { unprotect: false }, options);
+        const result = await deleteAndForget(context, each, options);
         isPending ||= result.isPending;
-        await forget();
       }
       return { deleted: still.map(nameOf), isPending };
     },
     done: ({ deleted }) => (deleted.length === 0 ? undefined : l10n.t('Deleted {0}', deleted.join(', '))),
   });
+}
+
+/**
+ * Sends a deletion, and forgets the branch once it is deleted. If the deletion fails later, the branch stays known, so that it can be
+ * deleted again.
+ * @returns the result of the request, without waiting for its operations
+ */
+async function deleteAndForget(
+  { tracker, session, branchActions, log }: CommandContext,
+  { ref, forget }: DeletableBranch,
+  options: SendOptions,
+): Promise<SendResult> {
+  const sent = Promise.withResolvers<SendResult>();
+  const send = async () => {
+    const result = await branchActions.delete(ref, { unprotect: false }, options);
+    sent.resolve(result);
+    return result;
+  };
+  // The failure of the request is thrown here, and the tracker reports that of an operation.
+  const forgotten = finishChange(tracker, session.connection, send).then(forget, sent.reject);
+  const result = await sent.promise;
+  if (!result.isPending) await forgotten;
+  else forgotten.catch((error: unknown) => log.error('Forgetting a deleted branch', error));
+  return result;
 }

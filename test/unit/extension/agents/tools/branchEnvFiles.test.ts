@@ -96,6 +96,21 @@ describe('Branches of agents, with their folder', () => {
     assert.equal(readFileSync(file, 'utf8'), 'DATABASE_URL=\n');
   });
 
+  it('stay the agent’s until they are deleted', async () => {
+    await createWithFile();
+    const keeps = { name: 'kept', agent: 'claude', createdAt: later(), expiresAt: later() };
+    const ref = { account: accountId(model.account), ...ids };
+    model.agentBranches.add({ ...ref, ...keeps, branchId: 'br-kept', keptFor: 'br-new' });
+    branches.push({ id: 'br-kept', name: 'kept', parent_id: 'br-main', expires_at: later() });
+    const { note = '' } = await callInTime('deleteBranch', ids);
+    assert.match(note, /Once it is deleted, also delete what undos have kept of it: br-kept\./);
+    assert.equal(model.agentBranches.all.length, 2);
+    operations = [];
+    branches = branches.filter(({ id }) => id !== 'br-new');
+    await call('deleteBranch', { ...ids, branchId: 'br-kept' });
+    assert.deepEqual(model.agentBranches.all, []);
+  });
+
   it('say how they get new passwords when their reset takes too long', async () => {
     const file = await createWithFile();
     const { pending, note = '' } = await callInTime('resetBranch', ids);
