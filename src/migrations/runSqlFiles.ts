@@ -7,7 +7,7 @@ import { readStatements } from '../base/sql/readStatements.ts';
 import { runScript } from '../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError } from '../base/sql/sqlScript.ts';
 import type { TransactionMode } from './migrationTools.ts';
-import { createPublicServiceRoles, createSkipRule } from './publicService.ts';
+import { createPublicServiceRoles, SuperuserStatements, type SkippedStatement } from './publicService.ts';
 import type { CreateRefusal } from './refusal.ts';
 import { loadSqlFiles, type SqlFile, type SqlFiles } from './sqlFiles.ts';
 
@@ -18,21 +18,31 @@ const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_ST
  * @throws {Error} with file and line of what failed, or if a file would not run as its tool runs it
  */
 export async function runSqlFiles(fileOrFolder: string, url: string): Promise<void> {
-  if ((await runLoadedFiles(await loadSqlFiles(fileOrFolder), url)) === 0)
+  const onSkip = ({ file, line, reason }: SkippedStatement) =>
+    process.emitWarning(`Skipped ${file}:${line}: ${reason}`);
+  if ((await runLoadedFiles(await loadSqlFiles(fileOrFolder), url, { onSkip })) === 0)
     throw new Error(`${fileOrFolder} has no SQL statements`);
 }
 
-/** @param signal closes the connection @returns how many statements there were @throws {Error} as `runSqlFiles` does */
+export interface FileRun {
+  /** Receives each statement that was skipped, because Postgres leaves it to superusers. */
+  onSkip(this: void, skipped: SkippedStatement): void;
+  /** Closes the connection. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @returns how many statements there were @throws {Error} as `runSqlFiles` does */
 export async function runLoadedFiles(
   { files, rules, refuse }: SqlFiles,
   url: string,
-  signal?: AbortSignal,
+  { onSkip, signal }: FileRun,
 ): Promise<number> {
   let count = 0;
+  const skipping = new SuperuserStatements(onSkip);
   const run = async (client: Client, session: readonly SqlFile[]) => {
     await createPublicServiceRoles(client, session.map(({ text }) => text).join('\n'));
     if (rules.transaction === 'all') await client.query('begin');
-    for (const file of session) count += await runFile(client, file, refuse);
+    for (const file of session) count += await runFile(client, file, skipping, refuse);
     if (rules.transaction === 'all') await client.query('commit');
   };
   for (const session of rules.isOneSession ? [files] : files.map((file) => [file]))
@@ -44,6 +54,7 @@ export async function runLoadedFiles(
 async function runFile(
   client: Client,
   { file, text, transaction }: SqlFile,
+  skipping: SuperuserStatements,
   refuse: CreateRefusal,
 ): Promise<number> {
   const isForFile = transaction === 'file' || (transaction === 'query' && hasSeveralStatements(text));
@@ -60,7 +71,7 @@ async function runFile(
     if (isForFile) await client.query('begin');
     const count = await runScript(client, Buffer.from(text, 'latin1'), {
       onError: addExtensionHint,
-      skip: createSkipRule((line, reason) => process.emitWarning(`Skipped ${file}:${line}: ${reason}`)),
+      skip: skipping.ruleFor(file),
       // The client still has the status from before the statement.
       onResult: () => (leaves ||= isInside && client.getTransactionStatus() === 'I'),
     });

@@ -1,7 +1,8 @@
 /** Finds out what a rehearsal runs: a command or the files of a folder, and the step that takes the migration back. */
 import path from 'node:path';
 import { downCommandOf } from '../migrations/migrationTools.ts';
-import { runLoadedFiles } from '../migrations/runSqlFiles.ts';
+import type { SkippedStatement } from '../migrations/publicService.ts';
+import { runLoadedFiles, type FileRun } from '../migrations/runSqlFiles.ts';
 import { loadSqlFiles, type SqlFiles } from '../migrations/sqlFiles.ts';
 import type { BranchCopy } from './branchCopy.ts';
 import type { RehearsedSteps } from './rehearse.ts';
@@ -33,10 +34,14 @@ export async function loadMigrationSteps<Copy extends BranchCopy>(
   const command = given ?? sql?.tool?.command;
   const tool = down === undefined && command !== undefined ? downCommandOf(command) : undefined;
   const back = down ?? tool?.command;
+  const relativeTo = (file: string) => path.relative(folder ?? '', file);
+  const skipped: SkippedStatement[] = [];
+  const onSkip = (each: SkippedStatement) => void skipped.push({ ...each, file: relativeTo(each.file) });
   return {
-    files: sql?.files.map((each) => ({ ...each, file: path.relative(folder ?? '', each.file) })),
+    skipped,
+    files: sql?.files.map((each) => ({ ...each, file: relativeTo(each.file) })),
     run: async (copy) =>
-      command === undefined ? runSqlFolder(sql, copy, write, signal) : run(command, copy),
+      command === undefined ? runSqlFolder(sql, copy, { write, onSkip, signal }) : run(command, copy),
     down: back === undefined ? undefined : { tool, run: async (copy) => run(back, copy) },
   };
 }
@@ -45,11 +50,10 @@ export async function loadMigrationSteps<Copy extends BranchCopy>(
 async function runSqlFolder(
   sql: SqlFiles | undefined,
   { url }: BranchCopy,
-  write: (text: string) => void,
-  signal: AbortSignal | undefined,
+  { write, onSkip, signal }: Pick<Runner<BranchCopy>, 'write'> & FileRun,
 ): Promise<number> {
   try {
-    if (sql !== undefined) await runLoadedFiles(sql, url, signal);
+    if (sql !== undefined) await runLoadedFiles(sql, url, { onSkip, signal });
     return 0;
   } catch (error) {
     signal?.throwIfAborted();

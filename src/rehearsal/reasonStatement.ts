@@ -78,7 +78,11 @@ export function lastStatementError(statements: readonly RehearsedStatement[]) {
   const isRepeated = ({ text, from }: RehearsedStatement) =>
     statements.some((later) => later.from > from && later.error === undefined && later.text === text);
   const failed = statements.filter(
-    (each) => each.error !== undefined && each.error.code !== IN_FAILED_TRANSACTION && !isRepeated(each),
+    (each) =>
+      each.error !== undefined &&
+      each.isSkipped !== true &&
+      each.error.code !== IN_FAILED_TRANSACTION &&
+      !isRepeated(each),
   );
   const placed = failed.findLast(({ place }) => place !== undefined);
   const statement = placed ?? failed.at(-1);

@@ -1,11 +1,12 @@
 /** Rehearses a migration on a copy of a branch. The copy is deleted even if the rehearsal fails. */
 import type { Rehearsal } from '../api/records/rehearsal.ts';
+import type { SkippedStatement } from '../migrations/publicService.ts';
 import { limitConcurrency } from '../base/limitConcurrency.ts';
 import { databaseOfCopy, withCopySession, type BranchCopy } from './branchCopy.ts';
 import { LockSampler } from './lockSampler.ts';
 import { lossesFromCounts, possibleLosses, type DataLoss, type PossibleLoss } from './losses.ts';
 import { createReport, type RehearsalReport, type VerdictRules, type WayBackRun } from './report.ts';
-import { withPlaces, type MigrationFile } from './statementRanges.ts';
+import { withPlaces, withSkips, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryCallersAfterMigration, reportBrokenRelations } from './trials.ts';
 import { dropNewTables, rehearsalOfWayBack, readSchemaDiff, runDownSteps, type DownStep } from './wayBack.ts';
 
@@ -30,6 +31,8 @@ export interface RehearsedSteps<Copy> {
   run(this: void, copy: Copy): Promise<number>;
   /** The files of the migration, if they are known. */
   readonly files?: readonly MigrationFile[] | undefined;
+  /** Receives the statements of files that `run` skips. */
+  readonly skipped?: readonly SkippedStatement[];
   /** What takes the migration back, if that is known. */
   readonly down?: DownStep<Copy> | undefined;
 }
@@ -58,13 +61,13 @@ export async function rehearse<Copy extends BranchCopy>(
 async function runStepsAndReport<Copy extends BranchCopy>(
   branch: Copy,
   rehearser: Rehearser<Copy>,
-  { run, down, files = [] }: RehearsedSteps<Copy>,
+  { run, down, files = [], skipped = [] }: RehearsedSteps<Copy>,
   rules: VerdictRules,
   signal: AbortSignal | undefined,
 ): Promise<RehearsalReport> {
   const exitCode = await run(branch);
   const seen = await rehearser.rehearsal(branch);
-  const rehearsal = { ...seen, statements: withPlaces(seen.statements, files) };
+  const rehearsal = { ...seen, statements: withSkips(withPlaces(seen.statements, files), skipped) };
   const possible = possibleLosses(rehearsal);
   // After a failure, nothing is tried: the copy is in a state in which the user wouldn't leave the branch.
   const trying =
@@ -84,7 +87,7 @@ async function runStepsAndReport<Copy extends BranchCopy>(
     : { losses: [], tried: { ...(await trying), broken: [] } };
   const names = files.map(({ file }) => file);
   const { sharedRoles = [] } = branch;
-  return createReport({ rehearsal, ...found, exitCode, files: names, sharedRoles }, rules);
+  return createReport({ rehearsal, ...found, exitCode, files: names, skipped, sharedRoles }, rules);
 }
 
 /** Takes the migration back, and compares the data and the schema with those before it. */

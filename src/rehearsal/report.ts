@@ -5,6 +5,7 @@ import {
   type Rehearsal,
   type RehearsedStatement,
 } from '../api/records/rehearsal.ts';
+import type { SkippedStatement } from '../migrations/publicService.ts';
 import { blockedTables, type BlockedTable } from './blockedTables.ts';
 import { actualLosses, type DataLoss } from './losses.ts';
 import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStatement.ts';
@@ -39,6 +40,8 @@ export interface RehearsalReport {
   readonly tried: TrialReport;
   /** The roles of the copy that had the passwords of the branch that was copied. */
   readonly sharedRoles: readonly string[];
+  /** The statements of files that were left out, because Postgres leaves them to superusers. */
+  readonly skipped: readonly SkippedStatement[];
   /** Empty if the files aren't known. */
   readonly files: readonly FileVerdict[];
   /** Missing if no down step is known. */
@@ -68,6 +71,7 @@ export interface RehearsedRun {
   readonly exitCode: number;
   /** The files of the migration, in the order in which they run. */
   readonly files?: readonly string[];
+  readonly skipped?: readonly SkippedStatement[];
   readonly sharedRoles?: readonly string[];
   readonly wayBack?: WayBackRun | undefined;
 }
@@ -77,7 +81,7 @@ export function createReport(
   run: RehearsedRun,
   { longestLock, historySeconds }: VerdictRules,
 ): RehearsalReport {
-  const { rehearsal, losses, tried, exitCode, wayBack, files = [], sharedRoles = [] } = run;
+  const { rehearsal, losses, tried, exitCode, wayBack, files = [], skipped = [], sharedRoles = [] } = run;
   const { statements } = rehearsal;
   const lost = actualLosses(losses);
   // Samples can miss a short session, so without any statement in them, the copy may still have been used.
@@ -101,6 +105,7 @@ export function createReport(
     rewritten: rewrittenTables(rehearsal),
     statements,
     locks: rehearsal.locks,
+    skipped,
     files: fileVerdicts(rehearsal, found, files),
     safer: saferStatements(found, rehearsal),
     ...(rehearsal.sampled !== undefined && { sampled: rehearsal.sampled }),

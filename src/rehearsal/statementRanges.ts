@@ -1,6 +1,7 @@
 /** Finds where in the files of a migration the statements are that were run. */
 import type { RehearsedStatement } from '../api/records/rehearsal.ts';
 import { readStatements } from '../base/sql/readStatements.ts';
+import type { SkippedStatement } from '../migrations/publicService.ts';
 
 /** A place in a file, as an editor counts: from 0. */
 export interface ScriptPosition {
@@ -45,6 +46,17 @@ function placeOfOffset(text: string, position: number): ScriptPosition {
   const lines = text.slice(0, position).split('\n');
   return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
 }
+
+/** Marks the statements that were skipped. */
+export const withSkips = (
+  statements: readonly RehearsedStatement[],
+  skipped: readonly SkippedStatement[],
+): RehearsedStatement[] =>
+  statements.map((each) =>
+    each.error !== undefined && skipped.some(({ text }) => text === each.text)
+      ? { ...each, isSkipped: true }
+      : each,
+  );
 
 /** @returns the statements, each with its place if it is from one of the files, which run in their order */
 export function withPlaces(

@@ -57,6 +57,8 @@ export interface RehearsedStatement {
   readonly isUncommitted?: true;
   /** Where the statement, or its error, is: the line counts from 1. Missing if the statement isn't in a known file. */
   readonly place?: { readonly file: string; readonly line: number };
+  /** Set if what ran the file has gone on after the error, because the statement is only for superusers. */
+  readonly isSkipped?: true;
 }
 
 /** The fields of Postgres's error (manual, "Error and Notice Message Fields"). */

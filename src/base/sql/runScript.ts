@@ -25,14 +25,14 @@ export interface ScriptResult {
 
 /** Statements that a script can do without. */
 export interface SkipRule {
-  /** @param text the text of a statement, without what is before it, such as comments */
+  /** @param text the text of a statement, with a character for each byte */
   mayFail(text: string): boolean;
   /**
    * Reports that the statement is skipped, unless its error must end the script.
    * @param error the error that Postgres reports
    * @returns whether the statement is skipped
    */
-  skipIfSuperuserOnly(error: unknown, line: number): boolean;
+  skipIfSuperuserOnly(error: unknown, text: string, line: number): boolean;
 }
 
 interface ScriptOptions {
@@ -117,25 +117,19 @@ function byteQuery(text: string): Query {
 async function runOrSkip(running: RunningScript, statement: ScriptStatement): Promise<void> {
   const { client, script, options } = running;
   const { skip } = options;
-  if (skip?.mayFail(withoutLeadingComments(statement.text)) !== true) return runStatement(running, statement);
+  if (skip?.mayFail(statement.text) !== true) return runStatement(running, statement);
   const isInside = client.getTransactionStatus() === 'T';
   if (isInside) await client.query('savepoint skipped');
   try {
     await runStatement(running, statement);
   } catch (error) {
     const line = script.lineAt(statement.end - 1);
-    if (!(error instanceof ScriptError) || !skip.skipIfSuperuserOnly(error.cause, line)) throw error;
+    if (!(error instanceof ScriptError) || !skip.skipIfSuperuserOnly(error.cause, statement.text, line))
+      throw error;
     if (isInside) await client.query('rollback to savepoint skipped');
   }
   if (isInside) await client.query('release savepoint skipped');
 }
-
-/**
- * Removes the comments before a statement. Of a comment that contains another one, the rest stays, so that no rule skips the
- * statement.
- */
-const withoutLeadingComments = (text: string): string =>
-  text.replace(/^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)+/, '');
 
 async function runStatement(running: RunningScript, statement: ScriptStatement): Promise<void> {
   const { client, script, options } = running;

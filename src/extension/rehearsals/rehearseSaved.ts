@@ -1,5 +1,6 @@
 /** Rehearses a migration that was saved, on a copy of the branch of its folder's env file, if that is local and nothing protects it. */
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
+import type { SkippedStatement } from '../../migrations/publicService.ts';
 import { runLoadedFiles } from '../../migrations/runSqlFiles.ts';
 import { reasonStatement } from '../../rehearsal/reasonStatement.ts';
 import type { RehearsalReport } from '../../rehearsal/report.ts';
@@ -54,9 +55,11 @@ export async function rehearseSaved(
   const saved = files?.at(-1);
   if (files === undefined || saved === undefined) return undefined;
   let failure: string | undefined;
+  const skipped: SkippedStatement[] = [];
+  const onSkip = (each: SkippedStatement) => void skipped.push(each);
   const run = async ({ url }: { readonly url: string }) => {
     try {
-      await runLoadedFiles({ ...found, files }, url, signal);
+      await runLoadedFiles({ ...found, files }, url, { onSkip, signal });
       return 0;
     } catch (error) {
       signal.throwIfAborted();
@@ -65,7 +68,7 @@ export async function rehearseSaved(
     }
   };
   const historySeconds = deps.inventory.project(branch.projectId)?.history_retention_seconds ?? undefined;
-  const rehearsal = { parent: branch, database: login.database, historySeconds, run };
+  const rehearsal = { parent: branch, database: login.database, historySeconds, run, skipped };
   const report = await rehearseOnCopy(deps, connection, rehearsal, signal);
   const ranges = statementRanges(saved, report.statements);
   const places = report.reasons.map((reason) => {

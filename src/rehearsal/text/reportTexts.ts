@@ -24,12 +24,15 @@ export class ReportTexts {
 
   /**
    * Returns a sentence for each reason why the migration isn't safe. If it is safe, a sentence says so, and another one quotes the
-   * last error of Postgres, if there was one.
+   * last error of Postgres, if there was one. Others are about what was skipped.
    */
   verdictSentences(report: RehearsalReport): readonly string[] {
     const { reasons } = report;
-    if (reasons.length === 0) return [this.#safeSentence(report), ...this.#refusedSentences(report)];
-    return reasons.map((reason) => this.#reasonSentence(reason) + placeText(reasonStatement(report, reason)));
+    const sentences =
+      reasons.length === 0
+        ? [this.#safeSentence(report), ...this.#refusedSentences(report)]
+        : reasons.map((reason) => this.#reasonSentence(reason) + placeText(reasonStatement(report, reason)));
+    return [...sentences, ...this.#skipSentences(report)];
   }
 
   fileVerdict({ file, verdict }: FileVerdict): string {
@@ -153,6 +156,17 @@ export class ReportTexts {
     ];
   }
 
+  #skipSentences({ skipped }: RehearsalReport): string[] {
+    return skipped.map(
+      ({ text, reason, file, line }) =>
+        this.#l10n.t(
+          'Skipped “{0}”, because only a superuser may run it here: {1}',
+          shortLine(text, MAX_STATEMENT),
+          reason,
+        ) + placeText({ place: { file, line } }),
+    );
+  }
+
   #reasonSentence(reason: VerdictReason): string {
     const l10n = this.#l10n;
     switch (reason.kind) {
@@ -261,5 +275,5 @@ export class ReportTexts {
 }
 
 /** Returns text such as ` (0007_unique.sql:12)`. */
-export const placeText = (statement: RehearsedStatement | undefined): string =>
+export const placeText = (statement: Pick<RehearsedStatement, 'place'> | undefined): string =>
   statement?.place === undefined ? '' : ` (${statement.place.file}:${statement.place.line})`;

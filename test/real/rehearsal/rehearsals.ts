@@ -1,7 +1,9 @@
 /** Rehearses migrations on copies of the seeded tables, or of others. */
+import assert from 'node:assert/strict';
 import pg from 'pg';
 import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { ServiceApi, type Branch } from '../../../src/npm/api.ts';
+import { loadMigrationSteps } from '../../../src/rehearsal/migrationSteps.ts';
 import { rehearse } from '../../../src/rehearsal/rehearse.ts';
 import type { RehearsalReport } from '../../../src/rehearsal/report.ts';
 import { ENGLISH_TEXTS } from '../../../src/rehearsal/text/terminalReport.ts';
@@ -27,6 +29,8 @@ export interface Rehearsals {
   readonly branchId: string;
   /** @param run applies the migration, and returns an exit code */
   rehearse(run: (copy: Copy) => Promise<number>, down?: DownStep<Copy>): Promise<RehearsalReport>;
+  /** Runs the files of a folder. */
+  rehearseFolder(folder: string): Promise<RehearsalReport>;
   /** A further copy, for what is true. */
   copy(): Promise<Copy>;
   remove(copy: Copy): Promise<void>;
@@ -89,6 +93,11 @@ export async function rehearsalsOf(
     copy,
     remove,
     rehearse: async (run, down) => rehearse(rehearser, { run, down }, { longestLock: LONGEST_LOCK }),
+    rehearseFolder: async (folder) => {
+      const run = async () => assert.fail('The folder is for a tool');
+      const steps = await loadMigrationSteps<Copy>({ folder }, { run, write: () => undefined });
+      return rehearse(rehearser, steps, { longestLock: LONGEST_LOCK });
+    },
   };
 }
 

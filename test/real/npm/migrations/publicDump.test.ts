@@ -5,7 +5,8 @@ import path from 'node:path';
 import { runStep } from '../../../../src/npm/library/migrations.ts';
 import { branchCalls } from '../../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
-import { query } from '../../service/postgres/clients.ts';
+import { query, runStatements } from '../../service/postgres/clients.ts';
+import { superuserUri } from '../../service/postgres/controlPlane.ts';
 import { PROJECT } from '../../service/controlPlane/sampleProject.ts';
 
 /** As pg_dump writes it for a database of the public service. */
@@ -35,13 +36,14 @@ ALTER EVENT TRIGGER watcher OWNER TO neondb_owner;
 
 describe('a dump of the public service as seed', () => {
   let service: LocalService;
+  let api: ReturnType<typeof branchCalls>;
   let url = '';
   const warnings: string[] = [];
   const onWarning = ({ message }: Error) => void warnings.push(message);
 
   before(async () => {
     service = await startLocalService({});
-    const api = branchCalls(service);
+    api = branchCalls(service);
     url = api.uri(await api.createBranch(PROJECT));
     process.on('warning', onWarning);
   });
@@ -104,5 +106,42 @@ describe('a dump of the public service as seed', () => {
     await assert.rejects(runStep('/', file, url), /dump\.sql:1: permission denied/);
     writeFileSync(file, 'alter publication missing owner to neondb_owner;');
     await assert.rejects(runStep('/', file, url), /publication "missing" does not exist/);
+  });
+
+  it('skips only what needs a superuser', async () => {
+    await runStatements(url, 'create table mine (id integer)', 'create schema own');
+    await runStatements(superuserUri(service, url), 'create table public.strangers (id integer)');
+    const file = path.join(temporaryFolder(), 'dump.sql');
+    const all = 'CREATE PUBLICATION everything FOR ALL TABLES';
+    const cases = [
+      [`/* a /* b */ c */ ${all};`, undefined],
+      ['create publication "of schema" for table mine, tables in schema own;', undefined],
+      [
+        'create publication p for table mine; alter publication p add tables in schema own; drop publication p;',
+        undefined,
+      ],
+      [`${all}; comment on publication everything is 'a'; drop publication if exists everything;`, undefined],
+      ['create publication p for table strangers;', /must be owner of table strangers/],
+      [
+        "create publication p for table strangers where (id = 1 /* for all tables */) with (publish = 'insert');",
+        /must be owner/,
+      ],
+      [`${all}; drop publication other;`, /publication "other" does not exist/],
+      [`${all}; drop publication everything, other;`, /does not exist/],
+    ] as const;
+    for (const [text, problem] of cases) {
+      writeFileSync(file, text);
+      if (problem === undefined) await runStep('/', file, url);
+      else await assert.rejects(runStep('/', file, url), problem, text);
+    }
+  });
+
+  it('leaves it to a file to create a role of that name, which comments and texts may contain', async () => {
+    const target = api.uri(await api.createBranch(PROJECT));
+    const file = path.join(temporaryFolder(), 'dump.sql');
+    writeFileSync(file, "create role neondb_owner; select 'cloud_admin'; -- neon_superuser");
+    await runStep('/', file, target);
+    const roles = `select string_agg(rolname, ',') from pg_roles where rolname in ('cloud_admin', 'neon_superuser', 'neondb_owner')`;
+    assert.deepEqual(await query(target, roles), ['neondb_owner']);
   });
 });

@@ -1,0 +1,44 @@
+/** Rehearsals of folders that are for no tool, whose files this program runs. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from '../../helpers/localService.ts';
+import { runStatements } from '../service/postgres/clients.ts';
+import { superuserUri } from '../service/postgres/controlPlane.ts';
+import { startRehearsals, verdictSentences, withoutDurations, type Rehearsals } from './rehearsals.ts';
+
+describe('A rehearsed folder', () => {
+  let rehearsals: Rehearsals;
+
+  before(async () => {
+    rehearsals = await startRehearsals();
+    const superuser = superuserUri(rehearsals.service, rehearsals.url);
+    await runStatements(superuser, 'create table public.strangers (id integer)');
+  });
+
+  const rehearse = async (...texts: readonly string[]) => {
+    const folder = temporaryFolder();
+    texts.forEach((text, index) => writeFileSync(path.join(folder, `${index + 1}.sql`), text));
+    return rehearsals.rehearseFolder(folder);
+  };
+
+  it('says what was skipped because it is for superusers, and is safe otherwise', async () => {
+    const report = await rehearse(
+      "select 'a';\ncreate publication everything for all tables;\nselect 'b';",
+      'drop publication everything;',
+    );
+    const sentences = verdictSentences(report);
+    assert.match(sentences[0] ?? '', /^Safe: /);
+    assert.deepEqual(sentences.slice(1), [
+      'Skipped “create publication everything for all tables;”, because only a superuser may run it here: must be superuser to create FOR ALL TABLES publication (1.sql:2)',
+      'Skipped “drop publication everything;”, because only a superuser may run it here: publication "everything" does not exist (2.sql:1)',
+    ]);
+  });
+
+  it('fails where a role does not own the table of a publication', async () => {
+    const report = await rehearse("select 'a';", 'create publication shown for table strangers;');
+    assert.deepEqual(withoutDurations(report), [
+      'Fails at “create publication shown for table strangers;”: must be owner of table strangers (2.sql:1)',
+    ]);
+  });
+});
