@@ -8,6 +8,8 @@ export interface MigrationTableKind {
   readonly columns: readonly string[];
   /** Whether the table must have no other columns. */
   readonly isAll?: boolean;
+  /** Whether only this tool names columns so. A table of another program may look like one of the other kinds. */
+  readonly isCertain?: boolean;
   /** An expression of the columns that says which migration a row is about. Without it, a row isn't one migration. */
   readonly migration?: string;
   /** An expression that is true for rows that are about a migration. Without it, every row is. */
@@ -24,10 +26,15 @@ const KINDS: readonly MigrationTableKind[] = [
     columns: ['migration_name varchar', 'finished_at timestamptz', 'rolled_back_at timestamptz'],
     migration: 'migration_name',
     isApplied: 'finished_at IS NOT NULL AND rolled_back_at IS NULL',
+    isCertain: true,
     isNotedFirst: true,
   },
   // Knex
-  { columns: ['name varchar', 'batch int4', 'migration_time timestamptz'], migration: 'name' },
+  {
+    columns: ['name varchar', 'batch int4', 'migration_time timestamptz'],
+    migration: 'name',
+    isCertain: true,
+  },
   // Drizzle
   { columns: ['hash text', 'created_at int8'], migration: 'hash' },
   // TypeORM
@@ -39,7 +46,7 @@ const KINDS: readonly MigrationTableKind[] = [
   // MikroORM
   { columns: ['name varchar', 'executed_at timestamptz'], migration: 'name' },
   // graphile-migrate
-  { columns: ['hash text', 'previous_hash text', 'filename text'], migration: 'filename' },
+  { columns: ['hash text', 'previous_hash text', 'filename text'], migration: 'filename', isCertain: true },
   // postgres-migrations
   {
     columns: ['id int4', 'name varchar', 'hash varchar', 'executed_at timestamp'],
@@ -58,9 +65,9 @@ const KINDS: readonly MigrationTableKind[] = [
   { columns: ['version varchar', 'run_on timestamp'], migration: 'version' },
   // The following tables are those of Django, Alembic, Entity Framework, Flyway and golang-migrate.
   { columns: ['app varchar', 'name varchar', 'applied timestamptz'] },
-  { columns: ['version_num varchar'], isAll: true },
-  { columns: ['MigrationId varchar', 'ProductVersion varchar'], isAll: true },
-  { columns: ['installed_rank int4', 'script varchar', 'checksum int4'] },
+  { columns: ['version_num varchar'], isAll: true, isCertain: true },
+  { columns: ['MigrationId varchar', 'ProductVersion varchar'], isAll: true, isCertain: true },
+  { columns: ['installed_rank int4', 'script varchar', 'checksum int4'], isCertain: true },
   { columns: ['version int8', 'dirty bool'], isAll: true },
 ];
 

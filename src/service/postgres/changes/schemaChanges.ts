@@ -41,14 +41,14 @@ export async function schemaChanges(
   const deletions = new RowDeletions();
   const counted = await countChanges(deps, branchId, [], combineReceivers(runs, deletions));
   if (counted === undefined) return [];
-  // A deletion in a migration is a part of it.
-  const isInRun = (at: number) => runs.list.some((run) => at >= run.at && at <= run.last);
+  // Others in a series may be those of another program, and have their own moment.
+  const isOfRun = (at: number) => runs.list.some((run) => at === run.at);
   const isOfTable = (key: string) => {
     const known = names.get(databaseOfFileKey(key));
     const table = known?.files.get(fileNumberOfFileKey(key)) ?? counted.tablesByFile.get(key) ?? 0;
     return known?.tables.get(table)?.isView === false;
   };
-  const deleted = deletions.list((key, at) => isOfTable(key) && !isInRun(at));
+  const deleted = deletions.list((key, at) => isOfTable(key) && !isOfRun(at));
   return [
     ...runs.list.map((run) => [run.at, summarizeRun(run)] as const),
     ...deleted.map((each) => [each.at, { ...momentBefore(each), ...NOTHING, deleted: each.rows }] as const),
@@ -65,13 +65,14 @@ const combineReceivers = (...readers: readonly TransactionReceiver[]): Transacti
   endTransaction: (ended) => readers.forEach((reader) => reader.endTransaction(ended)),
 });
 
-/** Returns the keys of the files of the system catalogs, and of the tables in which migration tools note their steps. */
+/** Returns the keys of the files of the system catalogs, and of the tables that may be those of migration tools. */
 async function queryWatchedFileKeys(
   deps: ServerDependencies,
   { address }: Postmaster,
   names: ReadonlyMap<number, TableNames>,
 ) {
-  const [catalogs, migrationTables] = [new Set<string>(), new Set<string>()];
+  const catalogs = new Set<string>();
+  const migrationTables = new Map<string, boolean>();
   for (const [id, { database }] of names)
     await withSuperuser(
       deps,
@@ -80,8 +81,10 @@ async function queryWatchedFileKeys(
         const found = await client.query<{ readonly file: number }>(CATALOGS);
         for (const { file } of found.rows) catalogs.add(fileKey(id, file));
         const tables = await client.query<TableWithColumns>(MIGRATION_TABLES_QUERY);
-        for (const table of tables.rows)
-          if (migrationTableKind(table) !== undefined) migrationTables.add(fileKey(id, table.file));
+        for (const table of tables.rows) {
+          const kind = migrationTableKind(table);
+          if (kind !== undefined) migrationTables.set(fileKey(id, table.file), kind.isCertain === true);
+        }
       },
       database,
     );

@@ -1,9 +1,9 @@
 /**
  * Finds when the schema was changed, by any program. While the WAL is read, it collects series of transactions that have changed
- * tables or other parts of a schema, or the table in which a migration tool notes what it has applied.
+ * tables or other parts of a schema, or a table in which certainly a migration tool notes what it has applied.
  */
 import type { CatalogChange } from './catalogChanges.ts';
-import type { EndedTransaction, Transaction, TransactionReceiver } from './transaction.ts';
+import type { EndedTransaction, RowCounts, Transaction, TransactionReceiver } from './transaction.ts';
 
 export interface SchemaRun {
   /** The position of the end of the first transaction. */
@@ -23,8 +23,11 @@ export interface SchemaRun {
 interface KnownTables {
   /** Whether the id is that of a table. The catalog of columns also has those of indexes and views. */
   readonly isTable: (database: number, id: number) => boolean;
-  /** The files of tables in which migration tools note what they have applied. See `fileKey`. */
-  readonly migrationTables: ReadonlySet<string>;
+  /**
+   * The files of tables that look like those in which migration tools note what they have applied, and whether that is certain. See
+   * `fileKey`.
+   */
+  readonly migrationTables: ReadonlyMap<string, boolean>;
   /** The files of the catalogs that describe a schema. */
   readonly catalogs: ReadonlySet<string>;
 }
@@ -66,16 +69,16 @@ export class SchemaRuns implements TransactionReceiver {
     const { time } = ended;
     const ending = this.#ending;
     this.#ending = [];
-    const migrations = ending.reduce((sum, each) => sum + this.#migrationsIn(each), 0);
-    const isNoted = ending.some(({ rows }) => [...rows.keys()].some((key) => this.#isNote(key)));
     const tables = ending
       .flatMap((each) => [...each.tables.values()])
       .filter((each) => this.#isOfTable(each));
-    if (!isNoted && tables.length === 0 && !this.#changesSchema(ending)) return;
+    const isChange = tables.length > 0 || this.#changesSchema(ending);
+    const notes = ending.flatMap((each) => this.#notesIn(each, isChange));
+    if (!isChange && notes.length === 0) return;
     const run = this.#findOrBeginRun(ended);
     run.end = time;
     run.last = ended.at;
-    run.migrations += migrations;
+    run.migrations += notes.reduce((sum, { added }) => sum + added, 0);
     for (const { of, database, id, kind } of tables) {
       const key = `${of}/${database}/${id}`;
       run.tables.set(key, (run.tables.get(key) ?? new Set()).add(kind === 'renamed' ? 'altered' : kind));
@@ -91,12 +94,15 @@ export class SchemaRuns implements TransactionReceiver {
     return run;
   }
 
-  #isNote(key: string): boolean {
-    return this.#known.migrationTables.has(key);
-  }
-
-  #migrationsIn({ rows }: Transaction): number {
-    return [...rows].reduce((sum, [key, { added }]) => sum + (this.#isNote(key) ? added : 0), 0);
+  /**
+   * Returns the changes of the tables of migration tools.
+   * @param isChange whether the transaction has also changed the schema. Otherwise, it may be that of any program, unless the table is certain
+   */
+  #notesIn({ rows }: Transaction, isChange: boolean): readonly RowCounts[] {
+    return [...rows].flatMap(([key, counts]) => {
+      const isCertain = this.#known.migrationTables.get(key);
+      return isCertain === true || (isCertain === false && isChange) ? [counts] : [];
+    });
   }
 
   #isOfTable({ kind, of, database, id }: CatalogChange): boolean {

@@ -111,6 +111,9 @@ describe('The changes of the schema of a branch', () => {
     );
     assert.deepEqual(await counts(), [{ ...NONE, created: 2, migrations: 1 }]);
     assert.deepEqual(await past("select to_regclass('a')::text"), [null]);
+    await beginHistory(0.001);
+    await run("insert into my_migrations (name) values ('2_rows.js')");
+    assert.deepEqual(await counts(), [{ ...NONE, migrations: 1 }]);
   });
 
   it('are also deletions of many rows, with those that follow closely', async () => {
@@ -131,20 +134,47 @@ describe('The changes of the schema of a branch', () => {
     assert.deepEqual(await past('select count(*)::int from a'), [100]);
   });
 
-  it('have deletions in their order, also of a table that was replaced, but not those of a migration', async () => {
+  it('have deletions in their order, also between changes of the schema, and of a table that was replaced', async () => {
     await run('create table a (id int)', 'insert into a select generate_series(1, 9)');
     await beginHistory(0.001);
     await run(
-      'delete from a where id < 4',
+      'delete from a where id < 6',
       'alter table a alter id type bigint',
-      'delete from a where id < 8',
+      'delete from a where id < 9',
+      'alter table a add column name text',
     );
-    await run('alter table a add column name text');
     assert.deepEqual(await counts(), [
-      { ...NONE, deleted: 3 },
+      { ...NONE, deleted: 5 },
       { ...NONE, altered: 1 },
+      { ...NONE, deleted: 3 },
     ]);
-    assert.deepEqual(await query(uri, 'select count(*)::int from a'), [2]);
+    assert.deepEqual(await past('select count(*)::int from a'), [4]);
+  });
+
+  it('are one with the deletion that their first transaction has made', async () => {
+    await run('create table a (id int)', 'insert into a select generate_series(1, 9)');
+    await beginHistory(0.001);
+    await run('begin', 'delete from a', 'alter table a add column name text', 'commit');
+    assert.deepEqual(await counts(), [{ ...NONE, altered: 1 }]);
+    assert.deepEqual(await past('select count(*)::int from a'), [9]);
+  });
+
+  it('are not rows of a table that only looks like that of a tool, unless with a change of the schema', async () => {
+    await run(
+      'create table job_runs (id serial, name varchar, executed_at timestamptz)',
+      'create table a (id int)',
+      'insert into a select generate_series(1, 9)',
+    );
+    await beginHistory(0.001);
+    const note = "insert into job_runs (name) values ('nightly')";
+    await run(note, 'delete from a where id > 4', note);
+    assert.deepEqual(await counts(), [{ ...NONE, deleted: 5 }]);
+    await run(note, 'begin', 'create table b ()', note, 'commit', note);
+    assert.deepEqual(await counts(), [
+      { ...NONE, deleted: 5 },
+      { ...NONE, created: 1, migrations: 1 },
+    ]);
+    assert.deepEqual(await past('select count(*)::int from job_runs'), [3]);
   });
 
   it('are not known while the branch is idle', async () => {
