@@ -185,11 +185,16 @@ export async function readChosenFile(file: string, maxSize = MAX_STRING_LENGTH):
 /** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */
 export function readOwnJson(file: string): Readonly<Record<string, unknown>> {
   try {
-    const stat = lstatSync(file);
-    const isOwn =
-      process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0);
-    return stat.isFile() && isOwn ? fieldsOf(JSON.parse(readFileSync(file, 'utf8'))) : {};
+    return readOwnJsonFile(file);
   } catch {
     return {};
   }
+}
+
+/** Returns the JSON object in a file that only this user can write. @throws {Error} for a link and any other file */
+export function readOwnJsonFile(file: string): Readonly<Record<string, unknown>> {
+  const stat = lstatSync(file);
+  const isOwn = process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0);
+  if (!stat.isFile() || !isOwn) throw new Error(`${file} isn't a file that only its user can write`);
+  return fieldsOf(JSON.parse(readFileSync(file, 'utf8')));
 }

@@ -154,7 +154,7 @@ const pauseSync = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4
 export function createFileSync(file: string, content: string): boolean {
   const temporary = `${file}.${randomUUID()}`;
   try {
-    writeFileSync(temporary, content, { mode: 0o600 });
+    writeFileSync(temporary, content, { mode: 0o600, flush: true });
     return linkIfMissing(temporary, file);
   } finally {
     rmSync(temporary, { force: true });

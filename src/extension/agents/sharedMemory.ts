@@ -5,7 +5,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { readOwnJson } from '../../base/files.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { readOwnJsonFile } from '../../base/files.ts';
 import { createFileSync } from '../../base/replaceFile.ts';
 import type { SharedMemory, SharedValues } from '../window/memory.ts';
 
@@ -20,11 +21,14 @@ export function sharedMemory(folder: string, initial: () => SharedValues = () =>
   let last: { readonly version: number; readonly values: SharedValues } | undefined;
   const read = () => {
     for (;;) {
-      const version = versionsIn(folder).at(-1) ?? 0;
+      const versions = versionsIn(folder);
+      const version = versions.at(-1) ?? 0;
       if (last?.version === version) return last;
-      const values = version === 0 ? initial() : readOwnJson(fileOf(version));
+      const values = version === 0 ? initial() : readNewest(versions.map(fileOf));
       // If the file is gone, another process has removed it, because there are newer ones.
-      if (version === 0 || existsSync(fileOf(version))) return (last = { version, values });
+      const isCurrent = version === 0 || existsSync(fileOf(version));
+      if (isCurrent && values !== undefined) return (last = { version, values });
+      if (isCurrent) throw new Error(`${fileOf(version)} can't be read`);
     }
   };
   return {
@@ -40,6 +44,21 @@ export function sharedMemory(folder: string, initial: () => SharedValues = () =>
       }
     },
   };
+}
+
+/**
+ * Returns the values of the newest file that has some. A file of version 0.4 or earlier may be empty after a loss of power.
+ * @param files in ascending order @returns undefined if the system can't read them now. A change would lose what is in them
+ */
+function readNewest(files: readonly string[]): SharedValues | undefined {
+  let isUnreadable = false;
+  for (const file of files.toReversed())
+    try {
+      return readOwnJsonFile(file);
+    } catch (error) {
+      isUnreadable ||= fieldsOf(error).code !== undefined;
+    }
+  return isUnreadable ? undefined : {};
 }
 
 function isOld(file: string): boolean {

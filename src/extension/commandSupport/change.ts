@@ -38,7 +38,7 @@ export async function makeChange<T extends object>(
   if (!(await approveChange(guards, { ...request, ...consequences }, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
   // For a pending change, the status bar shows the progress and the end.
-  const isPending = 'isPending' in result && result.isPending === true;
+  const isPending = 'pendingId' in result && result.pendingId !== undefined;
   const announcement = typeof done === 'function' ? done(result) : done;
   if (announcement !== undefined && !isPending) announce(announcement);
   return result;

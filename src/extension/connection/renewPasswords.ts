@@ -34,7 +34,7 @@ export const renewBranchPasswords = (
       await change(async (options) => {
         const { operations } = await branchActions.resetPassword(ref, name, options);
         const target = { ...ref, name: record?.name };
-        return { branch: record, isPending: tracker.follow('edit', target, operations, options) };
+        return { branch: record, pendingId: tracker.follow('edit', target, operations, options) };
       });
       return true;
     } catch (error) {

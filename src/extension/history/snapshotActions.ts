@@ -40,8 +40,8 @@ export async function createSnapshot(
     options,
   );
   const result = await refreshAfter(inventory, projectId, sending);
-  const isPending = tracker.follow('create', { projectId, branchId, snapshot: name }, operations);
-  return { ...result, isPending };
+  const pendingId = tracker.follow('create', { projectId, branchId, snapshot: name }, operations);
+  return { ...result, pendingId };
 }
 
 /** @throws {ApiError} */

@@ -65,7 +65,7 @@ export async function undoBranch(
   const result = await finishChange(tracker, options.initialConnection, send, stop);
   const preserved = inventory.branches.forProject(projectId)?.findByName(name);
   // The service may not allow an expiry for the parent of a branch.
-  if (preserved !== undefined && !preserved.expires_at && !result.isPending) {
+  if (preserved !== undefined && !preserved.expires_at && result.pendingId === undefined) {
     const expires_at =
       inventory.branches.get(projectId, branchId)?.expires_at ?? expiryAfter(secondsToKeepOldData(retention));
     await branchActions

@@ -124,6 +124,11 @@ export class BranchLists {
     return this.forProject(projectId);
   }
 
+  /** Call this after a change: see the inventory. */
+  markChanged(projectId: string): void {
+    this.#lists.get(projectId)?.edit();
+  }
+
   /** Stores a record from the reply to a change. */
   put(projectId: string, branch: Branch): void {
     this.forProject(projectId)?.put(branch);

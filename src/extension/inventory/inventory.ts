@@ -165,6 +165,13 @@ export class Inventory implements Disposable {
     await this.#forEach(ids, refresh, this.#branchLimit);
   }
 
+  /** Call this after a change. Requests of lists in progress are repeated, because their replies may be older than the change. */
+  markChanged(projectId: string | undefined): void {
+    if (projectId === undefined) return this.#projects?.edit();
+    this.#computes.get(projectId)?.edit();
+    this.branches.markChanged(projectId);
+  }
+
   /** Stores a record from the reply to a change. */
   put(compute: Compute): void {
     this.#computes.get(compute.project_id)?.put(compute);

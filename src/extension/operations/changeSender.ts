@@ -33,9 +33,10 @@ interface UpdatedRecords {
   readonly computes?: readonly Compute[];
 }
 
-/** What a change has led to. `isPending`: the operation tracker reports the end. Otherwise the change is complete. */
+/** What a change has led to. */
 export interface SendResult extends UpdatedRecords {
-  readonly isPending: boolean;
+  /** The id of the pending change whose end the operation tracker reports. Undefined if the change is complete. */
+  readonly pendingId: string | undefined;
 }
 
 export interface ServiceChange {
@@ -122,8 +123,8 @@ export class ChangeSender {
     const isCurrent = () => connection === this.#session.connection;
     try {
       const { operations, ...records } = await this.call(request.send, options);
-      const isPending = isCurrent() && (await this.#accept(request, records, operations, options));
-      return { ...records, isPending };
+      const pendingId = isCurrent() ? await this.#accept(request, records, operations, options) : undefined;
+      return { ...records, pendingId };
     } catch (error) {
       if (!isCurrent()) throw error;
       await this.#requireOffered(request, error);
@@ -134,7 +135,7 @@ export class ChangeSender {
       if (records === undefined) throw error;
       return {
         ...records,
-        isPending: isCurrent() && (await this.#followFound(request, records, connection, options)),
+        pendingId: isCurrent() ? await this.#followFound(request, records, connection, options) : undefined,
       };
     }
   }
@@ -144,13 +145,13 @@ export class ChangeSender {
     return this.#session.requireConnection();
   }
 
-  /** @returns whether the change has operations to follow */
+  /** @returns the id of the pending change; undefined if there are no operations to follow */
   async #accept(
     request: ServiceChange,
     { project, branch, compute, computes = [] }: UpdatedRecords,
     operations: readonly Operation[],
     options: SendOptions,
-  ): Promise<boolean> {
+  ): Promise<string | undefined> {
     const { verb } = request;
     if (verb !== 'delete') {
       if (branch !== undefined && request.projectId !== undefined)
@@ -158,26 +159,26 @@ export class ChangeSender {
       for (const changed of compute === undefined ? computes : [compute]) this.#inventory.put(changed);
     }
     const target = targetResource(request, { project, branch, compute });
-    const isPending = target !== undefined && this.#tracker.follow(verb, target, operations, options);
+    const pendingId = target && this.#tracker.follow(verb, target, operations, options);
     // The tracker refreshes the computes, but not other branches and projects.
-    if (!isPending || compute === undefined) await this.#refresh(request);
-    return isPending;
+    if (pendingId === undefined || compute === undefined) await this.#refresh(request);
+    return pendingId;
   }
 
   /**
    * Follows a change that was made although the reply was lost.
-   * @returns whether it has operations to follow, as far as the service lists them
+   * @returns the id of the pending change; undefined if the service lists no operations of it
    */
   async #followFound(
     request: ServiceChange,
     records: UpdatedRecords,
     connection: AccountConnection,
     options: SendOptions,
-  ): Promise<boolean> {
+  ): Promise<string | undefined> {
     const target = targetResource(request, records);
-    if (target === undefined) return false;
+    if (target === undefined) return undefined;
     const operations = await tryListOperations(connection, target.projectId);
-    const own = operations?.filter((each) => concerns(each, target)) ?? [];
+    const own = operations?.filter((each) => concerns(each, target)) ?? [unreadOperation(target)];
     return this.#tracker.follow(request.verb, target, own, options);
   }
 
@@ -192,6 +193,7 @@ export class ChangeSender {
 
   /** @returns false if a list couldn't be loaded, which then has a failure. */
   async #refresh({ projectId, withBranches = false }: ServiceChange): Promise<boolean> {
+    this.#inventory.markChanged(projectId);
     if (projectId === undefined) return await resolvesWithoutError(this.#inventory.refreshProjects());
     const [isUpToDate, branches] = await Promise.all([
       resolvesWithoutError(this.#inventory.refreshComputes(projectId)),
@@ -211,6 +213,17 @@ function targetResource(
     return { projectId, branchId: branch.id, name: nameUnlessId(branch) };
   return project && { projectId: project.id, name: project.name };
 }
+
+/**
+ * Stands for the operations of a change that couldn't be read. It has no id of the service, so the tracker judges it by the lists, which
+ * show when the target has settled.
+ */
+const unreadOperation = ({ computeId, branchId, projectId }: ResourceRef): Operation => ({
+  id: `unread-${computeId ?? branchId ?? projectId}`,
+  project_id: projectId,
+  action: 'apply_config',
+  status: 'running',
+});
 
 const concerns = ({ endpoint_id, branch_id }: Operation, { computeId, branchId }: ResourceRef): boolean =>
   computeId === undefined ? branch_id === branchId : endpoint_id === computeId;

@@ -7,7 +7,7 @@ import type { ChangeEnd } from './pendingChange.ts';
 /**
  * Sends a change of a branch or compute and waits until its operations have ended.
  * @param connection the one that the change is sent with. Operations of another account aren't followed
- * @param stop ends the wait. The result then is `isPending`
+ * @param stop ends the wait. The result then still has its `pendingId`
  * @throws {ApiError} @throws {ConnectionClosedError} @throws {Error} if an operation failed
  */
 export async function finishChange(
@@ -22,8 +22,8 @@ export async function finishChange(
   let result: SendResult | undefined;
   const resolveIfEnded = () => {
     if (result === undefined) return;
-    const id = (result.compute ?? result.branch)?.id;
-    const end = ends.find(({ change }) => (change.computeId ?? change.branchId) === id);
+    const { pendingId } = result;
+    const end = ends.find(({ change }) => change.id === pendingId);
     if (end !== undefined || stopped.aborted) resolve(end);
   };
   // Listens before the change is sent, because its operations may end before the lists are reloaded.
@@ -34,7 +34,7 @@ export async function finishChange(
   stopped.addEventListener('abort', resolveIfEnded);
   try {
     result = await send();
-    if (!result.isPending) return result;
+    if (result.pendingId === undefined) return result;
     resolveIfEnded();
     const end = await promise;
     if (end === undefined && connection?.isClosed === true) throw new ConnectionClosedError(true);
@@ -43,7 +43,7 @@ export async function finishChange(
       const what = computeId === undefined ? 'branch' : 'compute';
       throw new Error(`The service couldn't ${verb} the ${what}. ${end.reason ?? ''}`.trim());
     }
-    return { ...result, isPending: end === undefined };
+    return end === undefined ? result : { ...result, pendingId: undefined };
   } finally {
     listener.dispose();
     stopped.removeEventListener('abort', resolveIfEnded);

@@ -105,17 +105,17 @@ export class OperationTracker implements Disposable {
     );
   }
 
-  /** Follows the operations in the reply to a change. @returns false if all have ended */
+  /** Follows the operations in the reply to a change. @returns the id of the pending change; undefined if all have ended */
   follow(
     verb: ChangeVerb,
     target: ResourceRef,
     operations: readonly Operation[],
     { isQuiet, edited }: Pick<PendingChange, 'isQuiet' | 'edited'> = {},
-  ): boolean {
+  ): string | undefined {
     const { connection } = this.#deps.session;
     const open = operations.filter((operation) => !isEndedOperation(operation));
     const [first] = open;
-    if (connection === undefined || first === undefined) return false;
+    if (connection === undefined || first === undefined) return undefined;
     const change: PendingChange = {
       id: first.id,
       account: connection.accountId,
@@ -129,7 +129,7 @@ export class OperationTracker implements Disposable {
     };
     this.#replace([...this.#all.filter((other) => other.id !== change.id), change]);
     this.#poller?.runNow();
-    return true;
+    return change.id;
   }
 
   dispose(): void {

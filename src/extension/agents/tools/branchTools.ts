@@ -157,10 +157,10 @@ async function deleteKept(
       if (!found.isOwn) throw new Error('It is no longer yours.');
       const remove = (options: SendOptions) =>
         deps.branchActions.delete(found, { unprotect: false }, options);
-      const { isPending } = await changeBranch(call, remove);
+      const { pendingId } = await changeBranch(call, remove);
       const note = await clearAgentEnv(call, branch);
       if (note !== undefined) problems.push(note);
-      if (!isPending) deps.agentBranches.remove(branch);
+      if (pendingId === undefined) deps.agentBranches.remove(branch);
     } catch (error) {
       problems.push(`Couldn't delete ${branch.name}, which an undo has kept: ${deps.explain(error)}`);
     }
@@ -187,6 +187,6 @@ async function changeApproved(
   const target = { projectId, branchId, name, agent };
   const asked = what.kind === 'reset' ? { ...what, ...target, slots } : { ...what, ...target };
   if (!isOwn) await deps.approve(asked, connection, signal);
-  const { isPending } = await changeBranch(call, send);
-  return { branchId, pending: isPending || undefined, note: endedSlotsMessage(slots) };
+  const { pendingId } = await changeBranch(call, send);
+  return { branchId, pending: pendingId !== undefined || undefined, note: endedSlotsMessage(slots) };
 }

@@ -255,5 +255,9 @@ async function changeCompute(
     await deps.approve({ ...node, ...change, connections, name, agent }, connection, signal);
   }
   const result = await send(node, { signal, initialConnection: connection });
-  return { changed: true, pending: result.isPending, ...(result.compute && computeOutput(result.compute)) };
+  return {
+    changed: true,
+    pending: result.pendingId !== undefined,
+    ...(result.compute && computeOutput(result.compute)),
+  };
 }

@@ -150,7 +150,7 @@ async function createAgentBranch(call: Call, projectId: string, parent: Branch):
       endpoints: [{ type: 'read_write' as const }],
     };
     const made = { account, projectId, name, agent, worktree, expiresAt };
-    const { branch, isPending } = await changeBranch(call, async (options) => {
+    const { branch, pendingId } = await changeBranch(call, async (options) => {
       const result = await deps.branchActions.create(projectId, creation, options);
       const { id: branchId } = result.branch ?? {};
       // The branch is noted at once, so that it is the agent's even if the call ends before the branch is ready.
@@ -158,7 +158,7 @@ async function createAgentBranch(call: Call, projectId: string, parent: Branch):
       return result;
     });
     if (branch === undefined) throw new Error('The service has created no branch.');
-    if (isPending)
+    if (pendingId !== undefined)
       throw new Error(
         `${name} (${branch.id}) isn't ready yet. Call createBranch with this name again later.`,
       );

@@ -200,7 +200,7 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
   const made = deps.agentBranches.find(found);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(MAX_OPERATIONS_WAIT)]);
   const options = { signal, initialConnection: connection };
-  const { isPending } = await undoBranch(deps, found, { source, name: preserved }, options, stop);
+  const { pendingId } = await undoBranch(deps, found, { source, name: preserved }, options, stop);
   const kept = deps.inventory.branches.forProject(projectId)?.findByName(preserved);
   // The branch that keeps the data of the agent's own branch is the agent's as well.
   if (kept !== undefined && made !== undefined && found.isOwn) {
@@ -219,8 +219,8 @@ async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source:
     });
   }
   const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;
-  if (!isPending) keepOwnPasswords(call, found);
-  return { branchId, keptAs, pending: isPending || undefined, note: endedSlotsMessage(slots) };
+  if (pendingId === undefined) keepOwnPasswords(call, found);
+  return { branchId, keptAs, pending: pendingId !== undefined || undefined, note: endedSlotsMessage(slots) };
 }
 
 /**

@@ -58,13 +58,13 @@ export async function deleteBranches(
     progress: l10n.t('Deleting branches'),
     send: async (options) => {
       const still = (await reload()).filter(({ ref }) => chosen.some((each) => isSameBranch(ref, each.ref)));
-      let isPending = false;
+      let pendingId: string | undefined;
       for (const each of still) {
         run.failureMessage = l10n.t("Couldn't delete {0}", nameOf(each));
         const result = await deleteAndForget(context, each, options);
-        isPending ||= result.isPending;
+        pendingId ??= result.pendingId;
       }
-      return { deleted: still.map(nameOf), isPending };
+      return { deleted: still.map(nameOf), pendingId };
     },
     done: ({ deleted }) => (deleted.length === 0 ? undefined : l10n.t('Deleted {0}', deleted.join(', '))),
   });
@@ -89,7 +89,7 @@ async function deleteAndForget(
   // The failure of the request is thrown here, and the tracker reports that of an operation.
   const forgotten = finishChange(tracker, session.connection, send).then(forget, sent.reject);
   const result = await sent.promise;
-  if (!result.isPending) await forgotten;
+  if (result.pendingId === undefined) await forgotten;
   else forgotten.catch((error: unknown) => log.error('Forgetting a deleted branch', error));
   return result;
 }

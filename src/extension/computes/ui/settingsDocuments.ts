@@ -170,10 +170,10 @@ export class SettingsDocuments implements Disposable {
     try {
       const change = { settings: { pg_settings: { ...settings } } };
       const options = { initialConnection: connection };
-      const { isPending } = await this.#deps.computeActions.update(computeNodeOf(compute), change, options);
-      if (!isPending)
+      const { pendingId } = await this.#deps.computeActions.update(computeNodeOf(compute), change, options);
+      if (pendingId === undefined)
         announce(changeTexts('edit', resourceText(this.#deps.inventory, computeNodeOf(compute))).done);
-      const end = isPending ? await ended : undefined;
+      const end = pendingId === undefined ? undefined : await ended;
       if (end?.outcome === 'failed') return end.reason ?? l10n.t('the service gave no reason');
       if (end !== undefined && end.outcome !== 'finished') throw new Error(changeEndText(end));
       return undefined;

@@ -1,5 +1,6 @@
 /** Renews the expiry of branches that were created for a git branch, while an env file uses them. */
 import { l10n } from 'vscode';
+import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import type { ChangeGuards } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
@@ -21,15 +22,18 @@ interface RenewalDependencies {
   readonly log: Pick<Log, 'error'>;
 }
 
-export function renewUsedBranches(deps: RenewalDependencies): Disposable {
-  /** Each expiry is renewed once per window: another attempt would probably fail too, and other windows also try. */
-  const tried = new Set<string>();
+/** Milliseconds until a renewal that failed is tried again, when the window next looks at its branches. */
+const RETRY_AFTER = 10 * 60_000;
+
+export function renewUsedBranches(deps: RenewalDependencies, clock: Clock = systemClock): Disposable {
+  /** When each expiry was last tried. A renewal may fail because the machine has just woken up. */
+  const tried = new Map<string, number>();
   return deps.workFolders.onDidChange(() => {
     for (const branch of branchesToRenew(deps)) {
       const { account, projectId, branchId, expiresAt } = branch;
       const expiry = JSON.stringify([account, projectId, branchId, expiresAt]);
-      if (tried.has(expiry)) continue;
-      tried.add(expiry);
+      if (clock.now() - (tried.get(expiry) ?? -Infinity) < RETRY_AFTER) continue;
+      tried.set(expiry, clock.now());
       void renewExpiry(deps, branch);
     }
   });

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { sharedMemory } from '../../../../src/extension/agents/sharedMemory.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 const count = (values: Readonly<Record<string, unknown>>) => Number(values['count'] ?? 0);
 
 describe('The memory that processes share', () => {
+  afterEach(() => {
+    mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+
   it('loses no change of several processes', async () => {
     const folder = temporaryFolder();
     const module = new URL('../../../../src/extension/agents/sharedMemory.ts', import.meta.url);
@@ -44,6 +51,28 @@ describe('The memory that processes share', () => {
     assert.equal(count(two.values()), 6);
     two.change((values) => ({ count: count(values) + 1 }));
     assert.equal(count(one.values()), 7);
+  });
+
+  it('takes the version before one that a loss of power has left empty', () => {
+    const folder = temporaryFolder();
+    sharedMemory(folder).change(() => ({ count: 3 }));
+    writeFileSync(path.join(folder, 'agents-2.json'), '', { mode: 0o600 });
+    sharedMemory(folder).change((values) => ({ count: count(values) + 1 }));
+    assert.equal(count(sharedMemory(folder).values()), 4);
+    assert(existsSync(path.join(folder, 'agents-3.json')));
+  });
+
+  it('makes no change if the system can not read the file', () => {
+    const folder = temporaryFolder();
+    sharedMemory(folder).change(() => ({ count: 3 }));
+    mock.method(fs, 'readFileSync', () => {
+      throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    });
+    syncBuiltinESMExports();
+    assert.throws(() => sharedMemory(folder).change(() => ({})), /agents-1\.json can't be read/);
+    mock.restoreAll();
+    syncBuiltinESMExports();
+    assert.equal(count(sharedMemory(folder).values()), 3);
   });
 
   it('keeps old versions for a minute', () => {

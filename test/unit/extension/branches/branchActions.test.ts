@@ -59,12 +59,13 @@ describe('BranchActions', () => {
       const endpoints = [computeRecord('ep-new', { branch_id: 'br-new' })];
       return { branch, endpoints, operations };
     };
-    const { branch, computes, isPending } = await changes.create(
+    const { branch, computes, pendingId } = await changes.create(
       'shop',
       { branch: { name: 'new' } },
       store.options,
     );
-    assert.deepEqual([branch?.id, computes?.length, isPending], ['br-new', 1, true]);
+    assert(pendingId !== undefined);
+    assert.deepEqual([branch?.id, computes?.length], ['br-new', 1]);
     assert.equal(store.inventory.branches.get('shop', 'br-new')?.current_state, 'init');
     const [pending] = store.tracker.pending;
     assert.deepEqual([pending?.verb, pending?.branchId, pending?.name], ['create', 'br-new', 'new']);
@@ -148,7 +149,7 @@ describe('BranchActions', () => {
     };
     assert.deepEqual(await changes.createProject({ name: 'blog' }, store.options), {
       project,
-      isPending: true,
+      pendingId: operationRecord(1)['id'],
     });
     assert.ok(store.inventory.projects?.entries.has('blog'));
     const [pending] = store.tracker.pending;

@@ -108,9 +108,9 @@ describe('BranchActions after a lost reply', () => {
     ];
     store.service.script = (call) => (call.endsWith('/operations') ? { operations: running } : answer(call));
     change = () => (branches[1] = record('br-dev', { current_state: 'resetting' }));
-    const { isPending } = await changes.reset(dev, 'br-main', store.options);
-    assert.equal(isPending, true);
+    const { pendingId } = await changes.reset(dev, 'br-main', store.options);
     const [pending] = store.tracker.pending;
-    assert.deepEqual([pending?.verb, pending?.branchId, pending?.operations.length], ['reset', 'br-dev', 1]);
+    assert.equal(pending?.id, pendingId ?? assert.fail());
+    assert.deepEqual([pending.verb, pending.branchId, pending.operations.length], ['reset', 'br-dev', 1]);
   });
 });

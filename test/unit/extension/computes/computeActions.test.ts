@@ -27,8 +27,8 @@ describe('ComputeActions', () => {
   it('shows the reply at once and follows its operations', async () => {
     const endpoint = computeRecord('ep-one', { pending_state: 'idle' });
     replyToChanges(() => ({ endpoint, operations: [operationRecord(1)] }));
-    const { isPending } = await store.computeActions.restart(node, store.options);
-    assert.equal(isPending, true);
+    const { pendingId } = await store.computeActions.restart(node, store.options);
+    assert(pendingId !== undefined);
     assert.equal(store.inventory.compute('shop', 'ep-one')?.pending_state, 'idle');
     assert.equal(store.tracker.pending[0]?.verb, 'restart');
   });
@@ -36,8 +36,8 @@ describe('ComputeActions', () => {
   it('refreshes the list when there is nothing to follow', async () => {
     replyToChanges(() => ({ endpoint: computeRecord('ep-one'), operations: [] }));
     computes = [];
-    const { isPending } = await store.computeActions.delete(node, store.options);
-    assert.equal(isPending, false);
+    const { pendingId } = await store.computeActions.delete(node, store.options);
+    assert.equal(pendingId, undefined);
     assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
   });
 
@@ -147,7 +147,7 @@ describe('ComputeActions', () => {
 
     it(`follows the operations of a ${verb}`, async () => {
       replyToChanges(() => ({ endpoint: computeRecord('ep-one'), operations: [operationRecord(1)] }));
-      assert.equal((await store.computeActions[verb](node, store.options))?.isPending, true);
+      assert((await store.computeActions[verb](node, store.options))?.pendingId !== undefined);
       assert.equal(store.tracker.pending[0]?.verb, verb);
     });
 
@@ -156,8 +156,8 @@ describe('ComputeActions', () => {
         computes = [computeRecord('ep-one', { current_state: other, pending_state: state })];
         return 504;
       });
-      const { compute, isPending } = await store.computeActions[verb](node, store.options);
-      assert.deepEqual([compute?.pending_state, isPending], [state, false]);
+      const { compute, pendingId } = await store.computeActions[verb](node, store.options);
+      assert.deepEqual([compute?.pending_state, pendingId], [state, 'unread-ep-one']);
       computes = [computeRecord('ep-one', { current_state: other })];
       replyToChanges(() => 504);
       await assert.rejects(store.computeActions[verb](node, store.options), /status 504/);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
+import type { ChangeEnd } from '../../../../src/extension/operations/pendingChange.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { until } from '../../../workbench/until.ts';
 import { computeRecord, operationRecord } from '../../../helpers/scriptedService.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
@@ -40,17 +42,40 @@ describe('ComputeActions after a lost reply', () => {
     });
 
     it('finds one that has ended by its operations', async () => {
-      const { isPending } = await restart(() => operations.unshift(start(2, { status: 'finished' })));
-      assert.equal(isPending, false);
+      const { pendingId } = await restart(() => operations.unshift(start(2, { status: 'finished' })));
+      assert.equal(pendingId, undefined);
     });
 
     it('follows the operations of one that continues', async () => {
-      const { isPending } = await restart(() => {
+      const { pendingId } = await restart(() => {
         computes = [computeRecord('ep-one', { pending_state: 'active' })];
         operations.unshift(start(2));
       });
-      assert.equal(isPending, true);
-      assert.equal(store.tracker.pending[0]?.verb, 'restart');
+      assert.deepEqual(
+        store.tracker.pending.map(({ id, verb }) => [id, verb]),
+        [[pendingId, 'restart']],
+      );
+    });
+
+    it('follows one whose operations can not be read by the lists alone', async () => {
+      operations = [];
+      store.service.script = (call) => {
+        if (call.includes('/operations')) return 502;
+        if (call.startsWith('GET')) return { endpoints: computes };
+        computes = [computeRecord('ep-one', { pending_state: 'active', updated_at: '2026-01-01T00:00:01Z' })];
+        return 504;
+      };
+      const ends: ChangeEnd[] = [];
+      store.tracker.onDidEnd((end) => ends.push(end));
+      const { pendingId } = await store.computeActions.restart(node, store.options);
+      assert.equal(store.tracker.pending[0]?.id, pendingId ?? assert.fail());
+      computes = [computeRecord('ep-one', { updated_at: '2026-01-01T00:00:02Z' })];
+      store.service.script = (call) => (call.includes('/operations') ? 502 : { endpoints: computes });
+      await until('the end', async () => {
+        store.clock.advance(1000);
+        return ends.length > 0;
+      });
+      assert.equal(ends[0]?.outcome, 'finished');
     });
 
     for (const [what, fields] of [

@@ -64,3 +64,32 @@ describe('A change whose window switches accounts', () => {
     await assert.rejects(restart, (error) => isCancelled(error));
   });
 });
+
+describe('The lists after a change', () => {
+  it('come from a request that began after it', async () => {
+    let computes = [computeRecord('ep-one')];
+    let holdReply: Promise<void> | undefined;
+    const store = await connectScripted(async (call) => {
+      const reply = { endpoints: computes };
+      if (call.startsWith('GET')) await holdReply;
+      else computes = [];
+      return call.startsWith('GET') ? reply : { endpoint: computeRecord('ep-one'), operations: [] };
+    });
+    await store.inventory.loadComputes('shop');
+    const earlier = Promise.withResolvers<void>();
+    holdReply = earlier.promise;
+    const refreshed = store.inventory.refreshComputes('shop');
+    const sent = async (method: string, count: number) =>
+      until(
+        method,
+        async () => store.service.requests.filter((call) => call.startsWith(method)).length === count,
+      );
+    await sent('GET', 2);
+    const deleted = store.computeActions.delete(node, store.options);
+    await sent('DELETE', 1);
+    holdReply = undefined;
+    earlier.resolve();
+    await Promise.all([refreshed, deleted]);
+    assert.equal(store.inventory.compute('shop', 'ep-one'), undefined);
+  });
+});

@@ -59,7 +59,10 @@ describe('OperationTracker', () => {
 
   it('ignores operations that have ended already', () => {
     const finished = operationRecord(1, { status: 'finished' }) as Operation;
-    assert.equal(store.tracker.follow('edit', { computeId: 'ep-one', projectId: 'shop' }, [finished]), false);
+    assert.equal(
+      store.tracker.follow('edit', { computeId: 'ep-one', projectId: 'shop' }, [finished]),
+      undefined,
+    );
     assert.deepEqual(store.clock.waits, []);
   });
 
@@ -266,7 +269,7 @@ describe('OperationTracker', () => {
     };
     operation = operationRecord(2);
     const compute = { computeId: 'ep-one', projectId: 'shop' };
-    assert.equal(store.tracker.follow('edit', compute, [...both, ended]), true);
+    assert.equal(store.tracker.follow('edit', compute, [...both, ended]), both[0]?.id);
     assert.equal(store.tracker.pending[0]?.operations.length, 2);
     await store.clock.turn();
     const statuses = () => store.tracker.pending[0]?.operations.map(({ status }) => status);

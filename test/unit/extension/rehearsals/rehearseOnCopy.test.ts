@@ -9,7 +9,7 @@ describe('rehearseOnCopy', () => {
     const sent: unknown[] = [];
     const note = async (options: { readonly isQuiet?: boolean }) => {
       sent.push(options.isQuiet);
-      return { branch: { id: 'br-copy' }, isPending: false };
+      return { branch: { id: 'br-copy' }, pendingId: undefined };
     };
     const deps = {
       branchActions: {

@@ -14,11 +14,11 @@ describe('changeBranch', () => {
     const tracker = { onDidEnd: () => ({ dispose: () => undefined }) };
     const call = { deps: { tracker }, signal: new AbortController().signal } as unknown as ToolCall<unknown>;
     let result: unknown;
-    const changed = changeBranch(call, async () => ({ isPending: true })).then((value) => (result = value));
+    const changed = changeBranch(call, async () => ({ pendingId: 'op-1' })).then((value) => (result = value));
     await setImmediate();
     assert.equal(result, undefined);
     late.abort();
-    assert.deepEqual(await changed, { isPending: true });
+    assert.deepEqual(await changed, { pendingId: 'op-1' });
     assert.deepEqual(timeout.calls[0]?.arguments, [45_000]);
   });
 
@@ -34,9 +34,9 @@ describe('changeBranch', () => {
     } as unknown as ToolCall<unknown>;
     const branch = { id: 'br-1' } as Branch;
     const changed = await changeBranch(call, async () => {
-      end({ change: { branchId: 'br-1' }, outcome: 'finished' });
-      return { isPending: true, branch };
+      end({ change: { id: 'op-1', branchId: 'br-1' }, outcome: 'finished' });
+      return { pendingId: 'op-1', branch };
     });
-    assert.deepEqual(changed, { isPending: false, branch });
+    assert.deepEqual(changed, { pendingId: undefined, branch });
   });
 });

@@ -1,9 +1,11 @@
+/** Timers: extension/gitBranch/ui/renewal.ts. */
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../../src/base/event.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { BranchActions } from '../../../../../src/extension/branches/branchActions.ts';
 import { expiryAfter } from '../../../../../src/extension/branches/expiryTime.ts';
+import { FakeClock } from '../../../../helpers/fakeClock.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
@@ -15,6 +17,7 @@ describe('renewUsedBranches', () => {
   let service: ScriptedService;
   let model: ConnectedModel;
   const changed = new Emitter<void>();
+  let clock: FakeClock;
   const patches = () => service.requests.filter((request) => request.startsWith('PATCH'));
 
   /** An env file that points to a branch. */
@@ -27,7 +30,7 @@ describe('renewUsedBranches', () => {
     const { session, inventory, sender, guards } = model;
     const branchActions = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
     const log = { error: () => undefined };
-    renewUsedBranches({ workFolders, session, guards, branchActions, log } as unknown as Parts);
+    renewUsedBranches({ workFolders, session, guards, branchActions, log } as unknown as Parts, clock);
     changed.fire();
     return (later: number) => {
       states[0] = { current: { ...current, expiresAt: expiryAfter(later * 86_400) }, map: { created } };
@@ -36,6 +39,7 @@ describe('renewUsedBranches', () => {
   };
 
   beforeEach(async () => {
+    clock = new FakeClock();
     service = await scriptService((call) =>
       call.startsWith('GET')
         ? { branches: [], endpoints: [] }
@@ -54,6 +58,19 @@ describe('renewUsedBranches', () => {
     showLater(7);
     showLater(2);
     await until('the second renewal', async () => patches().length === 2);
+  });
+
+  it('tries again after ten minutes if it failed, for example because the network was not up yet', async () => {
+    const answer = service.script;
+    service.script = (call, ...rest) => (call.startsWith('PATCH') ? 404 : answer(call, ...rest));
+    show(3);
+    await until('the attempt', async () => patches().length === 1);
+    clock.advance(9 * 60_000);
+    changed.fire();
+    assert.equal(patches().length, 1);
+    clock.advance(60_000);
+    changed.fire();
+    await until('the next attempt', async () => patches().length === 2);
   });
 
   const unchanged: readonly (readonly [what: string, show: () => void])[] = [
