@@ -210,7 +210,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     createBranch: async (branch) => createBranchData(deps, branch),
     async restoreBranch(restore) {
       const ended = endedSlotsMessage(slotsOfBranch(deps, restore.id));
-      await restoreBranchData(deps, restore);
+      await restoreBranchData({ ...deps, log }, restore);
       if (ended !== undefined) log(`${restore.id}: ${ended}`);
     },
     history: async (branchId, timestamp) =>

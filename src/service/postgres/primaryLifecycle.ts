@@ -2,6 +2,7 @@
 import { isRestartRequired } from '../../api/records/effects.ts';
 import type { ComputeSpec } from '../core/computeEngine.ts';
 import type { ServerDependencies } from './branchData/branchData.ts';
+import { setPasswordsOfRestored } from './copies/changeBranchData.ts';
 import { updateKeptWal } from './copies/replicaCopies.ts';
 import { replaceSlotFunctions } from './replication/slotFunctions.ts';
 import { launchServer } from './server/launchServer.ts';
@@ -18,6 +19,9 @@ export const primaryLifecycle = (deps: ServerDependencies) => ({
       deps.branches.saveStandbySettings(compute.branchId, standbySettingsOfCompute(compute));
       updateKeptWal(deps, compute.branchId);
       const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
+      await setPasswordsOfRestored(deps, compute.branchId, server).catch((error: unknown) =>
+        onLine(`The roles have the passwords of another branch until the next start: ${String(error)}`),
+      );
       if (compute.logicalReplication === true)
         await replaceSlotFunctions(deps, server.address).catch((error: unknown) =>
           onLine(`Functions of SQL for replication slots are refused: ${String(error)}`),

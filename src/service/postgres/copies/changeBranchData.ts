@@ -5,6 +5,7 @@ import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
 import { stopOrphanServer } from '../server/orphans.ts';
+import type { Postmaster } from '../server/postmaster.ts';
 import { copyBranchDataTo, copyNewestBase } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import {
@@ -55,18 +56,43 @@ export async function createBranchData(
   }
 }
 
+/** The name of a file that marks restored data whose roles don't have the passwords of the branch yet. */
+const WITHOUT_PASSWORDS = 'without-passwords';
+
 /** Sets the passwords that are planned for the roles of a new or restored branch. */
 async function setPlannedPasswords(deps: ServerDependencies, id: string): Promise<void> {
-  const { branches, storage } = deps;
-  const passwords = new RolePasswords(storage.branch(id));
-  const { planned } = passwords;
-  if (planned.size === 0) return;
-  await branches
+  if (new RolePasswords(deps.storage.branch(id)).planned.size === 0) return;
+  await deps.branches
     .lock(id)
     .exclusive(async () =>
-      withBranchServer(deps, id, async (server) => setRolePasswords(deps, server, planned)),
+      withBranchServer(deps, id, async (server) => setPlannedPasswordsOn(deps, id, server)),
     );
+}
+
+async function setPlannedPasswordsOn(
+  deps: ServerDependencies,
+  id: string,
+  server: Postmaster,
+): Promise<void> {
+  const folder = deps.storage.branch(id);
+  const passwords = new RolePasswords(folder);
+  const { planned } = passwords;
+  await setRolePasswords(deps, server, planned);
   passwords.confirm(planned);
+  rmSync(path.join(folder, WITHOUT_PASSWORDS), { force: true });
+}
+
+/**
+ * Gives the roles of restored data the passwords of their branch, if the restore couldn't. Call it while no client can connect, so
+ * that no user has changed a password in SQL.
+ */
+export async function setPasswordsOfRestored(
+  deps: ServerDependencies,
+  id: string,
+  server: Postmaster,
+): Promise<void> {
+  if (existsSync(path.join(deps.storage.branch(id), WITHOUT_PASSWORDS)))
+    await setPlannedPasswordsOn(deps, id, server);
 }
 
 /** The name of a file that marks a copy whose rows are still to be removed, because only the schema is wanted. */
@@ -89,7 +115,10 @@ async function removeUnwantedRows(deps: ServerDependencies, id: string): Promise
 }
 
 /** Replaces the data of a branch. @throws {EngineError} and leaves the branch as it was */
-export async function restoreBranchData(deps: ServerDependencies, restore: BranchRestore): Promise<void> {
+export async function restoreBranchData(
+  deps: ServerDependencies & { readonly log: (line: string) => void },
+  restore: BranchRestore,
+): Promise<void> {
   const { branches } = deps;
   const { id, sourceId, preservedId } = restore;
   const replace = async () =>
@@ -101,10 +130,13 @@ export async function restoreBranchData(deps: ServerDependencies, restore: Branc
     });
   if (sourceId === id) return replace();
   await branches.lock(sourceId).shared(replace);
-  // The restore succeeds even if this fails: the branch then keeps the passwords of the source. A failed restore would delete the
-  // branch that preserves the data from before it.
+  // The restore succeeds even if this fails, because a failed one would delete the branch that preserves the data from before it. The next
+  // start of the compute tries again.
   await setPlannedPasswords(deps, id).catch((error: unknown) => {
     if (deps.shutdownSignal.aborted) throw error;
+    deps.log(
+      `${id}: until its compute starts, its roles have the passwords of ${sourceId}: ${String(error)}`,
+    );
   });
 }
 
@@ -120,7 +152,10 @@ async function replaceBranch(
   const passwords = new RolePasswords(folder).all;
   await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
   // Roles keep their passwords, as on the public service, so that connection strings stay valid.
-  if (sourceId !== id) new RolePasswords(replacement).plan(passwords);
+  if (sourceId !== id) {
+    new RolePasswords(replacement).plan(passwords);
+    writePrivateFile(path.join(replacement, WITHOUT_PASSWORDS), '');
+  }
   removeFileOrFolder(old);
   // If the service is killed between the two renames, its next start does the second rename (see `branch` in `storage.ts`).
   renameOverSync(folder, old);
