@@ -57,6 +57,7 @@ const keyEntry = (account: Account): string => `hostedPostgres.apiKey:${accountI
 
 const isSame = (a: Account, b: Account): boolean => accountId(a) === accountId(b);
 
+/** The accounts in the secret store, and their keys. */
 export class Accounts implements Disposable {
   readonly #secrets: SecretStore;
   readonly #changed = new Emitter<void>();

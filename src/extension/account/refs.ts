@@ -9,7 +9,7 @@ export interface BranchIds {
 
 /** A branch of any account. */
 export interface BranchRef extends BranchIds {
-  /** See `accountId`. */
+  /** The id of the account, see `accountId`. */
   readonly account: string;
 }
 

@@ -14,6 +14,7 @@ type SessionState =
 /** The accounts that a session uses. Without a window, there is one account, which isn't stored. */
 type SessionAccounts = Pick<Accounts, 'list' | 'key' | 'onDidChange'>;
 
+/** Keeps a connection to the window's current account. */
 export class Session implements Disposable {
   readonly #accounts: SessionAccounts;
   readonly #open: OpenClient;
@@ -86,7 +87,7 @@ export class Session implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Drops the result if a later read has started. */
+  /** Reads the secret store, and drops the result if a later read has started. */
   async #read(): Promise<void> {
     const readNumber = ++this.#readCount;
     try {

@@ -23,6 +23,7 @@ interface AgentEnvRequest {
   readonly isReplaceable: (host: string) => Promise<boolean>;
 }
 
+/** The variable of an env file that gets the URL of an agent's branch. */
 export interface AgentEnvFile {
   /** The path with links resolved. */
   readonly path: string;
@@ -33,7 +34,10 @@ export interface AgentEnvFile {
   readonly write: (url: string) => Promise<void>;
 }
 
-/** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
+/**
+ * Checks that the file can be written. Call this before the branch is created.
+ * @throws {Error} for the agent if the file can't be written
+ */
 export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
   const { path: file, value } = await readReplaceableValue(request);
   return { path: file, variable: request.variable, value, write: (url) => writeUrl(request, url) };
@@ -117,7 +121,7 @@ async function resolveInFolder({ folder, file }: AgentEnvRequest): Promise<strin
   return resolved.path;
 }
 
-/** An empty value may always be replaced. @throws {Error} for the agent if the value is the user's */
+/** Checks that the value may be replaced, as an empty one always may. @throws {Error} for the agent if the value is the user's */
 async function requireReplaceable(request: AgentEnvRequest, value: string): Promise<void> {
   const { file, variable, isReplaceable } = request;
   const host = parseDatabaseUrl(value)?.host;

@@ -17,6 +17,7 @@ interface PendingCall {
   readonly ended: Promise<void>;
 }
 
+/** Decides when each call of a tool may begin. */
 export class CallOrder {
   readonly #pending = new Set<PendingCall>();
 

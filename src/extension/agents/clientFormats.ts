@@ -100,8 +100,8 @@ export const MCP_CLIENTS: readonly ClientFormat[] = [
  */
 export function withHome(launch: LaunchCommand, variable: string): LaunchCommand {
   const home = os.homedir();
-  const shared = (word: string) => (word.startsWith(home) ? variable + word.slice(home.length) : word);
-  return { ...launch, command: shared(launch.command), args: launch.args.map(shared) };
+  const withVariable = (word: string) => (word.startsWith(home) ? variable + word.slice(home.length) : word);
+  return { ...launch, command: withVariable(launch.command), args: launch.args.map(withVariable) };
 }
 
 const hooksFormat = (event: string, entry: object) => formatJson({ hooks: { [event]: [entry] } });

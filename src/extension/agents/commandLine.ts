@@ -11,8 +11,8 @@ export const terminalLine = (before: readonly string[], { command, args }: Launc
   [...before, '--', command, ...args].map(quoteWord).join(' ');
 
 /**
- * Returns the line that a hook runs. On Windows, it is one for all versions of PowerShell, which every machine has. PowerShell waits
- * for VS Code, which isn't a program of the console, only if the output is piped.
+ * Returns the line that a hook runs. On Windows, the line suits every version of PowerShell, because each machine has one of them.
+ * PowerShell waits for VS Code, which isn't a program of the console, only if the output is piped.
  */
 export function hookLine(launch: LaunchCommand, agent: string): string {
   const words = [launch.command, ...launch.args, 'hook', agent].map(quoteWord).join(' ');

@@ -34,7 +34,7 @@ export function fittingText(text: string, maxBytes = MAX_OUTPUT): string {
   if (jsonBytes(text) <= maxBytes) return text;
   const lines = text.split('\n');
   let left = maxBytes;
-  // The quotes are as long as the line break in JSON.
+  // Each line counts with its quotes, which are as long as the line break is in JSON.
   const end = lines.findIndex((line) => (left -= jsonBytes(line) - 2) < 0);
   // A character has at most six bytes in JSON.
   return end === 0 ? text.slice(0, maxBytes / 6) : lines.slice(0, end === -1 ? undefined : end).join('\n');

@@ -36,6 +36,7 @@ export interface UnprotectedBranch extends BranchRef {
 const recordId = ({ account, projectId, branchId }: UnprotectedBranch): string =>
   JSON.stringify([account, projectId, branchId]);
 
+/** Changes branches and projects for commands and agents. */
 export class BranchActions {
   readonly #session: Session;
   readonly #inventory: Inventory;

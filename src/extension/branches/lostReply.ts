@@ -10,14 +10,14 @@ export const hasRequestedChange = (branch: Branch | undefined, change: BranchPat
     return field === 'expires_at' ? isSameTime(current, value) : current === value;
   });
 
-/** The service may write a time in another way than it was sent. */
+/** Whether two values are the same time. The service may write a time in another way than it was sent. */
 const isSameTime = (one: unknown, other: unknown): boolean =>
   typeof one === 'string' && typeof other === 'string'
     ? Date.parse(one) === Date.parse(other)
     : one === other;
 
 /**
- * Whether the branch was reset since then. The reset may have ended by the time that the branch is reloaded.
+ * Whether the branch was reset after `before` was read. The reset may have ended by the time that the branch is reloaded.
  * @param before the branch when the reset was sent
  */
 export const wasReset = (before: Branch | undefined, after: Branch | undefined): boolean =>

@@ -8,7 +8,7 @@ import type { ServiceChange } from '../operations/changeSender.ts';
 export const hasLogicalReplication = ({ settings }: Project): boolean =>
   settings?.enable_logical_replication === true;
 
-/** @param wasMade whether a reloaded project shows the change */
+/** Returns the change of a project's properties, ready to be sent. @param wasMade whether a reloaded project shows the change */
 export const projectEdit = (
   inventory: Inventory,
   id: string,

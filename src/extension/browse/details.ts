@@ -22,6 +22,7 @@ import {
   type ProjectNode,
 } from '../inventory/nodes.ts';
 
+/** A row whose fields can be shown on a page. */
 export type DetailsNode = ProjectNode | BranchNode | ComputeNode | ApiKeyNode;
 
 export interface DetailsDependencies {
@@ -101,6 +102,7 @@ export async function readServerLog(
   return await client.findServerLog(node.projectId, node.computeId, { signal: connection.signal });
 }
 
+/** All that a page about a resource shows. */
 export interface Details {
   readonly node: DetailsNode;
   /** The record as the service has sent it. */

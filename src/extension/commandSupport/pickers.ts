@@ -103,6 +103,7 @@ export async function onlyProject({ inventory }: CommandContext): Promise<string
   return others.length === 0 ? first : undefined;
 }
 
+/** What an item of a list of computes stands for. */
 export type PickerRow = ComputeNode | BranchNode | ProjectNode;
 
 export function pickerRowId(row: PickerRow): string {

@@ -50,7 +50,7 @@ async function findInProc(connection: Connection, signal: AbortSignal): Promise<
   return undefined;
 }
 
-/** The socket of the client. A client that uses IPv6 has it in the second table. */
+/** Finds the inode of the client's socket. That of a client that uses IPv6 is in the second table. */
 async function findInode({ clientPort, serverPorts }: Connection): Promise<string | undefined> {
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
     const text = await readFile(table, 'utf8').catch(() => '');

@@ -26,6 +26,7 @@ interface ComputeRequest extends Pick<ServiceChange, 'verb' | 'send'> {
 /** Milliseconds to wait for the number of connections. */
 const CONNECTION_COUNT_WAIT = 5000;
 
+/** Changes computes for commands and agents. */
 export class ComputeActions {
   readonly #session: Session;
   readonly #inventory: Inventory;

@@ -6,6 +6,7 @@ import { asComputeNode, type ComputeNode } from '../inventory/nodes.ts';
 
 const ENTRY = 'hostedPostgres.lastCompute';
 
+/** Remembers the compute that a command used last. */
 export class LastCompute {
   readonly #session: Pick<Session, 'connection'>;
   readonly #memory: Memory;

@@ -17,6 +17,7 @@ import {
 } from '../operations/activitySpans.ts';
 import { isEndedOperation } from '../operations/pendingChange.ts';
 
+/** All that the cause is found out from. */
 export interface ActivityFacts extends KnownOperations {
   readonly compute: Compute;
   /** Undefined if they weren't asked for. */
@@ -86,15 +87,15 @@ export interface WhyActive {
   readonly cuHours?: number | undefined;
 }
 
-/** The number of sessions from which on the number itself is the cause that is shown. */
+/** From this number of sessions on, their number is the cause that is shown. */
 const FLOOD_SESSIONS = 50;
 /** The seconds for which PgBouncer of the local service keeps an unused session. */
 const POOLED_SESSION = 6;
-/** The milliseconds after a start in which a use is the one that has started the compute. */
+/** A use within this many milliseconds after a start counts as the use that has started the compute. */
 const FIRST_USE = 15_000;
-/** The milliseconds after its last use in which a compute counts as in use. */
+/** A compute counts as in use for this many milliseconds after its last use. */
 export const RECENT_USE_MILLISECONDS = 60_000;
-/** The number of starts from which on a rhythm can be seen. */
+/** The fewest starts in which a rhythm can be seen. */
 const MIN_STARTS = 4;
 
 /** Finds out what keeps a compute active, or why it isn't active, and when it will suspend. */
@@ -136,7 +137,7 @@ function activityStatistics(facts: ActivityFacts) {
   const size = computeSizeRange(compute)?.min;
   const first = starts.filter(({ isRestart }) => !isRestart);
   return {
-    // The clock of this machine may be behind.
+    // The clock of this machine may be behind that of the service.
     activeFor: isActive && since !== undefined ? Math.max(0, now - since) / 1000 : undefined,
     lastStart: starts.at(-1),
     starts: first.length,
@@ -223,7 +224,7 @@ const isCounted = ({ state }: PostgresSession, isLocal: boolean): boolean => isL
 const isCopying = ({ command, application }: PostgresSession): boolean =>
   command === 'COPY' || /^pg_(?:dump|dumpall|restore|basebackup)$/.test(application ?? '');
 
-/** The public service counts only the last statement of an idle session. */
+/** The causes that count only at the local service. The public service counts only the last statement of an idle session. */
 const ONLY_LOCAL: readonly HoldingCause[] = ['listen', 'psql', 'idleSession'];
 
 function mostCommon(clients: readonly PostgresSession[]): PostgresSession | undefined {

@@ -9,6 +9,7 @@ import type { ClientProcess } from './clientProcess.ts';
 import { whyActiveText } from './whyActiveText.ts';
 import { RECENT_USE_MILLISECONDS, whyActive, type ActivityFacts } from './whyActive.ts';
 
+/** How much may be asked to find out why a compute is active. */
 export interface WhyActiveQuestion {
   /** Whether to ask Postgres, if the compute is active anyway. The local service always does. */
   readonly asksPostgres: boolean;

@@ -90,9 +90,9 @@ const VARIABLES = [
   // Matches what is before a value, as in `PGHOST=`, `PGHOST: "`, `"PGHOST": "`, `env["PGHOST"] = '`, `${PGHOST:-` and
   // `process.env.PGHOST ?? '`.
   /\b([A-Za-z_]\w*)["'`]?[\])]?\s*(?:=>|:-|:=|={1,3}|:|\?\?=?|\|\|=?)\s*["'`]?$/,
-  // Setenv("PGHOST", "
+  // Matches what is before the second argument of a call, as in `Setenv("PGHOST", "`.
   /\b([A-Za-z_]\w*)["'`]\s*,\s*["'`]$/,
-  // ENV PGHOST  set -x PGHOST
+  // Matches what is before a value in the syntax of commands, as in `ENV PGHOST` and `set -x PGHOST`.
   /(?:\bENV|\bset\s+-\w+|\bsetenv)\s+([A-Za-z_]\w*)\s+["'`]?$/,
 ];
 

@@ -18,6 +18,7 @@ export interface ComputeHost {
   readonly isPooled: boolean;
 }
 
+/** A compute to which a host in a text belongs. */
 export interface HostMatch extends ComputeHost {
   /** Whether the port in the text is part of the compute's host. */
   readonly withPort: boolean;
@@ -44,6 +45,7 @@ interface ProjectIndex {
   readonly byKey: ReadonlyMap<string, ComputeHost>;
 }
 
+/** The loaded computes, by host and id, and as text to search. */
 export class ComputeIndex implements Disposable {
   readonly #inventory: Inventory;
   readonly #subscription: Disposable;

@@ -21,7 +21,7 @@ export interface Login extends RoleAndDatabase {
 }
 
 interface UsedDefaults extends RoleAndDatabase {
-  /** See `accountId`. Undefined if an earlier version has stored it. */
+  /** The id of the account, see `accountId`. Undefined if an earlier version has stored the login. */
   readonly account?: string;
   readonly projectId: string;
   readonly pooled?: boolean;
@@ -36,6 +36,7 @@ const FORMAT_ENTRY = 'hostedPostgres.copyFormat';
 /** The most projects that are remembered. The least recently used one is forgotten first. */
 const MAX_REMEMBERED_PROJECTS = 50;
 
+/** Remembers the role and database that were last used for each project. */
 export class ConnectionDefaults {
   readonly #session: Pick<Session, 'connection'>;
   readonly #memory: Memory;

@@ -91,15 +91,15 @@ const dotnetValue = (value: string): string =>
 /** Returns a call that passes the parts separately, because SQLAlchemy doesn't decode the database in a URL. */
 function pythonCall(parts: ConnectionStringParts): string {
   const { name, port } = splitHost(parts.host);
-  const text = (value: string) => JSON.stringify(value.toWellFormed());
-  const query = tlsKeywords(parts).map(([key, value]) => `${text(key)}: ${text(value)}`);
+  const quotedText = (value: string) => JSON.stringify(value.toWellFormed());
+  const query = tlsKeywords(parts).map(([key, value]) => `${quotedText(key)}: ${quotedText(value)}`);
   const values = [
     '"postgresql+psycopg"',
-    `username=${text(parts.role)}`,
-    ...(parts.password === undefined ? [] : [`password=${text(parts.password)}`]),
-    `host=${text(name)}`,
+    `username=${quotedText(parts.role)}`,
+    ...(parts.password === undefined ? [] : [`password=${quotedText(parts.password)}`]),
+    `host=${quotedText(name)}`,
     `port=${port}`,
-    `database=${text(parts.database)}`,
+    `database=${quotedText(parts.database)}`,
     ...(query.length === 0 ? [] : [`query={${query.join(', ')}}`]),
   ];
   return `create_engine(URL.create(${values.join(', ')}))`;

@@ -11,6 +11,7 @@ import {
   type DocumentLines,
 } from './completionContext.ts';
 
+/** Where the port of an inserted host goes. */
 export type PortPlace =
   /** The port stays with the host. */
   | { readonly kind: 'withHost' }

@@ -1,6 +1,7 @@
 import type { FileProblem } from '../../base/files.ts';
 import type { VariableChange } from './dotEnv.ts';
 
+/** A variable as it was read, or why its file can't be used. */
 export interface ReadVariable {
   /** The path of the file, with links resolved if it can be used. */
   readonly path: string;
@@ -17,6 +18,7 @@ export interface EnvValue extends Omit<ReadVariable, 'problem'> {
   readonly text: string;
 }
 
+/** A change that was made to the file, and how to undo it. */
 export interface EnvChange {
   /** Writes the earlier values again. @throws {Error} if the file has changed since */
   readonly undo: () => Promise<void>;

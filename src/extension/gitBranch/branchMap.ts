@@ -11,6 +11,7 @@ export interface CreatedBranch extends BranchRef {
   readonly gitBranch: string;
 }
 
+/** Which database branch belongs to which git branch of a repository. */
 export interface BranchMap {
   /** Whether env files follow checkouts. */
   readonly isFollowed: boolean;
@@ -42,7 +43,11 @@ export function gitBranchNameInMap(map: BranchMap, gitBranch: string): string {
   return [...map.branches.keys()].find((name) => isSameGitBranch(map, name, gitBranch)) ?? gitBranch;
 }
 
-/** Skips invalid entries. @param folder a folder in the repository. @throws {Error} with git's message if git rejects it */
+/**
+ * Reads the map, and skips invalid entries.
+ * @param folder a folder in the repository.
+ * @throws {Error} with git's message if git rejects it
+ */
 export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {
   const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*|core\\.ignorecase)$`.toLowerCase();
   const result = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);
@@ -100,25 +105,26 @@ async function explainFailure(runGit: RunGit, folder: string, failed: GitResult)
  * @throws {Error} from each of them, with git's message if git rejects the change
  */
 export function branchMapWriter(runGit: RunGit, folder: string) {
-  const config = async (...args: readonly string[]): Promise<void> => {
+  const changeConfig = async (...args: readonly string[]): Promise<void> => {
     const result = await runGit(folder, 'config', '--local', ...args);
     if (result.code !== 0) throw await explainFailure(runGit, folder, result);
   };
   return {
-    setFollowed: (isFollowed: boolean) => config(KEYS.follow, String(isFollowed)),
-    setParent: (ref: BranchRef) => config(KEYS.parent, formatRef(ref)),
+    setFollowed: (isFollowed: boolean) => changeConfig(KEYS.follow, String(isFollowed)),
+    setParent: (ref: BranchRef) => changeConfig(KEYS.parent, formatRef(ref)),
     setBranch: (gitBranch: string, ref: BranchRef | 'none') =>
-      config(branchKey(gitBranch), ref === 'none' ? ref : formatRef(ref)),
-    addCreated: (created: CreatedBranch) => config('--add', KEYS.created, formatCreated(created)),
+      changeConfig(branchKey(gitBranch), ref === 'none' ? ref : formatRef(ref)),
+    addCreated: (created: CreatedBranch) => changeConfig('--add', KEYS.created, formatCreated(created)),
     /** Removes a created branch that was deleted. */
     removeCreated: (created: CreatedBranch) =>
-      config(
+      changeConfig(
         '--unset-all',
         KEYS.created,
         `^${formatCreated(created).replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}$`,
       ),
   };
 }
+/** The functions that write a repository's map. */
 export type BranchMapWriter = ReturnType<typeof branchMapWriter>;
 
 /** Returns the parts of a reference, separated by spaces. The account is encoded, because its name may contain spaces. */

@@ -46,6 +46,7 @@ export type StopReason =
   | FileProblem
   | TargetProblem;
 
+/** Why the file stays as it is. */
 export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
 
 /** What happens to the env file of a folder, and why. */

@@ -15,6 +15,7 @@ import { withFormerTls } from './formerTls.ts';
 import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
+/** The branch of a host, as it was last seen. */
 export interface KnownBranch extends BranchRef {
   readonly projectName: string;
   readonly branchName: string;
@@ -41,6 +42,7 @@ type KnownInventory = Pick<Inventory, 'allComputes' | 'project'> & {
   readonly branches: Pick<Inventory['branches'], 'get' | 'forProject'>;
 };
 
+/** Remembers which branch each host in an env file belongs to. */
 export class KnownHosts {
   readonly #memory: Memory;
   readonly #changed = new Emitter<void>();
@@ -86,7 +88,7 @@ export class KnownHosts {
     const wanted = new Set([...own.map(([host]) => host), ...hosts.map(normalizeHost)]);
     if (wanted.size === 0) return;
     const found = new Map<string, KnownBranch>();
-    // Only some computes are looked at, because each change of the lists may be of thousands.
+    // Only the computes with these hosts are looked at, because a change of the lists may bring thousands.
     const candidates = wanted.union(new Set([...wanted].map(directHost)));
     const isCandidate = ({ host, pooler_host: pooled }: Compute) =>
       candidates.has(host) || (typeof pooled === 'string' && candidates.has(pooled));

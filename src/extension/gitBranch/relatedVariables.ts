@@ -32,6 +32,7 @@ interface Connection {
   readonly changesTo: (url: string) => readonly VariableChange[] | undefined;
 }
 
+/** The variables of a file that belong to the one that follows git. */
 export interface RelatedVariables {
   readonly changes: readonly VariableChange[];
   /** The names of variables that keep pointing to the old branch. */

@@ -13,6 +13,7 @@ interface BranchUsage {
   readonly inFiles: readonly BranchRef[];
 }
 
+/** All that decides which branches can be deleted. */
 export interface CleanupFacts extends BranchUsage {
   /** The id of the connected account. */
   readonly account: string;
@@ -22,6 +23,7 @@ export interface CleanupFacts extends BranchUsage {
   readonly isMarked: (ref: BranchRef) => boolean;
 }
 
+/** A database branch whose git branch is gone. */
 export interface UnusedBranch {
   readonly created: CreatedBranch;
   readonly branch: Branch;
@@ -36,6 +38,7 @@ export type KeptReason =
   | 'protected'
   | DeletionProblem['kind'];
 
+/** A database branch that isn't deleted although its git branch is gone. */
 export interface KeptBranch extends UnusedBranch {
   readonly reason: KeptReason;
 }

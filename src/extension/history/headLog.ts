@@ -6,6 +6,7 @@ import path from 'node:path';
 import { readLastLines } from '../../base/files.ts';
 import type { Repository } from '../../base/git/repository.ts';
 
+/** Something that git did in a worktree. */
 export interface GitEvent {
   readonly kind: 'commit' | 'checkout' | 'reset' | 'merge';
   /** The beginning of the second in which it happened, in milliseconds since 1970. */
@@ -18,7 +19,7 @@ export interface GitEvent {
   readonly gitBranch: string | undefined;
 }
 
-/** The newest first, as far as the end of the reflog has them. @param gitBranch what is checked out now */
+/** Returns what git did, the newest first, as far as the end of the reflog has it. @param gitBranch what is checked out now */
 export async function readHeadLog(
   repository: Repository,
   gitBranch: string | undefined,

@@ -36,6 +36,7 @@ const ENTRY = 'hostedPostgres.markers';
 /** The most markers. The oldest ones are dropped, and lasting ones are counted separately: see `isLasting`. */
 const MAX_OF_BRANCH = 40;
 const MAX_MARKERS = 400;
+/** The most characters of a marker's text. */
 export const MAX_MARKER_TEXT = 120;
 
 interface MarkersOptions {
@@ -44,6 +45,7 @@ interface MarkersOptions {
   readonly now?: () => number;
 }
 
+/** Stores and lists the markers of branches. */
 export class Markers {
   readonly #memory: SharedMemory;
   readonly #onError: (error: unknown) => void;

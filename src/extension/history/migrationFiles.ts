@@ -41,14 +41,14 @@ export async function readMigrationFiles(
   runGit: RunGit,
   { worktree, gitDir }: GitFolder,
 ): Promise<MigrationFiles | undefined> {
-  const list = async (...args: readonly string[]) => {
+  const listWithGit = async (...args: readonly string[]) => {
     const { code, stdout } = await runGit(worktree, ...args);
     return code === 0 ? stdout.split('\0').filter((text) => text !== '') : undefined;
   };
   const removed = new Map<string, GitFile>();
   for (const commit of await readLeftCommits({ gitDir })) {
     const options = ['-r', '-z', '--raw', '--no-renames', '--diff-filter=D'];
-    const found = await list('diff-tree', ...options, commit, 'HEAD');
+    const found = await listWithGit('diff-tree', ...options, commit, 'HEAD');
     if (found === undefined) return undefined;
     for (const [index, name] of found.entries()) {
       const [, , content] = found[index - 1]?.split(' ') ?? [];
@@ -57,8 +57,8 @@ export async function readMigrationFiles(
     if (removed.size > MAX_REMOVED) return undefined;
   }
   if (removed.size === 0) return undefined;
-  const staged = await list('ls-files', '--stage', '-z');
-  const others = await list('ls-files', '--others', '--exclude-standard', '-z');
+  const staged = await listWithGit('ls-files', '--stage', '-z');
+  const others = await listWithGit('ls-files', '--others', '--exclude-standard', '-z');
   if (staged === undefined || others === undefined) return undefined;
   const tracked = staged.flatMap((line): readonly GitFile[] => {
     const [, content, name] = /^\d+ ([0-9a-f]+) \d\t(.*)$/s.exec(line) ?? [];

@@ -11,7 +11,7 @@ import { finishChange } from '../operations/finishChange.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
 import type { Moment } from './moments.ts';
 
-/** @returns undefined if it isn't known */
+/** Returns what has changed since a moment; undefined if it isn't known. */
 export type FoundChanges = (moment: Moment) => ChangesSince | undefined;
 export const hasNoChanges = (changes: ChangesSince | undefined): boolean => changes?.tables_count === 0;
 /** Loads the changes since all moments with one request. Never rejects. */

@@ -20,12 +20,14 @@ type MomentKind =
   | { readonly kind: 'ago'; readonly seconds: number }
   | { readonly kind: 'created' };
 
+/** A moment of a branch that the user can go back to. */
 export type Moment = MomentKind & {
-  /** Milliseconds since 1970. The moment is just before. */
+  /** Milliseconds since 1970. The moment is just before this time. */
   readonly time: number;
   readonly source: RestoreSource;
 };
 
+/** The moment of a snapshot. */
 export type SnapshotMoment = Extract<Moment, { readonly kind: 'snapshot' }>;
 
 /** What is known of a branch without a request. Times are in milliseconds since 1970. */

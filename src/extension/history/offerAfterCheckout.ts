@@ -26,6 +26,7 @@ interface CheckoutDependencies {
   readonly markers: Markers;
 }
 
+/** What is offered after a checkout of a commit with fewer migrations. */
 export interface MigrationOffer {
   readonly ref: BranchRef;
   readonly source: RestoreSource;

@@ -5,6 +5,7 @@
 import type { PointInTime } from '../../api/records/pointInTime.ts';
 import { parseDelay } from '../window/delay.ts';
 
+/** Between which moments an entered one must be. */
 export interface MomentLimits {
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -30,6 +30,7 @@ export interface EnvPlace {
   readonly envVariable: string;
 }
 
+/** A branch that an agent has created. */
 export interface AgentBranch extends BranchRef, Caller {
   readonly name: string;
   /** Times as in the service's records. */
@@ -90,6 +91,7 @@ export function envPlacesOf(branch: AgentBranch): readonly EnvPlace[] {
   return typeof envFile === 'string' && typeof envVariable === 'string' ? [{ envFile, envVariable }] : [];
 }
 
+/** Remembers the branches and the last calls of agents. */
 export class AgentBranches {
   readonly #memory: SharedMemory;
   readonly #now: () => number;

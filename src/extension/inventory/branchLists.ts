@@ -67,6 +67,7 @@ interface BranchListeners {
   readonly tryRefreshComputes: (projectId: string) => Promise<boolean>;
 }
 
+/** Loads and keeps the branches of projects. */
 export class BranchLists {
   readonly #session: Session;
   readonly #listeners: BranchListeners;

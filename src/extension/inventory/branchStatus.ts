@@ -36,7 +36,10 @@ export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise
   return primaryOf(inventory, ids);
 }
 
-/** Whether the branch can be used, and isn't being created or reset. Archived branches can, but respond slowly at first. */
+/**
+ * Whether the branch can be used, as it can't be while the service creates or resets it. An archived branch can be used, but
+ * responds slowly at first.
+ */
 export const isBranchReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 

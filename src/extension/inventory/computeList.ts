@@ -5,6 +5,7 @@ import { compareComputes } from './computeStatus.ts';
 import type { InventoryEvent } from './nodes.ts';
 import { RecordList } from './recordList.ts';
 
+/** Loads and keeps the computes of a project. */
 export class ComputeList extends RecordList<Compute> {
   #grouped:
     | {

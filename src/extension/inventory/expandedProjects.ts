@@ -8,6 +8,7 @@ const ENTRY = 'hostedPostgres.expandedProjects';
 /** The most projects that are remembered. Each of them is loaded when a window opens. */
 const MAX_REMEMBERED = 20;
 
+/** Remembers which projects the user has expanded. */
 export class ExpandedProjects {
   readonly #session: Pick<Session, 'connection'>;
   readonly #memory: Memory;

@@ -28,9 +28,10 @@ interface RequestOptions {
 }
 
 const MAX_CONCURRENT_REQUESTS = 6;
-/** A separate limit, so that computes never wait for branches. */
+/** This limit is separate, so that computes never wait for branches. */
 const MAX_CONCURRENT_BRANCH_REQUESTS = 2;
 
+/** Loads and keeps the resources of the connected account. */
 export class Inventory implements Disposable {
   readonly #session: Session;
   readonly #organizationId: () => string | undefined;

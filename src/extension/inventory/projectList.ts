@@ -21,6 +21,7 @@ interface ProjectListOptions {
 
 type Entries = ReadonlyMap<string, ProjectEntry>;
 
+/** Loads and keeps the list of projects. */
 export class ProjectList extends RemoteList<string, ProjectEntry> {
   readonly #options: ProjectListOptions;
   #firstPage = Promise.withResolvers<void>();

@@ -10,6 +10,7 @@ interface RecordListOptions<Item> {
   readonly onChange: (changes: readonly InventoryEvent[]) => void;
 }
 
+/** A list of a project's records that are loaded with one request. */
 export abstract class RecordList<Item extends { readonly id: string }> extends RemoteList<string, Item> {
   readonly #options: RecordListOptions<Item>;
   /** The body that the items were read from; undefined after a local change. */

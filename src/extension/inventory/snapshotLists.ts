@@ -62,6 +62,7 @@ interface SnapshotListeners {
   readonly tryRefreshComputes: (projectId: string) => Promise<boolean>;
 }
 
+/** Loads and keeps the snapshots of projects. */
 export class SnapshotLists {
   readonly #session: Session;
   readonly #branches: BranchLists;

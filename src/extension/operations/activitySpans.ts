@@ -14,6 +14,7 @@ export interface ActivitySpan {
   readonly to: number;
 }
 
+/** Operations, and since when they are known. */
 export interface KnownOperations {
   /** The operations of the project, in any order. */
   readonly operations: readonly Operation[];

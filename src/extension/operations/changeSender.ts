@@ -15,6 +15,7 @@ import type { OperationTracker } from './operationTracker.ts';
 import type { ChangeVerb } from './pendingChange.ts';
 import type { ResourceRef } from '../account/refs.ts';
 
+/** How a change is sent. */
 export interface SendOptions extends CallOptions {
   /** The connection when the user began. */
   readonly initialConnection: AccountConnection | undefined;
@@ -39,6 +40,7 @@ export interface SendResult extends UpdatedRecords {
   readonly pendingId: string | undefined;
 }
 
+/** A change, and how to find out whether it was made if its reply is lost. */
 export interface ServiceChange {
   readonly verb: ChangeVerb;
   /** Undefined for changes of the list of projects. */

@@ -15,6 +15,7 @@ export interface ChangeTarget extends Partial<ResourceRef> {
 /** Milliseconds that a change waits for fresh lists. */
 const FRESH_LISTS_WAIT = 5000;
 
+/** Says which changes are blocked or must be confirmed. */
 export class ChangeGuards {
   readonly #session: Pick<Session, 'connection' | 'requireSameAccount'>;
   readonly #inventory: Inventory;

@@ -49,10 +49,11 @@ const UNSETTLED_INTERVAL = 15_000;
 interface RequestPlan {
   readonly settled: boolean;
   readonly next: number;
-  /** How often they were requested while `settled` was the same as now. */
+  /** How often the operations were requested since `settled` last changed. */
   readonly times: number;
 }
 
+/** Polls the operations of changes until they have ended. */
 export class OperationTracker implements Disposable {
   readonly #deps: OperationTrackerDependencies;
   readonly #clock: Clock;

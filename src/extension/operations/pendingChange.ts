@@ -26,10 +26,11 @@ interface TrackedOperation {
   readonly error?: string | undefined;
 }
 
+/** A change whose operations haven't ended. */
 export interface PendingChange extends ResourceRef {
   /** The first operation's id. */
   readonly id: string;
-  /** See `accountId`. Only pending changes of the current account are polled. */
+  /** The id of the account, see `accountId`. Only pending changes of the current account are polled. */
   readonly account: string;
   readonly verb: ChangeVerb;
   /** The names of the resource when the change was sent. Undefined if an earlier version has stored the change. */

@@ -10,6 +10,7 @@ interface DocumentUri {
   readonly query: string;
 }
 
+/** Keeps the texts of documents about rehearsals. */
 export class RehearsalDocuments {
   /** The files that the user has rehearsed. */
   readonly files = new Set<string>();

@@ -39,7 +39,7 @@ interface RehearsalRequest extends RehearsedSteps<RehearsedCopy> {
   readonly historySeconds: number | undefined;
 }
 
-/** @param signal ends it. @throws {ApiError} @throws {Error} if an operation failed, or the signal ended it */
+/** @param signal ends the rehearsal. @throws {ApiError} @throws {Error} if an operation failed, or the signal ended it */
 export async function rehearseOnCopy(
   deps: Dependencies,
   connection: AccountConnection,

@@ -24,18 +24,20 @@ export interface SavingDependencies extends CopyDependencies {
   readonly guards: ChangeGuards;
 }
 
+/** What the rehearsal of a saved file has found. */
 export interface SavedRehearsal {
   readonly report: RehearsalReport;
   /** Where the statement of each reason is in the file, if it is known. */
   readonly places: readonly (readonly [start: ScriptPosition, end: ScriptPosition] | undefined)[];
-  /** Why it has failed, if Postgres hasn't said so. */
+  /** Why the migration has failed, if Postgres hasn't given the reason. */
   readonly failure: string | undefined;
 }
 
+/** A file that was saved. */
 export interface FileToRehearse {
   readonly work: WorkFolder;
   readonly file: string;
-  /** Whether the user has rehearsed it. */
+  /** Whether the user has rehearsed the file. */
   readonly isKnown: boolean;
 }
 

@@ -38,6 +38,7 @@ export type OptionalFeature =
   | 'snapshots'
   | 'restoring';
 
+/** Thrown if the service doesn't offer the call for a change. */
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError';
   readonly feature: OptionalFeature;

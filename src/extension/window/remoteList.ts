@@ -8,12 +8,14 @@ import type { UnreadableRecord } from '../../api/transport/parseResponse.ts';
 
 type Items<Id, Item> = ReadonlyMap<Id, Item>;
 
+/** The items of a reply with a list. */
 export interface FetchedList<Id, Item> {
   /** The items in the service's order. */
   readonly items: Items<Id, Item>;
   readonly unreadable: readonly UnreadableRecord[];
 }
 
+/** How a list has changed. */
 export interface ListDiff<Id, Item> {
   readonly before: Items<Id, Item>;
   /** Ids of the items that were replaced by different ones. */
@@ -36,6 +38,7 @@ const EMPTY = {
   requestedAt: 0,
 };
 
+/** Loads a list from the service and tells what has changed in it. */
 export abstract class RemoteList<Id, Item> {
   #state: ListState<Id, Item> = EMPTY;
   #pending: Promise<void> | undefined;

@@ -19,7 +19,7 @@ export function rememberAccountKind(
   changed: Pick<EventEmitter<void>, 'fire'>,
 ): Disposable {
   return session.onDidChange(({ kind, connection }) => {
-    // The secret store is still being read, or couldn't be read.
+    // In this case, the secret store is still being read or couldn't be read, so the kind isn't known.
     if (connection === undefined && kind !== 'signedOut') return;
     const account = connection?.account;
     const last: LastAccount = account === undefined ? 'none' : account.local === true ? 'local' : 'remote';

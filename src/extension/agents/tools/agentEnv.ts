@@ -10,7 +10,11 @@ import { joinNotes } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
-/** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
+/**
+ * Checks that the env file that the agent has named can be written.
+ * @returns undefined if the agent names no file.
+ * @throws {Error} for the agent if the file can't be written
+ */
 export async function prepareNamedEnv(
   { deps, account, connection, folder }: ToolCall<unknown>,
   {
@@ -49,7 +53,7 @@ const NEW_PASSWORDS_LATER =
 /**
  * Renews the passwords of the agent's roles after a reset, which may bring back those of the parent, and writes the URL with the
  * new ones.
- * @param reset the result of the reset, which is `pending` until it has ended. No password can be renewed before
+ * @param reset the result of the reset. While it is pending, no password can be renewed
  * @returns a note for the agent if something couldn't be done
  */
 export async function renewAgentLogin(

@@ -102,7 +102,7 @@ export const branchTools = {
       if (!parent) throw new Error(`${found.title} has no parent, so it can't be reset.`);
       const title = branchTitle(parent, found.list.branches.get(parent));
       const reset = (options: SendOptions) => deps.branchActions.reset(found, parent, options);
-      // The passwords are forgotten even if the call ends before the reset does.
+      // This comes before the reset, so that the passwords are forgotten even if the call ends early.
       deps.agentBranches.edit(found, () => ({ ownPasswords: undefined }));
       const result = await changeApproved(call, found, { kind: 'reset', parent: title }, reset);
       const note = await renewAgentLogin(call, found, result);
@@ -131,7 +131,7 @@ export const branchTools = {
       // The deletion may still fail, and the agent then needs its branch. `AgentBranches.update` removes one that is gone.
       if (result.pending === true) return { ...result, note: joinNotes(note, deleteKeptLater(kept)) };
       deps.agentBranches.remove(found);
-      return { ...result, note: joinNotes(note, await deleteKept(call, kept)) };
+      return { ...result, note: joinNotes(note, await deleteKeptBranches(call, kept)) };
     },
   }),
 };
@@ -145,7 +145,7 @@ const deleteKeptLater = (kept: readonly AgentBranch[]): string | undefined =>
  * Deletes the branches that undos of a deleted branch have kept, because they are of no more use.
  * @returns a note for the agent about what couldn't be deleted
  */
-async function deleteKept(
+async function deleteKeptBranches(
   call: ToolCall<unknown>,
   kept: readonly AgentBranch[],
 ): Promise<string | undefined> {

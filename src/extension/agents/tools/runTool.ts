@@ -65,7 +65,7 @@ async function runWithConnection(
   const connection = deps.session.requireConnection();
   const account = connection.accountId;
   const worktree = caller.folder && (await findWorktree(caller.folder));
-  // A failure may be a note of the result.
+  // A failure may become a note of the result, so secrets are removed from it.
   const explain = (error: unknown) => deps.log.clean(deps.explain(error));
   const output = await tool.run({
     ...caller,

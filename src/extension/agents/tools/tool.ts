@@ -41,6 +41,7 @@ export const INTERRUPTING_HINTS: ToolHints = {
   idempotentHint: true,
 };
 
+/** What a model reads about a tool. */
 export interface ToolWords {
   readonly title: string;
   readonly description: string;

@@ -71,7 +71,7 @@ export interface ToolDependencies {
   readonly schemas: Schemas;
   readonly knownHosts: KnownHosts;
   readonly log: {
-    /** @returns a message without secrets, also such that only look like one */
+    /** @returns the message without secrets, and without what only looks like one */
     clean(text: string): string;
     /** @returns data without known secrets */
     hideKnownSecrets(text: string): string;

@@ -12,6 +12,7 @@ import { runInWindow, type WindowDependencies } from './runInWindow.ts';
 
 type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'extensionUri'>;
 
+/** Starts this window's end of the bridge for agents, once it is needed. */
 export class AgentBridge implements Disposable {
   readonly #context: Context;
   readonly #deps: WindowDependencies;

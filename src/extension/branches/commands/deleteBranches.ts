@@ -27,6 +27,7 @@ export async function loadBranchLists(
   return lists;
 }
 
+/** A branch that the user can choose to delete. */
 export interface DeletableBranch {
   readonly ref: BranchRef;
   /** What the user enters to confirm the deletion in production. */

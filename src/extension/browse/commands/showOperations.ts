@@ -26,13 +26,13 @@ export const showOperations: Command = async (context, argument, run) => {
   if (row !== undefined) return await openHistory(context, row);
   if (projectId !== undefined) return await openHistory(context, { kind: 'project', projectId });
   context.session.requireConnection();
-  const picked = await pick(context);
+  const picked = await pickHistory(context);
   if (picked === undefined) return;
   if ('pending' in picked) await context.computesView.reveal(picked.pending);
   else await openHistory(context, { kind: 'project', projectId: picked.projectId });
 };
 
-async function pick(context: CommandContext): Promise<Picked | undefined> {
+async function pickHistory(context: CommandContext): Promise<Picked | undefined> {
   const { tracker, inventory } = context;
   const pending: Choice<Picked>[] = tracker.pending.map((change) => ({
     label: pendingText(change),

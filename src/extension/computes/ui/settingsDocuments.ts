@@ -64,6 +64,7 @@ interface WaitingSave {
   readonly resolve: (end: ChangeEnd) => void;
 }
 
+/** Reads, checks and saves settings documents. */
 export class SettingsDocuments implements Disposable {
   readonly #deps: SettingsDependencies;
   readonly #changed: EventEmitter<FileChangeEvent[]>;
@@ -134,7 +135,7 @@ export class SettingsDocuments implements Disposable {
     requireWritable(guards, computeNodeOf(compute));
     const { settings, problems } = parsePgSettings(text);
     if (problems !== undefined) throw new Error(l10n.t('Not applied. {0}', problemsText(problems)));
-    // VS Code doesn't repeat an auto save that has failed.
+    // An auto save must not restart a compute, so it fails. VS Code doesn't repeat an auto save that has failed.
     if (this.#saveReasons.get(uri.toString()) !== TextDocumentSaveReason.Manual)
       throw new Error(l10n.t("Auto Save doesn't restart computes. Save the document yourself to apply it."));
     this.#rejected.delete(uri.toString());

@@ -7,6 +7,7 @@ import { windowTranslator } from '../../window/ui/translator.ts';
 /** Milliseconds that a tooltip waits for the sentence. */
 const HOVER_LIMIT = 3000;
 
+/** Asks why computes are active, for tooltips and documents. */
 export class WhyActiveSentences {
   readonly #session: Pick<Session, 'connection'>;
   /**

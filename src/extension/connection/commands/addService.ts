@@ -50,7 +50,7 @@ export const defaultServiceName = (
   { inventory }: Pick<CommandContext, 'inventory'>,
   compute: Compute,
 ): string =>
-  // The name is empty if project and compute have no Latin letter or digit in theirs.
+  // The name is empty if the names of project and compute have no Latin letter or digit.
   serviceName(inventory.project(compute.project_id)?.name ?? compute.project_id, computeLabel(compute)) ||
   compute.id;
 

@@ -26,7 +26,7 @@ export const copyConnectionString: Command = async (context, argument, run) => {
   await copyText(result.uri, announcement);
 };
 
-/** It is a secret if it has a password. */
+/** A connection string, which is a secret if it has a password. */
 interface UriResult {
   readonly uri: string;
   readonly hasPassword: boolean;

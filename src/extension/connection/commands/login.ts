@@ -29,6 +29,7 @@ import { poolingQuestion } from './copyHost.ts';
 
 type LoginContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
 
+/** What a command needs a login for. */
 export interface LoginRequest {
   readonly title: string;
   readonly compute: Compute;
@@ -205,6 +206,7 @@ export async function copyPassword(context: CommandContext, target: Target, logi
   await copyText(credentials.password, l10n.t('Copied the password of {0}', login.role));
 }
 
+/** The password to connect with, and how the service wants TLS. */
 export interface PasswordAnswer extends Credentials {
   /** Whether the password is a placeholder that the user has to replace. */
   readonly isPlaceholder: boolean;

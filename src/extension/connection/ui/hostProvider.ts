@@ -43,6 +43,7 @@ export interface HostProviderDependencies {
 /** The most hosts of a completion list. Typing more finds others. */
 const MAX_COMPLETIONS = 100;
 
+/** Completes hosts in editors, and explains them. */
 export class HostProvider implements Disposable {
   readonly #deps: HostProviderDependencies;
   readonly #disposables = new DisposableStore();
@@ -88,7 +89,7 @@ export class HostProvider implements Disposable {
     return item;
   }
 
-  /** Loads the computes of the first projects if the text names a compute that isn't loaded. */
+  /** Describes the compute at a position. If the text names a compute that isn't loaded, those of the first projects are loaded. */
   async hover(
     document: TextDocument,
     position: Position,

@@ -69,7 +69,10 @@ const SHARED = [
   'default_text_search_config',
 ];
 
-/** Gives the first side the settings of the second one, until its transaction ends. From then on, names are the user's. */
+/**
+ * Gives the first side the settings of the second one, until its transaction ends. From then on, names are looked up as for the
+ * user's statements.
+ */
 async function shareSettings([before, after]: BeforeAndAfter<Client>, login: BranchLogin): Promise<void> {
   await useUsersSearchPath(after, login);
   const { rows } = await after.query<{ settings: object }>(
@@ -138,7 +141,7 @@ async function compare(
     before.fields.filter((_, at) => !shared.some(([place]) => place === at)),
     after.fields.filter((_, at) => !shared.some(([, place]) => place === at)),
   ];
-  // The order of a key's columns doesn't matter for which row it names.
+  // The order of a key's columns doesn't matter, because the key names the same row in any order.
   const keyNames = isSameKey(before.key, after.key) ? after.key : [];
   const converted = shared.filter(
     ([left, right]) => before.fields[left]?.dataTypeID !== after.fields[right]?.dataTypeID,

@@ -31,7 +31,7 @@ const SORTABLE: ReadonlySet<number> = new Set([
   16, 17, 18, 19, 20, 21, 23, 25, 26, 700, 701, 790, 1042, 1043, 1082, 1083, 1114, 1184, 1700, 2950,
 ]);
 
-/** Returns the name of a column by its position, such as nothing of a user has. */
+/** Returns a name for the column at a position. No function or column of a user has such a name. */
 const columnName = (position: number): string => quoteName(`compared ${position}`);
 
 const fromRows = ({ sql, count }: ComparedSource): string =>

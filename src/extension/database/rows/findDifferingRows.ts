@@ -5,11 +5,13 @@ import type { CellText } from './formatRows.ts';
 
 export type BeforeAndAfter<T> = readonly [before: T, after: T];
 
+/** A row that only one side has, or one side of a changed row. */
 export interface DifferingRow {
   readonly kind: 'added' | 'changed' | 'deleted';
   readonly cells: readonly CellText[];
 }
 
+/** How many rows differ, and as many of them as can be shown. */
 export interface RowDifference {
   readonly added: number;
   readonly changed: number;

@@ -6,6 +6,7 @@ export const MAX_VALUE_TEXT = 120;
 
 export type CellText = string | null;
 
+/** Columns and rows of texts, to be shown as a table. */
 export interface RowTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly CellText[])[];
@@ -63,7 +64,10 @@ function quoteIf(pattern: RegExp, value: string, maxLength: number): string {
   return value.length > maxLength ? `${quoted}…` : quoted;
 }
 
-/** The characters that stand for hidden ones. To be unambiguous, they are shown by their number, too. */
+/**
+ * The characters that stand for hidden ones. If a text itself contains one of these, its number is shown instead, so that it isn't
+ * taken for a hidden one.
+ */
 const SIGNS = '\u2400-\u2421‹';
 const HIDDEN = new RegExp(`[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{DI}${SIGNS}\u2800]|(?! )\\p{Zs}`, 'gu');
 

@@ -15,6 +15,7 @@ const MAX_PEEKED_ROWS = 200;
 const MAX_COLUMNS = 100;
 /** The most characters of all values. */
 const MAX_TEXT = 1_000_000;
+/** The limit for each statement that reads rows. */
 export const READ_SECONDS = 15;
 
 export interface PeekedRows extends RowTable {

@@ -33,6 +33,7 @@ interface DocumentUri {
   readonly query: string;
 }
 
+/** Keeps the texts of documents with rows. */
 export class RowDocuments {
   readonly #documents = new Map<string, { readonly text: string; readonly request: RowRequest }>();
   #created = 0;

@@ -64,7 +64,7 @@ export function tableOfStatement(statement: string): string | undefined {
   return undefined;
 }
 
-/** A name, or a schema, a dot and a name. */
+/** Returns the texts of a name at this place, or of a schema, a dot and a name. */
 function tableAt(tokens: readonly MeaningfulToken[], start: number): string[] {
   const isQualified = tokens[start + 1]?.text === '.' && identifierIn(tokens[start + 2]) !== undefined;
   return tokens.slice(start, start + (isQualified ? 3 : 1)).map(({ text }) => text);

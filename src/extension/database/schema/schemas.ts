@@ -61,6 +61,7 @@ function pointSegment(at: PointInTime | undefined): string {
 
 const cacheKey = ({ path, query }: SchemaUri): string => `${query} ${path}`;
 
+/** Loads the schemas that documents show, and keeps their texts. */
 export class Schemas {
   readonly #session: Session;
   readonly #texts = new Map<string, string>();

@@ -15,14 +15,16 @@ const DATABASE = `SELECT ${asNumber('oid')} AS id FROM pg_database WHERE datname
 const MAX_TABLES = 4;
 const MAX_ROWS = 2000;
 
+/** A migration that a table notes. */
 export interface AppliedMigration {
   readonly name: string;
   /** The transaction that has written the row. */
   readonly transaction: number;
-  /** Whether it was applied. If not, it has failed. */
+  /** Whether the migration was applied. If not, it has failed. */
   readonly isApplied: boolean;
 }
 
+/** The table of a migration tool, and the migrations that it notes. */
 export interface AppliedMigrations {
   /** The ids of the database, of the table and of its file. */
   readonly table: readonly number[];

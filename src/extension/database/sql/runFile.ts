@@ -20,6 +20,7 @@ interface PsqlRun {
   readonly passFile: string;
 }
 
+/** The signals that end the run of a file. */
 export interface StopSignals {
   /** Cancels the statement that runs. */
   readonly signal: AbortSignal;
@@ -28,7 +29,7 @@ export interface StopSignals {
 }
 
 /**
- * Runs a file with psql. Another program in `\\!` of the file inherits the environment, so the password isn't there.
+ * Runs a file with psql. A program that the file starts with `\!` inherits the environment, so the password isn't there.
  * @returns psql's exit code; undefined if a signal ended it.
  * @throws {Error} if psql can't be started
  */

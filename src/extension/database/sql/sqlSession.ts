@@ -20,13 +20,14 @@ declare module 'pg' {
   }
 }
 
-/** Contains a secret. */
+/** What is needed to log in to a branch. It contains a secret. */
 export interface BranchLogin extends ConnectionStringParts {
   readonly password: string;
   /** If `role` only reads: the role whose `search_path` the user's statements have. */
   readonly readsFor?: string;
 }
 
+/** How a session begins, and what limits it. */
 export interface SessionOptions {
   /** What `pg_stat_activity` shows. */
   readonly application: string;
@@ -78,15 +79,15 @@ export async function withSession<T>(
   }
 }
 
-/** The sessions of errors of Postgres: a task may have several. */
-const sessionOf = new WeakMap<object, BranchLogin>();
+/** The login with which each error of Postgres has occurred, because a task may have several sessions. */
+const loginOfError = new WeakMap<object, BranchLogin>();
 
 const LOCKS: SessionOptions = { application: 'Hosted Postgres', begin: 'BEGIN READ ONLY', timeoutSeconds: 5 };
 
 /** Adds to an error who holds the lock, if a statement has waited too long for one. The session of the error may have ended. */
 export async function adviseOnLock(error: unknown, signal: AbortSignal): Promise<void> {
   const { code, hint } = fieldsOf(error);
-  const login = error instanceof Error ? sessionOf.get(error) : undefined;
+  const login = error instanceof Error ? loginOfError.get(error) : undefined;
   if (login === undefined || code !== LOCK_NOT_AVAILABLE || hint !== undefined) return;
   const advice = await withSession(login, LOCKS, signal, async (client) =>
     lockAdvice(client).catch(() => undefined),
@@ -114,7 +115,7 @@ function createClient(login: BranchLogin, application: string): Client {
     client.connection.on(plain, () => {
       client.connection.stream.destroy(new Error('The server asked for the password without SCRAM.'));
     });
-  client.connection.on('errorMessage', (error: Error) => sessionOf.set(error, login));
+  client.connection.on('errorMessage', (error: Error) => loginOfError.set(error, login));
   return client;
 }
 

@@ -15,6 +15,7 @@ declare module 'pg' {
   }
 }
 
+/** A statement to run, and the limits of its result. */
 export interface SqlRequest {
   readonly sql: string;
   /** Whether the statement may write. If not, only a statement that returns rows is run, and it is stopped after `maxRows`. */
@@ -24,6 +25,7 @@ export interface SqlRequest {
   readonly maxText?: number;
 }
 
+/** What a statement has returned. */
 export interface StatementResult {
   fields: readonly FieldDef[];
   readonly rows: (string | null)[][];
@@ -39,6 +41,7 @@ const MAX_TEXT = 60_000;
 /** A single value can have 1 GB. The client holds a row until all of it has arrived. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Runs one statement on a connection of `pg`. */
 export class Statement implements Submittable {
   readonly #request: SqlRequest;
   readonly #ended = Promise.withResolvers<StatementResult>();

@@ -7,6 +7,7 @@ const MAX_OUTPUT = 5_000_000;
 
 type Write = (text: string) => void;
 
+/** A terminal of VS Code in which a function writes the output of a file. */
 export class SqlFileTerminal implements Pseudoterminal {
   readonly #written = new EventEmitter<string>();
   readonly #closed = new EventEmitter<void>();

@@ -8,6 +8,7 @@ import type { EnvChange, EnvValue, EnvVariable, ReadVariable } from '../envVaria
 import { changeTextFile, undoChanges, unsavedDocuments } from './fileChange.ts';
 import { workspacePaths } from './realFile.ts';
 
+/** Reads and replaces the variable of a folder's env file. */
 export class FolderEnv implements EnvVariable {
   readonly #config: Pick<Config, 'envFileSettings'>;
   readonly #folder: Uri;

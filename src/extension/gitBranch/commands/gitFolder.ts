@@ -19,6 +19,7 @@ import { pickFolder } from './writeEnv.ts';
 import { stopOffering } from '../ui/firstOffer.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
+/** A folder with the git branch that is checked out in it. */
 export interface GitFolder {
   readonly folder: WorkspaceFolder;
   readonly repository: Repository;

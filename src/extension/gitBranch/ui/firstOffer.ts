@@ -44,7 +44,7 @@ export class FirstOffer implements Disposable {
   readonly #disposables = new DisposableStore();
   /** The git directories whose checkouts it listens to. */
   readonly #watched = new Set<string>();
-  /** The folders with the git branch that needs no database branch. */
+  /** The folders that were checked, each with the git branch that needs no database branch. */
   readonly #checked = new Set<string>();
   #isChecking = false;
   #isDisposed = false;

@@ -39,6 +39,7 @@ interface Switch {
   readonly change: EnvChange;
 }
 
+/** Asks about branches, announces switches and offers to undo them. */
 export class FollowNotices {
   readonly #deps: NoticesDependencies;
   readonly #clock: Clock;
@@ -52,7 +53,7 @@ export class FollowNotices {
     this.#clock = clock;
   }
 
-  /** Asks for the database branch of a git branch, if the window has the focus. */
+  /** Asks for the database branch of a git branch, if the window has the focus. @returns whether the window has the focus */
   ask(work: WorkFolder, gitBranch: string, reason: AskReason): boolean {
     const isFocused = vscodeWindow.state.focused;
     if (isFocused) void this.#ask(work, gitBranch, reason);

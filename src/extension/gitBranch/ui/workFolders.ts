@@ -21,6 +21,7 @@ interface WorkFoldersDependencies {
   readonly log: Log;
 }
 
+/** A folder of the window, with its git branch and env file. */
 export interface ShownFolder {
   readonly folder: WorkspaceFolder;
   readonly work: WorkFolder;
@@ -29,6 +30,7 @@ export interface ShownFolder {
 /** Milliseconds after a change of a list until folders are read again. Lists change often while they are loading. */
 const INVENTORY_DELAY = 300;
 
+/** Keeps the folders of the window up to date. */
 export class WorkFolders implements Disposable {
   readonly #deps: WorkFoldersDependencies;
   readonly notices: FollowNotices;

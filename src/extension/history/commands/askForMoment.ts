@@ -103,6 +103,7 @@ async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): P
   return [...new Map(events).values()];
 }
 
+/** A moment that the user has chosen. */
 export interface ChosenMoment {
   readonly source: RestoreSource;
   /** What the user reads, such as `Before commit 3f2a1c “add roles” (10:31:02 AM)`. */

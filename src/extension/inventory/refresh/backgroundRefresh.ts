@@ -47,6 +47,7 @@ interface RefreshRequest {
   readonly projectId: string;
 }
 
+/** Refreshes what is on screen, as often as the settings say. */
 export class BackgroundRefresh implements Disposable {
   readonly #deps: BackgroundRefreshDependencies;
   readonly #clock: Clock;

@@ -13,6 +13,7 @@ const PREFETCHED_PROJECTS = 50;
 /** Milliseconds until lists that failed to load are requested again. */
 const RETRY_DELAY = 60_000;
 
+/** Loads computes before the user asks for them. */
 export class Prefetch {
   readonly #inventory: Inventory;
   readonly #onError: (error: unknown) => void;

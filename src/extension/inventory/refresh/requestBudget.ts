@@ -16,6 +16,7 @@ interface RequestBudgetDependencies {
   readonly clock?: Clock;
 }
 
+/** Limits how many requests a window sends in the background. */
 export class RequestBudget {
   readonly #isUnlimited: () => boolean;
   readonly #clock: Clock;

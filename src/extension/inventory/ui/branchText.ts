@@ -59,7 +59,7 @@ export function branchRow(
   const isIdFirst = label === sanitize(id);
   const own = [...marks, ...short, empty];
   const spoken = [...marks, ...long, empty, isInUse ? l10n.t('in use here') : ''];
-  // An id takes long to read and to listen to.
+  // An id comes last unless the user wants it first, because it takes long to read and to listen to.
   const inOrder = (parts: readonly string[]) =>
     (isIdFirst ? [description, ...parts] : [...parts, description]).filter((part) => part !== '');
   return { label, parts: inOrder(own), spoken: inOrder(spoken) };

@@ -72,7 +72,7 @@ export function typeText(compute: Compute): string {
   return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);
 }
 
-/** Says what a compute is, which is a word of the service. */
+/** Returns the type of a compute with an explanation, because its name is a word of the service. */
 function explainedType(compute: Compute): string {
   const type = typeText(compute);
   if (isPrimary(compute)) return l10n.t('{0}: the Postgres server of the branch', type);

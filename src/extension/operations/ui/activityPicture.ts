@@ -23,19 +23,19 @@ const STYLES: Readonly<Partial<Record<ActivityPhase, { readonly height: number; 
 /** Returns the picture as SVG without blank lines, so that it can be part of Markdown. It contains no text of the service. */
 export function activityPicture(spans: readonly ActivitySpan[], label: string): string {
   const begin = spans[0]?.from ?? 0;
-  const x = (time: number) => Math.round(((time - begin) / DAY_MILLISECONDS) * WIDTH * 10) / 10;
+  const xOfTime = (time: number) => Math.round(((time - begin) / DAY_MILLISECONDS) * WIDTH * 10) / 10;
   const bars = spans.flatMap(({ phase, from, to }) => {
     const style = STYLES[phase];
     if (style === undefined) return [];
-    const width = Math.max(1, x(to) - x(from));
-    const place = `x="${x(from)}" y="${BAR - style.height}" width="${width}" height="${style.height}"`;
+    const width = Math.max(1, xOfTime(to) - xOfTime(from));
+    const place = `x="${xOfTime(from)}" y="${BAR - style.height}" width="${width}" height="${style.height}"`;
     return `<rect ${place} style="fill:${style.color}"/>`;
   });
   const [first = 0, ...others] = fullHours(begin);
   const ticks = [first, ...others].map((time) => {
     const text = new Date(time).toLocaleTimeString(env.language, { hour: 'numeric', minute: '2-digit' });
-    const line = `<line x1="${x(time)}" y1="${BAR}" x2="${x(time)}" y2="${BAR + 5}" ${INK}/>`;
-    return `${line}<text x="${x(time)}" y="${HEIGHT - 3}" font-size="12" text-anchor="middle" ${FILL}>${text}</text>`;
+    const line = `<line x1="${xOfTime(time)}" y1="${BAR}" x2="${xOfTime(time)}" y2="${BAR + 5}" ${INK}/>`;
+    return `${line}<text x="${xOfTime(time)}" y="${HEIGHT - 3}" font-size="12" text-anchor="middle" ${FILL}>${text}</text>`;
   });
   const frame = `<line x1="0" y1="${BAR}" x2="${WIDTH}" y2="${BAR}" ${INK}/>`;
   const name = label.replaceAll(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);

@@ -12,6 +12,7 @@ import { askAboutLoss, lossText } from '../../window/ui/input/dialogs.ts';
 import { window } from '../../window/ui/window.ts';
 import { droppedPsqlText } from './openPsql.ts';
 
+/** A change that the user is asked about. */
 export interface ApprovalRequest extends ChangeTarget {
   /** What the user enters to confirm a change in production. */
   readonly name: string;

@@ -18,7 +18,7 @@ export async function chooseMigration(
   title: string,
   argument: unknown,
 ): Promise<ChosenMigration | undefined> {
-  const chosen = argument instanceof Uri ? await found(argument) : await askForMigration(title);
+  const chosen = argument instanceof Uri ? await migrationAt(argument) : await askForMigration(title);
   if (chosen?.kind !== 'file') return chosen;
   const saved = await saveAndFindFile(chosen.uri);
   return saved && fileOf(saved);
@@ -28,7 +28,7 @@ const nameOf = ({ path: name }: Uri): string => path.posix.basename(name);
 
 const fileOf = (uri: Uri): ChosenMigration => ({ kind: 'file', name: nameOf(uri), uri });
 
-async function found(uri: Uri): Promise<ChosenMigration> {
+async function migrationAt(uri: Uri): Promise<ChosenMigration> {
   const isFolder = uri.scheme === 'file' && (await stat(uri.fsPath)).isDirectory();
   return isFolder ? { kind: 'folder', name: nameOf(uri), uri } : fileOf(uri);
 }

@@ -173,7 +173,11 @@ async function createSteps(
   return await loadMigrationSteps(migration, { run, write }, signal);
 }
 
-/** @throws {Error} only if it was canceled */
+/**
+ * Waits until a run ends, and writes why it has failed.
+ * @returns the exit code; 1 if there is none
+ * @throws {Error} only if the run was canceled
+ */
 async function exitCodeOf(
   running: Promise<number | undefined>,
   name: string,

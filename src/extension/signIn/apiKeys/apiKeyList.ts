@@ -1,4 +1,4 @@
-/** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
+/** The account's API keys, and the calls that create and revoke them. The list never has a key's value. */
 import type { CallOptions } from '../../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../../api/transport/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../../api/records/records.ts';
@@ -8,6 +8,7 @@ import { RemoteList, type FetchedList } from '../../window/remoteList.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { Session } from '../../account/session.ts';
 
+/** Loads and changes the API keys of the connected account. */
 export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable {
   readonly #session: Session;
   readonly #changed = new Emitter<void>();

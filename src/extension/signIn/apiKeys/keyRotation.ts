@@ -9,10 +9,10 @@ import type { Accounts } from '../../account/accounts.ts';
 import type { AccountConnection, OpenClient } from '../../account/accountConnection.ts';
 import type { RecoveryRecords } from '../../window/memory.ts';
 
-/** Names and ids only, never a key. */
+/** What is stored of a rotation that has begun: names and ids, and never a key. */
 export interface RotationRecord {
   readonly id: string;
-  /** See `accountId`. Records of earlier versions have none. */
+  /** The id of the account, see `accountId`. Records of earlier versions have none. */
   readonly accountId?: string | undefined;
   /** The label that the user sees. */
   readonly account: string;

@@ -49,7 +49,7 @@ export class LocalService implements Disposable {
   /** Whether the service that was joined last is of an earlier version. */
   #isEarlier = false;
   #session: Session | undefined;
-  /** Whether it was restarted after an unexpected end. Reset when the user starts it. */
+  /** Whether the service was restarted after an unexpected end. This is reset when the user starts the service. */
   #isRestarted = false;
   #isDisposed = false;
 
@@ -137,7 +137,7 @@ export class LocalService implements Disposable {
   /** Stops the service for all windows and removes its account. Its state is kept. @returns whether it was running */
   async stop(): Promise<boolean> {
     const { accounts, dataDir, log } = this.#deps;
-    await this.#lease?.catch(() => undefined); // A start in progress.
+    await this.#lease?.catch(() => undefined); // This waits for a start in progress.
     // This gives the view its final text at once. A later change of the text would take the focus from the view.
     this.#showState(false);
     // Remove the account first: while it is the current one, windows restart the service.

@@ -14,6 +14,7 @@ const onSettingsChange =
       if (event.affectsConfiguration(section)) listener();
     });
 
+/** Reads the settings of the extension. */
 export class Config {
   readonly onDidChange = onSettingsChange(SECTION);
   readonly onDidChangeMarks = onSettingsChange(`${SECTION}.marks`);

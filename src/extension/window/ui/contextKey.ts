@@ -33,20 +33,20 @@ export function showFeatures(): void {
 export const setBranchesOffered = (areOffered: boolean): void =>
   setContext('branchesNotOffered', !areOffered);
 
-/** Whether this window uses the running local service, so that Start isn't offered as well as Stop. */
+/** Notes whether this window uses the running local service, so that Start isn't offered as well as Stop. */
 export const setLocalServiceRuns = (runs: boolean): void => setContext('localServiceRuns', runs);
 
-/** Whether the local service of this machine has data but isn't used, so that the welcome text says that they are kept. */
+/** Notes whether the local service of this machine has data but isn't used, so that the welcome text says that they are kept. */
 export const setLocalServiceStopped = (isStopped: boolean): void =>
   setContext('localServiceStopped', isStopped);
 
-/** Whether names come before ids, so that the view's menu offers the other order. */
+/** Notes whether names come before ids, so that the view's menu offers the other order. */
 export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
 
-/** The palette offers either to follow the git branch or to stop that. */
+/** Notes whether the env file follows the git branch, because the palette offers either to follow it or to stop that. */
 export const setFollowsGit = (isFollowed: boolean): void => setContext('followsGit', isFollowed);
 
-/** Whether the service has a console whose pages are known. */
+/** Notes whether the service has a console whose pages are known. */
 export const setHasConsole = (hasConsole: boolean): void => setContext('hasConsole', hasConsole);
 
 /** Notes whether VS Code's chat gets the tools from the MCP server. If so, the extension doesn't offer them a second time. */

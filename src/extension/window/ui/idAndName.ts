@@ -28,7 +28,7 @@ export class NameOrder {
 }
 
 /**
- * The description is empty if there is only an id.
+ * Returns the label and the description of a branch or compute. The description is empty if there is only an id.
  * @param title what to show for a record without a name while names are first
  */
 export function idAndName(

@@ -3,6 +3,7 @@ import { window, type LogOutputChannel } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
 import { hideKnownSecrets, redact } from '../../../base/redact.ts';
 
+/** Writes lines without secrets to the output channel. */
 export class Log implements Disposable {
   #output: LogOutputChannel | undefined;
   /** The secrets to redact that no pattern would recognize. They are only in memory. */

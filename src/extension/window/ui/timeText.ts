@@ -12,7 +12,7 @@ export const formatDate = (timestamp: string): string =>
 export const dayText = (timestamp: string): string =>
   formatTimestamp(timestamp, (date) => date.toLocaleDateString(env.language));
 
-/** Returns text that isn't a timestamp sanitized. */
+/** Formats a timestamp. Text that isn't a timestamp is returned sanitized. */
 const formatTimestamp = (timestamp: string, toText: (date: Date) => string): string => {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? sanitize(timestamp, 40) : toText(date);

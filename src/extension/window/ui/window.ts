@@ -91,6 +91,7 @@ const withSafeTexts =
     }
   };
 
+/** What an item of the status bar shows. */
 export interface StatusBarText {
   /** The id of a codicon. */
   readonly icon: string;

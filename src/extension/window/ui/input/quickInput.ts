@@ -179,6 +179,7 @@ interface QuestionButton extends QuickInputButton {
   readonly act: () => void;
 }
 
+/** A question that is answered with a text. */
 export interface TextOptions {
   readonly prompt: string;
   readonly placeholder?: string;
