@@ -1,4 +1,4 @@
-/** The oldest version of Node that has all that the bundles use: `process.getBuiltinModule` is the newest. */
+/** The oldest version of Node that has all that the bundles use. The newest of that is `process.getBuiltinModule`. */
 export const OLDEST_NODE = '22.3';
 const [MAJOR, MINOR] = OLDEST_NODE.split('.');
 

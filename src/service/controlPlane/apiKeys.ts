@@ -29,6 +29,7 @@ export const newStoredKey = (id: number, name: string, value: string, now: numbe
   last_used_from_addr: '',
 });
 
+/** Checks, creates and revokes API keys. */
 export class ApiKeys {
   readonly #store: Store;
   readonly #clock: Clock;

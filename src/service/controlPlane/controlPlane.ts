@@ -46,11 +46,12 @@ const EXPIRY_INTERVAL = 5_000;
 /** Milliseconds after which the history of branches in use is maintained again, because it grows. */
 const HISTORY_INTERVAL = 10_000;
 /**
- * Each time after so many, the maintenance includes all branches, drops idle replication slots and removes surplus deleted
+ * Once in this many times, the maintenance includes all branches, drops idle replication slots and removes surplus deleted
  * projects.
  */
 const ALL_HISTORY_EVERY = 6;
 
+/** Holds the account, and carries out the calls of the API. */
 export class ControlPlane implements ControlPlaneContext {
   readonly store: Store;
   readonly clock: Clock;

@@ -98,8 +98,8 @@ export interface HistoryLimits {
   readonly branch: number;
   readonly total: number;
   /**
-   * A new copy of the data is made when as much WAL was written since the last copy as the data are large, but at least and at
-   * most this. Recovery reads all WAL since a copy.
+   * A new copy of the data is made when the WAL since the last copy is as large as the data, within these two limits. Recovery
+   * reads all WAL since a copy.
    */
   readonly leastWritten: number;
   readonly mostWritten: number;

@@ -4,8 +4,8 @@ const AFTER_START = 60_000;
 const AFTER_JUMP = 600_000;
 
 /**
- * Says whether the time of the machine is good enough to delete what has expired by it. It isn't soon after the clock was set,
- * the machine has slept, or the service has started: a machine that wakes up may have a wrong time until it has asked for it.
+ * Says whether the time of the machine is good enough to delete what has expired by it. For a while, it isn't after the clock was
+ * set, the machine has slept, or the service has started: a machine that wakes up may have a wrong time until it has asked for it.
  */
 export class ClockWatch {
   readonly #interval: number;

@@ -21,13 +21,13 @@ export const badRequest = (message: string): HttpError => new HttpError(400, 'BA
 export const notFound = (what: string, id: string): HttpError =>
   new HttpError(404, 'NOT_FOUND', `There is no ${what} ${JSON.stringify(id.slice(0, 80))}.`);
 
-/** A well-formed request that breaks a rule of the specification. */
+/** Returns the error for a well-formed request that breaks a rule of the specification. */
 export const unprocessable = (message: string): HttpError => new HttpError(422, 'RULE_BROKEN', message);
 
-/** A request that conflicts with the current state. */
+/** Returns the error for a request that conflicts with the current state. */
 export const conflict = (message: string, code = 'CONFLICT'): HttpError => new HttpError(409, code, message);
 
-/** The resource exists but can't provide what is requested, such as a password that the service doesn't know. */
+/** Returns the error for a resource that can't provide what is requested, such as a password that the service doesn't know. */
 export const preconditionFailed = (message: string): HttpError =>
   new HttpError(412, 'PRECONDITION_FAILED', message);
 

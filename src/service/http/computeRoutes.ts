@@ -78,8 +78,8 @@ const newestFirst = ({ operations }: ProjectState): readonly OperationRecord[] =
   [...operations.values()].map(({ record }) => record).toReversed();
 
 function listOperations(call: ApiCall, project: ProjectState): JsonReply {
-  // If the operation of the cursor is gone, its time says where to continue. This leaves nothing out, because the oldest operations
-  // are removed first: after it, there are at most operations of the same change that haven't ended.
+  // If the operation of the cursor is gone, its time says where to continue. This leaves nothing out, because the oldest
+  // operations are removed first.
   const order = { key: ({ created_at }: OperationRecord) => created_at, isDescending: true };
   const page = paginate(call, newestFirst(project), OPERATION_PAGE_LIMITS, order);
   return jsonReply({ operations: page.records, ...paginationField(page) });

@@ -32,6 +32,7 @@ interface LeasesDependencies {
   readonly onEnd: () => void;
 }
 
+/** Counts leases, and ends the service without one. */
 export class Leases {
   /** The secret of leases, new at each start. See `leaseProof.ts`. */
   readonly secret = newLeaseSecret();

@@ -16,6 +16,7 @@ export type Routes = Readonly<Record<string, RouteHandler>>;
 
 export type RouteHandler = (call: ApiCall) => JsonReply | Promise<JsonReply>;
 
+/** A request for a route, as its handler gets it. */
 export interface ApiCall {
   readonly request: IncomingMessage;
   /** Returns a parameter of the route's path. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpError } from '../core/serviceErrors.ts';
 
+/** The status, headers and body of a reply. */
 export interface JsonReply {
   readonly status: number;
   /** Text or its UTF-8 bytes; undefined for a reply without a body. */

@@ -7,6 +7,7 @@ import { skipRoutineLines } from './server/serverLog.ts';
 /** The most characters of the log that are kept. */
 const MAX_LENGTH = 200_000;
 
+/** Keeps the last lines that the servers of a compute have logged. */
 export class ComputeLog {
   readonly #print: (line: string) => void;
   readonly #lines: string[] = [];

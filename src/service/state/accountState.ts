@@ -11,6 +11,7 @@ import type {
   StoredOperation,
 } from './storedRecords.ts';
 
+/** A project with all that belongs to it. */
 export interface ProjectState {
   record: ProjectRecord;
   readonly branches: Map<string, BranchRecord>;

@@ -1,12 +1,12 @@
 /**
- * Only one service may use a data directory. `service.lock` names its process by pid and start time, and `service.json` has
- * its address.
+ * Only one service may use a data directory. `service.lock` names its process by pid and start time, and `service.json` has its
+ * address.
  *
- * The service also has a lock of the system on `instance.lock`, which ends with its process, even in another container on
- * this machine. If the system has no such locks, or another machine has the folder open, `service.lock` decides: it names the
- * machine of its service, and that writes the file again every ten seconds. The file counts as abandoned only if this process
- * has watched it for longer than that, so the clocks of the machines don't matter. A service that was suspended for so long
- * notices before its next write that the lock isn't its own any more.
+ * The service also has a lock of the system on `instance.lock`, which ends with its process, even in another container on this
+ * machine. If the system has no such locks, or another machine has the folder open, `service.lock` decides. It names the machine
+ * of its service, which writes the file again every ten seconds. The file counts as abandoned only if this process has watched it
+ * for longer than that, so the clocks of the machines don't matter. A service that was suspended for so long notices before its
+ * next write that the lock isn't its own any more.
  */
 import {
   closeSync,

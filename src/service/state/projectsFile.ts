@@ -56,6 +56,7 @@ const AccountDescription = z.strictObject({
 });
 type AccountDescription = z.infer<typeof AccountDescription>;
 
+/** A file with the contents of a new account. */
 export interface ProjectsFile {
   readonly file: string;
   /** What the file says, or the first problem if it can't be read or isn't valid. */

@@ -22,6 +22,7 @@ interface StoreOptions {
 /** Milliseconds until a write that has failed is tried again, unless there is another change or reply before. */
 const RETRY_INTERVAL = 10_000;
 
+/** Keeps the account, and writes its changes to the file. */
 export class Store {
   readonly account: AccountState;
   /** Whether the folder had no account. */

@@ -32,12 +32,13 @@ export interface BranchTarget {
   readonly branchId: string;
 }
 
-/** Contains a secret. */
+/** The login of the role that only reads. It contains a secret. */
 interface ReaderLogin {
   readonly role: string;
   readonly password: string;
 }
 
+/** A branch with its catalog, and the operations of a change. */
 export interface CatalogResult {
   readonly branch: BranchRecord;
   readonly catalog: BranchCatalog;
@@ -97,7 +98,7 @@ export async function startRehearsal(target: BranchTarget): Promise<void> {
   await engine.startRehearsal(branchId, primaryId);
 }
 
-/** @throws {HttpError} 409 if none was started, or the compute was stopped since */
+/** @throws {HttpError} 409 if no rehearsal was started, or the compute was stopped since */
 export async function readRehearsal(target: BranchTarget): Promise<Rehearsal> {
   const { branch, engine } = await findBranchAndEngine(target);
   return engine.rehearsal(branch.id);

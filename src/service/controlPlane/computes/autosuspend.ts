@@ -15,6 +15,7 @@ export const AUTOSUSPEND_INTERVAL = 1_000;
 /** Milliseconds between two updates of `last_active` while connections come and go. */
 const PRECISION = 10_000;
 
+/** Notes when computes are used, and suspends those that aren't. */
 export class Autosuspend {
   readonly #plane: ControlPlaneContext;
   readonly #use = new Map<string, { readonly at: number; readonly open: number }>();
@@ -68,7 +69,7 @@ export class Autosuspend {
   }
 
   /**
-   * Updates `last_active` if the compute was used since then.
+   * Updates `last_active` if the compute was used since that time.
    * @param options `precision`: the least difference for that, in milliseconds
    */
   #updateLastActive(compute: StoredCompute, { precision = PRECISION } = {}): void {

@@ -46,6 +46,7 @@ interface Work {
   readonly subjects: readonly string[];
 }
 
+/** Begins operations, runs their steps, and says what they lock. */
 export class Operations {
   readonly #plane: Omit<ControlPlaneContext, 'operations'>;
   /** Milliseconds that an operation takes at least. */
@@ -145,7 +146,7 @@ export class Operations {
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;
-      if (!isUnfinished(operation)) continue; // Skipped because an earlier one failed.
+      if (!isUnfinished(operation)) continue; // It was skipped after an earlier failure.
       if (operation.record.status === 'scheduling') store.commit(this.#statusMutation(operation, 'running'));
       const [error] = await Promise.all([
         this.#perform(work, operation),

@@ -78,7 +78,7 @@ export async function findInHistory(
   const engine = await plane.engine;
   const timestamp = 'lsn' in moment ? undefined : moment.timestamp;
   const history = await engine.history(branchId, timestamp);
-  /** Adds the reason if the disk is to blame. */
+  /** Returns the error for a moment without history, with the reason if the disk is to blame. */
   const notInHistoryError = async (text: string) => {
     const reason = await engine.spaceProblem(branchId);
     return unprocessable(reason === undefined ? text : `${text} ${reason}`);

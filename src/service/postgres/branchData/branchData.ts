@@ -20,10 +20,12 @@ import {
 } from '../template/clusterTemplate.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 
+/** What all code needs that works on the data of branches. */
 export interface ServerDependencies extends EngineDependencies {
   readonly branches: BranchData;
 }
 
+/** Creates the data of branches, and knows which servers run on it. */
 export class BranchData {
   readonly #deps: EngineDependencies;
   readonly #locks = new Map<string, BranchLock>();

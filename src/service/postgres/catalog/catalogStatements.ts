@@ -193,6 +193,7 @@ interface RoleRow {
   readonly verifier: string | null;
 }
 
+/** The databases and roles of a branch, as Postgres has them. */
 export interface CatalogRows {
   readonly databases: readonly DatabaseRow[];
   readonly roles: readonly RoleRow[];

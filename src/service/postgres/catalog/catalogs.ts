@@ -27,6 +27,7 @@ interface CatalogReader<T, Result> {
   readonly use: (found: T) => Result;
 }
 
+/** Reads and changes the databases and roles of branches. */
 export class Catalogs {
   readonly #deps: ServerDependencies;
   /** The catalogs of branches without a running server, so that the next read starts none. */

@@ -1,6 +1,6 @@
 /**
- * The schema of a database as SQL, by pg_dump: the one that is installed next to Postgres, or else one compiled to
- * WebAssembly, because the Postgres from npm has none.
+ * Reads the schema of a database as SQL with pg_dump. The Postgres from npm has none, so there, a pg_dump that is compiled to
+ * WebAssembly runs instead.
  */
 import type Client from 'pg/lib/client.js';
 import { lockAdvice } from '../../../base/sql/lockHolders.ts';

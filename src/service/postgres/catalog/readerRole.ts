@@ -11,6 +11,7 @@ import { newPassword, READER_ROLES, READER_STATEMENTS, scramVerifier } from '../
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
 
+/** Creates the role that only reads, and knows its password. */
 export class ReaderRole {
   readonly #deps: ServerDependencies;
   readonly #password = newPassword();

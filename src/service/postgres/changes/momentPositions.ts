@@ -1,4 +1,4 @@
-/** Where moments are in the write-ahead log: a branch of a moment has all records before its position. */
+/** Finds where moments are in the write-ahead log. A branch that is created at a moment has all records before its position. */
 import type { Moment } from '../../core/branchHistory.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import type { BaseBackupRecord } from '../history/history.ts';
@@ -6,6 +6,7 @@ import { findBase, toMicroseconds } from '../copies/recoverTo.ts';
 import { CommitTimeCheck } from '../wal/commitTimeCheck.ts';
 import type { WalRecord } from '../wal/walRecords.ts';
 
+/** Finds the positions of several moments while the WAL is read. */
 export class MomentPositions {
   readonly #found: readonly (() => number | undefined)[];
   /** The check of each time, and the position from where on it gets records. */

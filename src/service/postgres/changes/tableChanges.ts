@@ -102,9 +102,9 @@ function tableChangesOfDatabase(
   oldFiles: ReadonlyMap<string, number>,
 ): readonly TableChange[] {
   const drafts = new Drafts(names.database);
-  const of = (what: CatalogChange['of']) =>
+  const changesOf = (what: CatalogChange['of']) =>
     new ObjectChanges(all.filter((change) => change.database === id && change.of === what));
-  const [tables, schemas] = [of('table'), of('schema')];
+  const [tables, schemas] = [changesOf('table'), changesOf('schema')];
   const past = new PastNames(names, tables, schemas);
   const present = new Set([...names.tables.values()].map(tableKey));
   for (const table of new Set([...tables.ids, ...past.renamed()])) {

@@ -16,10 +16,11 @@ interface NamedTable extends TableName {
   /** The table of which it is a partition. */
   readonly whole: TableName;
   readonly isPartition: boolean;
-  /** A materialized view. */
+  /** Whether it is a materialized view. */
   readonly isView: boolean;
 }
 
+/** The tables of one database, and their files. */
 export interface TableNames {
   readonly database: string;
   /** The tables by object id. */

@@ -55,6 +55,7 @@ const INSTALLED: readonly ExtensionFolder[] = [
   'C:\\Program Files\\PostgreSQL\\18',
 ].flatMap(foldersInLayouts);
 
+/** Where the user wants extensions to come from. */
 export interface ExtensionChoice {
   /** The user's folder. If set, no other is used. */
   readonly extensionsDir?: string | undefined;

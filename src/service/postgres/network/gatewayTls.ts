@@ -19,6 +19,7 @@ const ALPN_PROTOCOL = 'postgresql';
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const ACCEPTED = 'S';
 
+/** Begins TLS with clients and servers. */
 export class GatewayTls {
   readonly #certificate: Certificate;
   #contexts: Promise<Contexts> | undefined;

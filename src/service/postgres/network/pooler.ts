@@ -26,6 +26,7 @@ const STOP_STEPS = [
   ['SIGKILL', 5_000],
 ] as const;
 
+/** A running PgBouncer. */
 export class Pooler extends ServerProcess {
   /** Writes the configuration file for a size of the compute. */
   #configure: (compute: ComputeSpec) => void = () => undefined;

@@ -3,7 +3,7 @@ import net from 'node:net';
 
 export function connectToServer(address: net.NetConnectOpts): net.Socket {
   const server = net.connect({ ...address, noDelay: true, allowHalfOpen: true });
-  // If the caller adds TLS, nothing else listens for its errors.
+  // If the caller adds TLS, nothing else listens for the errors of this socket.
   return server.on('error', () => server.destroy());
 }
 

@@ -38,10 +38,11 @@ interface HoldEvents {
 interface HeldServer {
   readonly address: ServerAddress;
   readonly dataDir: string;
-  /** Makes it read its configuration again, also while it recovers from a crash and accepts no connections. */
+  /** Makes the server read its configuration again, also while it recovers from a crash and accepts no connections. */
   reload(): void;
 }
 
+/** The standby for which a server's commits wait. */
 export class CommitHold {
   readonly #client: Client;
   readonly #events: HoldEvents;

@@ -10,6 +10,7 @@ import type { ServerAddress } from '../server/serverAddress.ts';
 import { listConnectableDatabases, connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
 import { isSystemDatabase } from '../../core/systemNames.ts';
 
+/** A lock as it was read. */
 export interface ReadLock {
   readonly pid: number;
   readonly database: string;
@@ -37,6 +38,7 @@ select pg_catalog.count(*)::pg_catalog.float8 as count from only ${table} where 
   select transactionid from pg_catalog.pg_locks where pid operator(pg_catalog.=) ${pid}
   and locktype operator(pg_catalog.=) 'transactionid' and granted and mode operator(pg_catalog.=) 'ExclusiveLock'))`;
 
+/** Reads the locks and relations of one server. */
 export class LockReader {
   readonly #login: SuperuserLogin;
   readonly #address: ServerAddress;
@@ -98,9 +100,9 @@ export class LockReader {
   }
 
   /**
-   * Counts the rows of a table that a transaction has changed, deleted or locked, and that were there before: others wait for these
-   * rows. Postgres notes the transaction in their former versions. Fails, and doesn't wait, if the transaction or another has locked
-   * the table, or waits to lock it: that could wait for the transaction to end.
+   * Counts the rows of a table that a transaction has changed, deleted or locked, and that were there before: others wait for
+   * these rows. Postgres notes the transaction in their former versions. Fails if the transaction or another has locked the table,
+   * or waits to lock it, because a wait could last until the transaction ends.
    */
   async changedRows({ pid, database, table }: Pick<ReadLock, 'pid' | 'database' | 'table'>): Promise<number> {
     // Several statements of one query are one transaction.

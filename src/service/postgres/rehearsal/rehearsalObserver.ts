@@ -31,13 +31,13 @@ interface Session {
   /** The index of the statement that runs, or of the last one. */
   statement: number;
   isRunning: boolean;
-  /** The locks that it holds, as last read. */
+  /** The locks that the session holds, as last read. */
   readonly held: Map<string, Changing<HeldLock>>;
 }
 
 /** How long a commit was held. */
 interface Hold {
-  /** When it was let go, since the rehearsal began. */
+  /** When the commit was let go, in milliseconds since the rehearsal began. */
   readonly at: number;
   readonly milliseconds: number;
   /** The part of `milliseconds` after its locks were read. */
@@ -114,7 +114,7 @@ export class RehearsalObserver {
       this.#reader.allRelations(),
       this.#reader.asAdmin(areCommitsHeld),
     ]);
-    // Also the sessions that have left in the meantime.
+    // This includes the sessions that have left in the meantime.
     await this.#left;
     if (!areHeld) this.#problem ??= 'Commits were not held to the end.';
     const [statements, locks, before, problem] = [this.#statements, this.#locks, this.#before, this.#problem];

@@ -37,7 +37,7 @@ async function startObserver(deps: ServerDependencies, server: Postmaster, dataD
   void server.ended.then(async () => observer.end().catch(() => undefined));
 }
 
-/** @throws {EngineError} if none was started since the server runs */
+/** @throws {EngineError} if no rehearsal was started while this server runs */
 async function readRehearsal(server: Postmaster | undefined): Promise<Rehearsal> {
   const observer = server && observers.get(server);
   if (observer === undefined)

@@ -3,6 +3,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import type { StatementError } from '../../../api/records/rehearsal.ts';
 import { MessageSplitter, splitAtZeroBytes } from '../network/messages.ts';
 
+/** Called for what happens in a session. */
 export interface StatementEvents {
   /** The process of the session. */
   started(pid: number): void;
@@ -17,7 +18,7 @@ export interface StatementEvents {
   closed(): void;
 }
 
-/** Changes until the statement has ended. */
+/** A statement of a client. The record changes until the statement has ended. */
 export interface SeenStatement {
   readonly text: string;
   readonly tags: string[];
@@ -35,6 +36,7 @@ interface Pending {
   seen?: SeenStatement;
 }
 
+/** Recognizes the statements in a session and their replies. */
 export class StatementTap {
   readonly #events: StatementEvents;
   readonly #prepared = new Map<string, string>();

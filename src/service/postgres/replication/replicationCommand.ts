@@ -40,7 +40,7 @@ interface Token {
 const TOKEN =
   /[ \t\n\r\f\v]*(?:(?<position>[0-9A-Fa-f]{1,8}\/[0-9A-Fa-f]{1,8})|(?<word>[A-Za-z_][A-Za-z0-9_$]*)|"(?<name>(?:[^"]|"")+)"|'(?<text>(?:[^']|'')*)'|(?<mark>[(),;]))/y;
 
-/** @returns undefined if there is something else in it */
+/** @returns undefined if the text contains anything but tokens */
 function splitTokens(sql: string): Token[] | undefined {
   const tokens: Token[] = [];
   const end = sql.replace(/[ \t\n\r\f\v]+$/, '').length;

@@ -14,6 +14,7 @@ import { readReplicationCommand, type ReplicationCommand } from './replicationCo
 
 type SlotCreation = Extract<ReplicationCommand, { readonly kind: 'create' }>;
 
+/** The connection on which the commands of replication run. */
 export interface ReplicationSender {
   readonly socket: Duplex;
   /** Requires that the client may use a command. @throws {ClientRefusal} */
@@ -34,6 +35,7 @@ const CONFIRMATION = 'r'.charCodeAt(0);
 const STREAM_END = Buffer.from('C\0\0\0\x0bCOPY 0\0', 'latin1');
 const IN_TRANSACTION = 'T'.charCodeAt(0);
 
+/** Serves a client that uses logical replication. */
 export class ReplicationConnection {
   readonly #client: net.Socket;
   readonly #session: net.Socket;

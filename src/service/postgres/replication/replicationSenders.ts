@@ -34,6 +34,7 @@ const SLOTS = `
   select slot_name as name, database from pg_catalog.pg_replication_slots
   where slot_type operator(pg_catalog.=) 'logical'`;
 
+/** Opens the senders for clients of replication. */
 export class ReplicationSenders {
   readonly #deps: ServerDependencies;
   /** The processes of sessions by those of their senders. */

@@ -25,7 +25,7 @@ function isLogical(file: string): boolean {
   try {
     return readFileSync(file).readUInt32LE(DATABASE_AT) !== 0;
   } catch {
-    return false; // Postgres removes it now.
+    return false; // Postgres is just removing the slot.
   }
 }
 
@@ -34,19 +34,22 @@ const SLOT_IDLE_LIMIT = 40 * 3600;
 /** The bytes of log from which an unused slot is reported. At 4 GB, it is lost. */
 const MUCH = 1024 ** 3;
 /**
- * The file next to the data that says for how long each slot wasn't read. A slot counts only while it can be read, so a suspension
- * doesn't end it.
+ * The file next to the data that says for how long each slot wasn't read. The time counts only while the slot can be read, so that
+ * a suspension doesn't end the slot.
  */
 const IDLE_FILE = 'idle-slots';
 
-/** The first version that says since when a slot isn't in use. Older ones don't say when it was read, so their slots aren't dropped. */
+/**
+ * The first version that says since when a slot isn't in use. Older ones don't say when a slot was read, so their slots aren't
+ * dropped.
+ */
 const FIRST_WITH_INACTIVE_SINCE = 17;
 
 const INACTIVE_SINCE = "pg_catalog.extract('epoch', inactive_since)::pg_catalog.text";
 /** A start sets the time of all slots before the process that writes the log begins, and lets clients in after that. */
 const IS_RESTORED = `inactive_since operator(pg_catalog.<) (
   select backend_start from pg_catalog.pg_stat_activity where backend_type operator(pg_catalog.=) 'walwriter')`;
-const slots = (
+const slotsQuery = (
   major: number,
 ) => `select slot_name as name, active, wal_status operator(pg_catalog.=) 'lost' as "isLost",
     pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn)::pg_catalog.float8 as kept,
@@ -57,6 +60,7 @@ const slots = (
 const DROP = `select pg_catalog.pg_drop_replication_slot(slot_name) from pg_catalog.pg_replication_slots
   where slot_name operator(pg_catalog.=) $1 and not active and ${INACTIVE_SINCE} operator(pg_catalog.=) $2`;
 
+/** A slot as Postgres describes it. */
 export interface SlotRow {
   readonly name: string;
   readonly active: boolean;
@@ -76,7 +80,7 @@ interface SlotUse {
 }
 
 interface SlotUseRow extends SlotRow, SlotUse {
-  /** Whether no program has used it since the server's start. */
+  /** Whether no program has used the slot since the server's start. */
   readonly isRestored: boolean | null;
 }
 
@@ -107,8 +111,8 @@ export async function dropIdleSlots(
   const file = path.join(deps.storage.branch(branchId), IDLE_FILE);
   const { isFree } = await readDiskSpace(deps.storage);
   await withSuperuser(deps, server.address, async (client) => {
-    const { rows } = await client.query<SlotUseRow>(slots(deps.binaries.major));
-    const idle = countIdle(rows, readIdle(file), seconds);
+    const { rows } = await client.query<SlotUseRow>(slotsQuery(deps.binaries.major));
+    const idle = countIdle(rows, readIdleSlots(file), seconds);
     const over = [...idle].filter(([, slot]) => slot.seconds >= SLOT_IDLE_LIMIT);
     for (const [name, { since }] of over) {
       idle.delete(name);
@@ -166,8 +170,8 @@ export function slotProblem({ name, isLost, kept }: SlotRow, isFree: boolean): s
   );
 }
 
-/** Returns nothing if the file is missing or damaged: then the slots count from now. */
-function readIdle(file: string): Readonly<Record<string, IdleSlot>> {
+/** Returns no slots if the file is missing or damaged, so that they count from now. */
+function readIdleSlots(file: string): Readonly<Record<string, IdleSlot>> {
   try {
     return z.parse(IdleSlots, JSON.parse(readFileSync(file, 'utf8')));
   } catch {

@@ -21,6 +21,7 @@ type StoredRole = z.infer<typeof StoredRole>;
 
 const REMEDY = "remove it and reset the passwords of the branch's roles";
 
+/** Stores the passwords of a branch's roles. */
 export class RolePasswords {
   readonly #folder: string;
 

@@ -15,7 +15,7 @@ import {
 interface CheckDependencies {
   readonly storage: Pick<EngineStorage, 'root'>;
   readonly binaries: Pick<PostgresBinaries, 'postgres'>;
-  /** See `extensions/ownerExtensions.ts`. */
+  /** The settings that all servers have for extensions. See `extensions/ownerExtensions.ts`. */
   readonly extensionSettings: PostgresSettings;
 }
 

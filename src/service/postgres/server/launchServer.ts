@@ -29,7 +29,7 @@ interface LaunchDependencies {
   readonly certificate: Certificate;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;
-  /** See `extensions/ownerExtensions.ts`. */
+  /** The settings that all servers have for extensions. See `extensions/ownerExtensions.ts`. */
   readonly extensionSettings: PostgresSettings;
 }
 

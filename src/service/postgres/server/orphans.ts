@@ -90,13 +90,13 @@ function isBackendIn(folder: string, pid: string): boolean {
     const program = path.basename(readlinkSync(`/proc/${pid}/exe`));
     return /^postgres( \(deleted\))?$/.test(program) && readlinkSync(`/proc/${pid}/cwd`) === folder;
   } catch {
-    return false; // No process, or one of another user.
+    return false; // There is no such process, or it belongs to another user.
   }
 }
 
 /**
- * Stops a PgBouncer that an earlier service has left. PgBouncer's pid file contains only the pid. It is written at the start, so
- * its own time is the start time.
+ * Stops a PgBouncer that an earlier service has left. PgBouncer's pid file contains only the pid. PgBouncer writes the file when
+ * it starts, so the time of the file is the start time.
  */
 async function stopPooler(folder: string): Promise<boolean> {
   const file = path.join(folder, POOLER_PID_FILE);

@@ -36,6 +36,7 @@ export const POSTMASTER_STOP_STEPS = [
   ['SIGKILL', 5_000],
 ] as const;
 
+/** A running Postgres server. */
 export class Postmaster extends ServerProcess {
   /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
   static async start(options: PostmasterOptions): Promise<Postmaster> {

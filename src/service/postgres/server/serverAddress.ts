@@ -1,6 +1,6 @@
 /**
- * Where a server listens: on a Unix socket in a folder that only its account can enter, and on loopback for clients that
- * use TLS, which Postgres does not offer on Unix sockets. On Windows on loopback only, because Node does not support Unix
+ * Where a server listens: on a Unix socket in a folder that only its account can enter, and on loopback for clients that use TLS,
+ * which Postgres does not offer on Unix sockets. On Windows, it listens on loopback only, because Node does not support Unix
  * sockets there. Both require a password (SCRAM), because the gateway forwards connections of other users.
  */
 import { randomInt } from 'node:crypto';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
 import type { EngineStorage } from '../storage/storage.ts';
 
+/** Where a server can be reached. */
 export interface ServerAddress {
   /** The host for libpq and `pg`, without TLS: the folder of its Unix socket, or {@link LOOPBACK} on Windows. */
   readonly host: string;

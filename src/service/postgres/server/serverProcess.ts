@@ -12,6 +12,7 @@ import { findCrash, followLog } from './serverLog.ts';
 /** The signals that end a server, and how long to wait after each. Milliseconds. */
 export type StopSteps = readonly (readonly [signal: NodeJS.Signals, limit: number])[];
 
+/** How to start a server. */
 export interface ServerOptions {
   readonly program: string;
   readonly args: readonly string[];
@@ -26,6 +27,7 @@ export interface ServerOptions {
   readonly serverPid?: () => number | undefined;
 }
 
+/** A server that was started as a child process. */
 export class ServerProcess {
   static readonly #running = new Set<ServerProcess>();
   readonly address: ServerAddress;

@@ -34,6 +34,7 @@ const sessionSettings = (major: number) => ({
   'pg_stat_statements.track': 'none',
 });
 
+/** What is needed to log in as superuser. */
 export interface SuperuserLogin {
   readonly binaries: Pick<PostgresBinaries, 'major'>;
   readonly logins: { readonly superuser: string };

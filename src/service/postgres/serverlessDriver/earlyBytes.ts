@@ -1,14 +1,18 @@
-/** What WebSockets send before their login is complete. A message stays in memory until its end. */
+/** Limits what WebSockets send before their login is complete, because a message stays in memory until its end. */
 import type { Duplex } from 'node:stream';
 
 /** The limit for all WebSockets together. One of them may send a large first query with its login. */
 const MAX_EARLY_BYTES = 64 * 1024 * 1024;
 
+/** Counts the bytes of WebSockets that haven't logged in. */
 export class EarlyBytes {
   readonly #bytes = new Map<Duplex, number>();
   #total = 0;
 
-  /** Disconnects the one that has sent most when all have sent too much. @returns a function that ends the count */
+  /**
+   * Counts what a WebSocket sends. When all have sent too much, the one that has sent most is disconnected.
+   * @returns a function that ends the count
+   */
   count(socket: Duplex): () => void {
     const add = (chunk: Buffer) => {
       this.#add(socket, chunk.length);

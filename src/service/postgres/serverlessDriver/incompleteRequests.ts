@@ -4,8 +4,9 @@ import type { Duplex } from 'node:stream';
 /** The limit in milliseconds for a whole request, head and body, however often the client sends a part. */
 const REQUEST_LIMIT = 60_000;
 
+/** Disconnects clients that take too long to send a request. */
 export class IncompleteRequests {
-  /** The one that has waited longest is the first. */
+  /** The timers of the clients. The client that has waited longest comes first. */
   readonly #timers = new Map<Duplex, NodeJS.Timeout>();
 
   /** Begins the client's time to send a whole request. Does nothing if that time is running already. */

@@ -75,7 +75,7 @@ function skipScramMessages(answer: Buffer): Buffer {
   return answer.subarray(start);
 }
 
-/** Refuses encryption inside of the WebSocket. */
+/** Reads the start-up packet or a cancel request. Encryption inside of the WebSocket is refused. */
 async function readStartup(client: Duplex): Promise<{ kind: 'startup' | 'cancel'; packet: Buffer }> {
   for (;;) {
     const packet = await readPacket(client);

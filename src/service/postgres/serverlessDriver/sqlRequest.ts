@@ -28,6 +28,7 @@ const Query = z.object({
 });
 const Body = z.union([Query, z.object({ queries: z.array(Query) })]);
 
+/** A statement with its parameters. */
 export interface SqlQuery {
   readonly query: string;
   /** The parameters as Postgres gets them. */
@@ -35,6 +36,7 @@ export interface SqlQuery {
   readonly arrayMode: boolean | undefined;
 }
 
+/** The statements of a request, and how the reply is to look. */
 export interface HttpSqlRequest {
   readonly queries: readonly SqlQuery[];
   /** Undefined without a transaction; otherwise the statement that begins it. */
@@ -43,6 +45,7 @@ export interface HttpSqlRequest {
   readonly rawText: boolean;
 }
 
+/** The login in the header of a request. */
 export interface ConnectionLogin {
   readonly user: string;
   /** A secret. */

@@ -228,7 +228,7 @@ function rolesAndDatabaseStatements(major: number, logins: ServicePasswords): st
     ...READER_STATEMENTS,
     `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerAttributes(major)}`,
     `GRANT ${ROLES_OF_OWNERS} TO ${BRANCH_ROLE}`,
-    // A session in it would block CREATE DATABASE.
+    // A session in template1 would block CREATE DATABASE.
     'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',
     // The default strategy, wal_log, would log each page of the database, and no server reads that log.
     `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE} STRATEGY = file_copy`,

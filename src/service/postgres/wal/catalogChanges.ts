@@ -45,6 +45,7 @@ const [CONNECTION_LIMIT, INVALID] = [80, -2];
 /** Thrown if a record changes a row whose content isn't known, because it was written before the WAL that was read. */
 export class UnknownRow extends Error {}
 
+/** Knows the rows of the catalogs, and says what a record changes. */
 export class CatalogChanges {
   readonly #rows = new PageRows();
   readonly #major: number;

@@ -9,6 +9,7 @@ import type { WalRecord } from './walRecords.ts';
 /** The most microseconds between two transactions that end together, which may be in either order in the log. */
 const TOLERANCE = 1_000_000;
 
+/** Checks the times of transactions while the WAL is read. */
 export class CommitTimeCheck {
   readonly #until: number;
   readonly #now = Date.now() * 1000;

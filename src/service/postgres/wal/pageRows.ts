@@ -38,12 +38,12 @@ export class PageRows {
     const bytes =
       compression === undefined ? image.bytes : decompress(image.bytes, PAGE - holeLength, compression);
     if (bytes === undefined) return;
-    const at = (position: number) => (position < hole ? position : position - holeLength);
+    const positionInImage = (position: number) => (position < hole ? position : position - holeLength);
     const end = bytes.readUInt16LE(12);
     for (let pointer = PAGE_HEADER; pointer + 4 <= end; pointer += 4) {
       const value = bytes.readUInt32LE(pointer);
       if (((value >>> 15) & 3) !== NORMAL) continue;
-      const [position, length] = [at(value & 0x7fff), value >>> 17];
+      const [position, length] = [positionInImage(value & 0x7fff), value >>> 17];
       const header = bytes.readUInt8(position + ROW_HEADER - 1);
       rows.set((pointer - PAGE_HEADER) / 4 + 1, {
         start: copyStart(bytes.subarray(position + header, position + length)),

@@ -22,6 +22,7 @@ interface File {
   readonly file: number;
 }
 
+/** A whole page that a record contains. */
 export interface PageImage {
   readonly bytes: Buffer;
   /** The position and length of bytes that were left out, all of them 0. */

@@ -11,6 +11,7 @@ const SERIES = 10_000_000;
 const LEAST_ROWS = 2;
 const MAX_DELETIONS = 5;
 
+/** Collects deletions of rows while the WAL is read. */
 export class RowDeletions implements TransactionReceiver {
   /** Deletions by file, see `fileKey`. */
   readonly #found = new Map<string, readonly RowDeletion[]>();

@@ -5,6 +5,7 @@
 import type { CatalogChange } from './catalogChanges.ts';
 import type { EndedTransaction, RowCounts, Transaction, TransactionReceiver } from './transaction.ts';
 
+/** A series of transactions that have changed the schema. */
 export interface SchemaRun {
   /** The position of the end of the first transaction. */
   readonly at: number;

@@ -24,6 +24,7 @@ export interface Transaction {
   isIncidental?: boolean;
 }
 
+/** A transaction that was committed. */
 export interface EndedTransaction {
   /** The position of the record of its end. */
   readonly at: number;

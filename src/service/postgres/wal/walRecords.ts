@@ -22,7 +22,10 @@ export const WAL_MANAGERS = {
   storage: 2,
 } as const;
 const SWITCH = 0x40;
-/** Where the data of a transaction record has the time: for commit and abort, the same of a prepared transaction, and its preparation. */
+/**
+ * Where the data of a record has the time, by what the record is about: a commit, an abort, these two of a prepared transaction,
+ * or its preparation.
+ */
 const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
   [0x00, 0],
   [0x20, 0],
@@ -36,6 +39,7 @@ const MAX_RECORD = 8 * 1024 * 1024;
 /** Microseconds from 1970 to 2000, from which Postgres counts. */
 const EPOCH = 946_684_800_000_000;
 
+/** One record of the WAL. */
 export interface WalRecord {
   readonly start: number;
   readonly manager: number;
