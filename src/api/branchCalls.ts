@@ -28,6 +28,7 @@ interface BranchOutcome {
   readonly operations: readonly records.Operation[];
 }
 
+/** The calls for the branches of projects. */
 export class BranchCalls {
   readonly #http: Http;
 

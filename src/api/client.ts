@@ -63,6 +63,7 @@ interface ClientOptions extends HttpOptions {
   readonly projectId?: string | undefined;
 }
 
+/** All calls to a service. */
 export class Client {
   readonly #http: Http;
   readonly #projectId: string | undefined;

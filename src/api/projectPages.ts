@@ -17,7 +17,10 @@ export interface ProjectPage extends ParsedList<Project> {
   readonly unavailable: readonly string[];
 }
 
-/** The size limit of a list applies to all pages together. @param get requests the page at a cursor */
+/**
+ * Requests the pages of the list one after the other. The size limit of a list applies to all pages together.
+ * @param get requests the page at a cursor
+ */
 export async function* projectPages(
   get: (cursor: string | undefined) => Promise<Reply>,
 ): AsyncGenerator<ProjectPage, void> {

@@ -11,6 +11,7 @@ import {
   type ParsedList,
 } from './transport/parseResponse.ts';
 
+/** The calls for the snapshots of projects. */
 export class SnapshotCalls {
   readonly #http: Http;
 

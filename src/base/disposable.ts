@@ -1,9 +1,9 @@
-/** Something that its creator disposes. Compatible with VS Code's Disposable. */
+/** Something that its creator disposes. It is compatible with VS Code's Disposable. */
 export interface Disposable {
   dispose(): void;
 }
 
-/** Runs `end` on the first `dispose` only. */
+/** Returns an object that runs `end` at its first `dispose` only. */
 export function toDisposable(end: () => void): Disposable {
   let ended = false;
   return {

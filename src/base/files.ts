@@ -111,7 +111,7 @@ export async function readUserText(file: string, folder: string): Promise<string
 export async function readLastLines(file: string, folder: string) {
   const { bytes, isCut = false } = await readUserFile(file, [folder], { onlyEnd: true });
   const lines = bytes?.toString().split('\n');
-  // What is left of the first line may look like a whole one.
+  // The first line may be only the end of one, which looks like a whole line.
   return lines && { lines: isCut ? lines.slice(1) : lines, isCut };
 }
 

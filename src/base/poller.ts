@@ -15,10 +15,11 @@ export interface PollerOptions {
   readonly retryAfter?: (error: unknown) => number | undefined;
   readonly onError?: (error: unknown) => void;
   readonly clock: Clock;
-  /** Returns a number from 0 to 1. Spreads the retries of several windows after a common failure. */
+  /** Returns a number from 0 to 1, which spreads the retries of several windows after a common failure. */
   readonly random: () => number;
 }
 
+/** Runs a task again and again until it is disposed. */
 export class Poller implements Disposable {
   readonly #options: PollerOptions;
   readonly #clock: Clock;

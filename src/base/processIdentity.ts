@@ -73,9 +73,9 @@ async function readStartTime(pid: number, maxTime?: number): Promise<number | un
 }
 
 /**
- * Whether the process with this pid is the one that started then. Except on Linux, another program reads the start time, and may be
- * forbidden or too slow. If so, any process of this user counts as the same one, because two services on the same data would be worse
- * than none.
+ * Whether the process with this pid has this start time. Except on Linux, another program reads the start time, and may be
+ * forbidden or too slow. If so, any process of this user counts as the same one, because two services on the same data would be
+ * worse than none.
  */
 function hasStartedAt(pid: number, actual: number | undefined, startedAt: number): boolean {
   if (actual === undefined) return process.platform !== 'linux' && canSignal(pid);

@@ -5,7 +5,7 @@
 
 const REDACTED = '‹redacted›';
 
-/** The shortest secret that is removed from data. Shorter ones are no secrets, and may be part of ordinary words. */
+/** The shortest secret that is removed from data. A shorter text may be part of an ordinary word. */
 export const MIN_SECRET_LENGTH = 8;
 
 /** Removes known secrets from data, and changes nothing else. */
@@ -18,18 +18,24 @@ export function hideKnownSecrets(text: string, secrets: Iterable<string>): strin
 
 const NAME = '(?:password|api[_-]?key)';
 
-/** Such as `PGPASSWORD=…`, and `password = '…'` of libpq. A value in quotes may be cut off; others end at white space. */
+/**
+ * Matches a password such as `PGPASSWORD=…`, or `password = '…'` of libpq. A value in quotes may be cut off; others end at white
+ * space.
+ */
 const PARAMETER = new RegExp(
   String.raw`(?<![?&])(${NAME}\s*=\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^\s"']\S*)`,
   'gis',
 );
 
-/** As in JSON. After a colon without quotes comes the rest of a sentence. A word that ends in key is not a key, as `monkey`. */
+/**
+ * Matches a field with a secret in quotes, as in JSON. Without quotes, what follows a colon is the rest of a sentence. A word that
+ * only ends in key, such as `monkey`, doesn't count.
+ */
 const FIELD = /((?:password|api[_-]?key|(?<![\w-])key)["']?\s*[:=]\s*)(["'])(?:(?!\2)[^\\]|\\.)+(?:\2|$)/gis;
 
 /**
- * The password of a URL. It may have an `@` or `/` that isn't encoded, so it ends at the last `@`. Digits before a path or the end are
- * a port.
+ * Matches a URL from its password on. The password may have an `@` or `/` that isn't encoded, so it ends at the last `@`. Digits
+ * before a path or the end are a port.
  */
 const URL_PASSWORD = /(:\/\/[^\s:/]*:)(?!\d*(?:[/?#\s]|$))(\S+)/g;
 
@@ -50,7 +56,7 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
     .replace(FIELD, `$1$2${REDACTED}$2`);
 }
 
-/** Without an `@`, the text isn't a login. */
+/** Replaces the password in a match of {@link URL_PASSWORD}. Without an `@`, the text isn't a login and stays as it is. */
 function hidePassword(text: string, start: string, rest: string): string {
   const end = rest.lastIndexOf('@');
   return end === -1 ? text : `${start}${REDACTED}${rest.slice(end)}`;

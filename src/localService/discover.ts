@@ -8,6 +8,7 @@ import { baseUrlOrUndefined, type BaseUrl } from '../api/transport/baseUrl.ts';
 import { readOwnJson } from '../base/files.ts';
 import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 
+/** Where the service listens, and how to prove that one may use it. */
 export interface ServiceAddress {
   readonly baseUrl: BaseUrl;
   /** See `leaseProof.ts`. */

@@ -8,6 +8,7 @@ const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosenDat
 /** The data directory of the extension's service: next to the records of windows, in its global storage. */
 const extensionDataDir = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
 
+/** A service that runs, and the lease that keeps it running. */
 export interface RunningService {
   /** Where agents remember what they have created. With the extension's service, it is the folder that its windows use, too. */
   readonly memoryFolder: string;

@@ -15,6 +15,7 @@ import { createDataFolder } from './dataFolder.ts';
 import { serviceEnvironment } from './serviceEnvironment.ts';
 import { takeLeaseOfRunning, LocalServiceError, requestStatus, type Lease } from './lease.ts';
 
+/** How to start the service if it doesn't run. */
 export interface LocalServiceOptions {
   /** The path of the bundled service. */
   readonly script: string;
@@ -85,6 +86,7 @@ async function joinRunning({ dataDir, key }: LocalServiceOptions): Promise<Lease
   throw new LocalServiceError('otherKey', "The local service doesn't accept the key of this window");
 }
 
+/** Whether the Postgres that was found can be used. */
 export interface PostgresCheck {
   /** Why Postgres can't be used, for users. */
   readonly problem: string | undefined;

@@ -141,6 +141,7 @@ const connectionLost = (): Error =>
  */
 export type LocalServiceFailure = 'silent' | 'otherKey' | 'ended' | 'revokedKey' | 'noPostgres';
 
+/** Thrown if the local service can't be used. */
 export class LocalServiceError extends Error {
   override readonly name = 'LocalServiceError';
   readonly reason: LocalServiceFailure;

@@ -6,6 +6,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { fieldsOf } from '../base/fieldsOf.ts';
 
+/** What a proof is about. */
 export interface LeaseChallenge {
   readonly secret: string;
   /** A text that the window has chosen for this proof only. */
@@ -44,7 +45,7 @@ export function parsePostgresLine(line: string): string | undefined {
 
 export const newLeaseSecret = (): string => randomBytes(32).toString('base64url');
 
-/** Who proves that it knows the secret, or that a window wants the service to end. */
+/** The service or the window, which proves that it knows the secret. `end` stands for a window that wants the service to end. */
 type ProofSide = 'window' | 'service' | 'end';
 
 export const leaseProof = (by: ProofSide, { secret, nonce, baseUrl }: LeaseChallenge): string =>

@@ -6,6 +6,7 @@ import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { END_SERVICE_LINE } from './leaseProof.ts';
 import { serviceEnvironment } from './serviceEnvironment.ts';
 
+/** A service that this program has started. */
 export interface StartedService {
   readonly baseUrl: BaseUrl;
   /** Resolves with the exit code when the service has ended, for any reason. */

@@ -42,7 +42,8 @@ if (command === 'hook') {
   await markTurn(argument);
   process.exit();
 }
-// Some clients pass on almost none of their variables. What reads this is loaded with the first call.
+// There is an argument for this variable, because some clients pass on almost none of theirs. The code that reads the variable is
+// loaded with the first call.
 if (command === '--data-dir') process.env['HOSTED_POSTGRES_DATA_DIR'] = argument;
 serveStdio(createServer);
 void holdPresence();

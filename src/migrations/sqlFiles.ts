@@ -9,6 +9,7 @@ import { createRefusalFactory, type CreateRefusal } from './refusal.ts';
 import { findProjectTools } from './shownTools.ts';
 import { PartError, findUndoComment } from './upPart.ts';
 
+/** A file to run. */
 export interface SqlFile {
   readonly file: string;
   /** The SQL; the lines of a part that undoes it are empty. A character is a byte. */
@@ -16,6 +17,7 @@ export interface SqlFile {
   readonly transaction: TransactionMode;
 }
 
+/** The files to run, and how. */
 export interface SqlFiles {
   /** The tool of the files; undefined if it isn't known. */
   readonly tool: MigrationTool | undefined;

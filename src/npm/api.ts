@@ -57,6 +57,7 @@ const HOSTED_POLL = 500;
 /** The most milliseconds for a request with its repetitions: more than an overloaded machine needs to start Postgres. */
 const LIMIT = 120_000;
 
+/** Calls the service with one key. */
 export class ServiceApi {
   readonly #http: Http;
 

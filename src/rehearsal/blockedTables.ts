@@ -18,6 +18,7 @@ const WEAKEST_BLOCKING_LOCK: Readonly<Record<BlockedUse, LockMode>> = {
   'changes of its definition': 'ShareUpdateExclusiveLock',
 };
 
+/** A table that others would have waited for. */
 export interface BlockedTable {
   readonly database: string;
   readonly table: string;

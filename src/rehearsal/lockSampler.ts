@@ -63,6 +63,7 @@ interface Session {
   readonly statement: number;
 }
 
+/** Samples what the sessions of a migration do on a copy. */
 export class LockSampler {
   readonly #copy: BranchCopy;
   readonly #database: string;

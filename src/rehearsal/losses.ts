@@ -30,6 +30,7 @@ export interface PossibleLoss {
   readonly after: readonly string[];
 }
 
+/** The rows of a table or the values of a column, and how many of them are lost. */
 export interface DataLoss extends Counted {
   /**
    * How many rows or values are lost; negative if there are more rows than before. For the kind `type`, it is 1 if the values differ

@@ -7,6 +7,7 @@ import { loadSqlFiles, type SqlFiles } from '../migrations/sqlFiles.ts';
 import type { BranchCopy } from './branchCopy.ts';
 import type { RehearsedSteps } from './rehearse.ts';
 
+/** What the user wants to rehearse. */
 export interface MigrationToRehearse {
   /** The command of the migration. Undefined to apply the folder, by the command of its tool or file by file. */
   readonly command?: string | undefined;

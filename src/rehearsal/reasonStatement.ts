@@ -91,6 +91,7 @@ export function lastStatementError(statements: readonly RehearsedStatement[]) {
   return { statement, hasGoneOn };
 }
 
+/** Whether one file of the migration is safe. */
 export interface FileVerdict {
   readonly file: string;
   /**

@@ -26,6 +26,7 @@ export interface Rehearser<Copy extends BranchCopy> {
   delete(copy: Copy): Promise<void>;
 }
 
+/** What a rehearsal runs on the copy. */
 export interface RehearsedSteps<Copy> {
   /** Applies the migration to the copy. @returns its exit code */
   run(this: void, copy: Copy): Promise<number>;

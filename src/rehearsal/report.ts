@@ -17,6 +17,7 @@ import type { LinesOfSchemaDiff } from './wayBack.ts';
 /** The milliseconds that others may wait for a table, by default. */
 export const DEFAULT_LONGEST_LOCK = 1000;
 
+/** The limits that decide whether a migration is safe. */
 export interface VerdictRules {
   /** Milliseconds that others may wait for a table. */
   readonly longestLock: number;
@@ -24,6 +25,7 @@ export interface VerdictRules {
   readonly historySeconds?: number | undefined;
 }
 
+/** The verdict about a migration, and all that was seen of it. */
 export interface RehearsalReport {
   readonly verdict: Verdict;
   /** Why the migration isn't safe; empty if it is. */
@@ -55,14 +57,16 @@ export interface RehearsalReport {
   readonly undoSeconds?: number;
 }
 
+/** What was seen of the step that takes the migration back. */
 export interface WayBackRun {
   readonly rehearsal: Rehearsal;
-  /** Compared with the data as they were before the migration. */
+  /** What is lost, compared with the data as they were before the migration. */
   readonly losses: readonly DataLoss[];
   readonly schema: LinesOfSchemaDiff;
   readonly exitCode: number;
 }
 
+/** What was seen of a migration, from which the report is made. */
 export interface RehearsedRun {
   readonly rehearsal: Rehearsal;
   readonly losses: readonly DataLoss[];

@@ -28,6 +28,7 @@ export type SaferForm =
   | 'ownTransaction'
   | 'renameInSteps';
 
+/** A safer form of a statement. */
 export interface SaferStatement {
   /** The index of the statement in the rehearsal. */
   readonly statement: number;

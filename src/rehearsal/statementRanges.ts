@@ -9,6 +9,7 @@ export interface ScriptPosition {
   readonly character: number;
 }
 
+/** A file of the migration, with its text. */
 export interface MigrationFile {
   readonly file: string;
   /** A character for each byte. */

@@ -15,6 +15,7 @@ const QUERY_CANCELED = '57014';
 /** Stands for the error of a statement that took too long. */
 const CANCELED = 'canceled';
 
+/** A table or view that can't be used as before the migration. */
 export interface BrokenRelation {
   readonly database: string;
   /** The name of the table or view with its schema, quoted if necessary. */
@@ -24,6 +25,7 @@ export interface BrokenRelation {
   readonly error: string;
 }
 
+/** What the trials after the migration have found. */
 export interface TrialReport {
   readonly broken: readonly BrokenRelation[];
   /** The tables and views whose trials took too long. */

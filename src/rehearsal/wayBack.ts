@@ -3,6 +3,7 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 import { relationKey, type Rehearsal, type Relation } from '../api/records/rehearsal.ts';
 import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
+/** The step that takes a migration back. */
 export interface DownStep<Copy> {
   /** Takes back the whole migration, or one file of it. @returns the exit code */
   run(this: void, copy: Copy): Promise<number>;
@@ -140,6 +141,7 @@ export function rehearsalOfWayBack(
   };
 }
 
+/** The lines that are different in two schemas. */
 export interface LinesOfSchemaDiff {
   /** Lines of the schema that aren't there any longer. */
   readonly forgotten: readonly string[];

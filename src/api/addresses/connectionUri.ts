@@ -1,7 +1,7 @@
 /** Checks connection URIs from the service, because they are put into users' files and terminals. */
 import { decodeIfPossible } from './databaseUrl.ts';
 
-/** What a connection URI adds to what the user chose. Contains a password, so it is a secret. */
+/** What a connection URI adds to what the user chose. The password makes it a secret. */
 export interface Credentials {
   readonly password: string;
   /** Undefined if the service doesn't ask for TLS. */

@@ -16,6 +16,7 @@ export const LOCK_MODES = [
 ] as const;
 export type LockMode = (typeof LOCK_MODES)[number];
 
+/** A lock that a session has held on a table or index. */
 export interface HeldLock {
   readonly database: string;
   /** The id of the table, materialized view, view or sequence; for an index, of its table. */
@@ -38,6 +39,7 @@ export interface HeldLock {
   readonly rows?: number;
 }
 
+/** A statement that ran during the rehearsal. */
 export interface RehearsedStatement {
   readonly session: number;
   /** The number of the transaction in the rehearsal. */
@@ -95,6 +97,7 @@ interface RelationColumn {
   readonly isChecked?: boolean;
 }
 
+/** A constraint of a table. */
 export interface Constraint {
   /** The kind as Postgres names it in `pg_constraint.contype`, such as `f` for a foreign key. */
   readonly kind: string;
@@ -105,12 +108,13 @@ export interface Constraint {
   readonly refersTo: number;
 }
 
+/** What was seen of a rehearsal so far: statements, locks, and the relations before and after. */
 export interface Rehearsal {
   readonly statements: readonly RehearsedStatement[];
   readonly locks: readonly HeldLock[];
   readonly before: readonly Relation[];
   readonly after: readonly Relation[];
-  /** Why something may be missing; missing if nothing is. */
+  /** Why what was seen may be incomplete; absent if it is complete. */
   readonly problem?: string;
   /** The longest time between two samples, in milliseconds; missing if every statement was seen. */
   readonly sampled?: number;

@@ -27,7 +27,7 @@ export const timeoutError = ({ requestLine, isChange }: CallInfo, milliseconds: 
     { mayHaveExecuted: isChange },
   );
 
-/** System calls and errors before the first byte of a request is sent. */
+/** If one of these system calls fails, or a call fails with one of these errors, no byte of the request was sent. */
 const CONNECT_SYSCALLS: ReadonlySet<string | undefined> = new Set(['connect', 'getaddrinfo']);
 const CONNECT_ERRORS: ReadonlySet<string | undefined> = new Set([
   'ECONNREFUSED',

@@ -26,6 +26,7 @@ export interface PendingRetry {
   readonly delay: number;
 }
 
+/** How a call can be ended, and who learns of its retries. */
 export interface CallOptions {
   /** Ends the call, which then throws `cancelledError`. */
   readonly signal?: AbortSignal | undefined;
@@ -66,6 +67,7 @@ interface Call extends CallInfo {
   readonly init: RequestContent;
 }
 
+/** Sends requests to the service at one address, with one key. */
 export class Http {
   readonly #options: HttpOptions;
 

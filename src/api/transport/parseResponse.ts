@@ -14,11 +14,13 @@ export interface UnreadableRecord {
   readonly field: string;
 }
 
+/** The records of a list that were readable, and those that were not. */
 export interface ParsedList<T> {
   readonly items: readonly T[];
   readonly unreadable: readonly UnreadableRecord[];
 }
 
+/** A reply with a list. */
 export interface ListReply<T> {
   readonly list: ParsedList<T>;
   /** The response body that the list was read from. */

@@ -2,6 +2,7 @@
 import { faultOf, isCertificateCode, type ApiError } from './errors.ts';
 import type { ResponseHeaders } from './request.ts';
 
+/** How often and how fast a failed call is repeated. */
 export interface RetryLimits {
   /** The most attempts after the first. A 423 gets more: see `LOCKED`. */
   readonly retries?: number | undefined;
@@ -19,11 +20,11 @@ const FIRST_DELAY = 300;
  */
 const LOCKED = { status: 423, retriesFactor: 6, maxDelay: 5000 } as const;
 
-/** Statuses of an overloaded service, or of a gateway or proxy that failed. */
+/** Whether the status is that of an overloaded service, or of a gateway or proxy that failed. */
 const isTemporary = (status: number): boolean =>
   status === LOCKED.status || status === 429 || status === 408 || (status >= 500 && status <= 599);
 
-/** Statuses that the service sends before it makes a change. */
+/** Whether the service sends the status before it makes a change, so that the change can be sent again. */
 const isChangeRetried = (status: number): boolean =>
   status === LOCKED.status || status === 429 || status === 503;
 

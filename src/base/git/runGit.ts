@@ -1,6 +1,7 @@
 /** Runs git without letting its configuration run other programs. */
 import { execFile } from 'node:child_process';
 
+/** How a run of git has ended. */
 export interface GitResult {
   /** The exit code; undefined if git couldn't be run, or was too slow. */
   readonly code: number | undefined;
@@ -9,6 +10,7 @@ export interface GitResult {
   readonly stderr: string;
 }
 
+/** Runs git in a folder, with these arguments. It never rejects. */
 export type RunGit = (folder: string, ...args: readonly string[]) => Promise<GitResult>;
 
 /** Milliseconds that git may take. */

@@ -15,6 +15,6 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    return false; // Missing or not executable.
+    return false; // The file is missing or not executable.
   }
 }

@@ -76,7 +76,7 @@ export async function runScript(client: Client, bytes: Buffer, options: ScriptOp
 
 interface RunningScript {
   readonly client: Client;
-  /** Each character is a byte of the script. */
+  /** The reader of the script. In its text, each character stands for a byte of the script. */
   readonly script: SqlScript;
   readonly options: ScriptOptions;
   encoding: string;
@@ -95,7 +95,7 @@ async function runStatements(running: RunningScript): Promise<number> {
       await runOrSkip(running, next);
       count += 1;
     }
-    // pg_dump writes these two, which only limit other commands.
+    // pg_dump writes `\restrict` and `\unrestrict`, which only limit other commands.
     else if (!/^\\(?:un)?restrict\b/.test(next.text))
       throw new PsqlCommandError(script.lineAt(next.start), next.text);
   }

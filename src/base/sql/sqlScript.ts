@@ -13,7 +13,7 @@ export interface ScriptStatement {
   readonly copies: number;
 }
 
-/** A command of psql, such as `\d item`, which Postgres doesn't know. A statement that it sends or changes comes after it. */
+/** A command of psql, such as `\d item`, which Postgres doesn't know. A statement that the command sends or changes comes after it. */
 export interface ScriptCommand {
   readonly kind: 'command';
   readonly text: string;
@@ -33,7 +33,7 @@ export class ScriptError extends Error {
   }
 }
 
-/** A command of psql, which Postgres doesn't know. */
+/** Thrown for a command of psql, which Postgres doesn't know. */
 export class PsqlCommandError extends ScriptError {
   /** The command with its arguments, such as `\d item`. */
   readonly command: string;

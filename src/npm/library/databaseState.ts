@@ -48,6 +48,7 @@ export interface TableContents {
 /** A text for the content of each catalog. */
 export type CatalogContents = Readonly<Record<string, string>>;
 
+/** What a database contains, in numbers and texts that can be compared. */
 export interface DatabaseState {
   readonly tables: readonly TableContents[];
   readonly sequences: readonly string[];

@@ -14,7 +14,10 @@ export interface DatabaseMaker extends ProcessIdentity {
   readonly port?: number | undefined;
 }
 
-/** Returns a part for the names of databases. A name can't be changed while the database is in use, and needs no further statement. */
+/**
+ * Returns a part for the names of databases. The maker is in the name, because a name can't be changed while the database is in
+ * use, and needs no further statement.
+ */
 export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: DatabaseMaker): string =>
   [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), shortHash(uniqueId)].join('_');
 

@@ -53,7 +53,7 @@ export async function requireNonEmptyDatabase(url: string): Promise<void> {
 
 /** The first id that Postgres gives to objects that aren't its own. */
 const FIRST_NORMAL_ID = 16384;
-/** Finds an object of a user: nearly every one depends on another object, and a schema, which doesn't, is looked up by itself. */
+/** Finds an object of a user. Nearly every object depends on another one, except for schemas, which are looked up separately. */
 const USER_OBJECTS = `select from pg_depend where objid >= ${FIRST_NORMAL_ID}
   union all select from pg_namespace where oid >= ${FIRST_NORMAL_ID} limit 1`;
 

@@ -15,6 +15,7 @@ import { saferText } from './saferText.ts';
 const MAX_STATEMENT = 100;
 const MAX_SCHEMA = 200;
 
+/** Writes the sentences of a report in one language. */
 export class ReportTexts {
   readonly #l10n: Translator;
 
