@@ -9,6 +9,12 @@ import { serverEnvironment } from './serverEnvironment.ts';
 
 /** The oldest version that is used. Older ones lack `pg_backup_start` and are no longer supported. */
 const OLDEST_MAJOR = 15;
+/**
+ * The newest version that is used. Each has its own rows of the catalogs (`wal/catalogChanges.ts`), records of the log
+ * (`wal/commitContent.ts`) and settings, which only its source shows.
+ */
+const NEWEST_MAJOR = 18;
+const SUPPORTED = `Postgres ${OLDEST_MAJOR} to ${NEWEST_MAJOR}`;
 
 const EXE = process.platform === 'win32' ? '.exe' : '';
 
@@ -29,7 +35,7 @@ export function findPrograms(chosen: string | undefined): PostgresFolders {
   const preferred = (chosen === undefined ? shippedPostgresFolders() : [chosen]).map(inspectFolder);
   const others = chosen === undefined ? [...pathFolders(), ...standardFolders()].map(inspectFolder) : [];
   const problem = [...preferred, ...others].find((each) => each.problem !== undefined)?.problem;
-  const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${chosen}.`;
+  const none = `No ${SUPPORTED} (postgres and initdb) in ${chosen}.`;
   return {
     first: preferred.find(({ folder }) => folder !== undefined)?.folder,
     others: others.flatMap(({ folder }) => folder ?? []),
@@ -47,7 +53,7 @@ function fileNamesIn(folder: string): string[] {
   }
 }
 
-const NOT_INSTALLED = `Postgres is not installed on this machine. Install Postgres ${OLDEST_MAJOR} or newer (${howToInstall()}).`;
+const NOT_INSTALLED = `Postgres is not installed on this machine. Install ${SUPPORTED} (${howToInstall()}).`;
 
 interface Found {
   readonly folder?: string;
@@ -152,17 +158,19 @@ export function chooseBinaries(
     const [postgres, initdb] = [path.join(folder, `postgres${EXE}`), path.join(folder, `initdb${EXE}`)];
     const major = readMajor(postgres);
     if (typeof major === 'string') problems.push(major);
-    else if (major >= OLDEST_MAJOR) {
+    else if (major >= OLDEST_MAJOR && major <= NEWEST_MAJOR) {
       const found = { folder, postgres, initdb, major };
       if (inUse.size === 0 || inUse.has(major)) return found;
       another ??= found;
-    } else
-      problems.push(
-        `${postgres} is version ${major}. Install Postgres ${OLDEST_MAJOR} or newer (${howToInstall()}).`,
-      );
+    } else problems.push(`${postgres} is version ${major}. ${remedyOf(major)}.`);
   }
   return another ?? problems[0] ?? missing;
 }
+
+const remedyOf = (major: number): string =>
+  major < OLDEST_MAJOR
+    ? `Install ${SUPPORTED} (${howToInstall()})`
+    : `Install ${SUPPORTED}, or a newer Hosted Postgres that can use it`;
 
 /**
  * Returns the pg_dump next to the server's programs, unless others can change it. One of an older version couldn't read the catalogs of

@@ -31,8 +31,8 @@ describe(`findPrograms${why}`, () => {
     for (const name of ['postgres', 'initdb']) script(path.join(folder, name));
   });
 
-  /** A program that prints a version, by default a high one, and leaves a mark that it was run. */
-  const script = (file: string, version = '99.0') => {
+  /** A program that prints a version, by default one that can be used, and leaves a mark that it was run. */
+  const script = (file: string, version = '17.0') => {
     writeFileSync(
       file,
       `#!/bin/sh\ntouch '${parent}/was-run'\necho '${path.basename(file) === 'pgbouncer' ? 'PgBouncer' : 'postgres (PostgreSQL)'} ${version}'\n`,
@@ -57,7 +57,7 @@ describe(`findPrograms${why}`, () => {
   it('accepts a folder below a shared temporary folder', () => {
     const found = find(folder);
     assert.ok(typeof found === 'object');
-    assert.equal(found.major, 99);
+    assert.equal(found.major, 17);
   });
 
   it('prefers a version that data exists for', () => {
@@ -69,7 +69,7 @@ describe(`findPrograms${why}`, () => {
       const found = chooseBinaries(programs, new Set(inUse));
       return typeof found === 'string' ? found : found.major;
     };
-    assert.deepEqual([chosen(), chosen(16), chosen(99), chosen(15)], [99, 16, 99, 99]);
+    assert.deepEqual([chosen(), chosen(16), chosen(17), chosen(15)], [17, 16, 17, 17]);
   });
 
   const changes: Record<string, () => void> = {
@@ -93,7 +93,7 @@ describe(`findPrograms${why}`, () => {
       assert.ok(typeof given === 'string', 'taken');
       assert.match(given, /other users can change/);
       const found = onPath(() => find());
-      assert.ok(typeof found === 'string' || found.major !== 99, 'found on PATH');
+      assert.ok(typeof found === 'string' || found.major !== 17, 'found on PATH');
       assert.ok(!existsSync(path.join(parent, 'was-run')), 'run');
     });
   }
@@ -165,9 +165,24 @@ describe(`findPrograms${why}`, () => {
     }
   });
 
-  it('says which version is too old', () => {
-    writeFileSync(path.join(folder, 'postgres'), "#!/bin/sh\necho 'postgres (PostgreSQL) 12.4'\n");
-    assert.match(problem(), /postgres is version 12\. Install Postgres 15 or newer/);
+  it('says which version is too old or too new, and skips it', () => {
+    const is = (version: string) =>
+      writeFileSync(path.join(folder, 'postgres'), `#!/bin/sh\necho 'postgres (PostgreSQL) ${version}'\n`);
+    is('12.4');
+    assert.match(problem(), /postgres is version 12\. Install Postgres 15 to 18 \(/);
+    for (const version of ['19.1', '19beta2']) {
+      is(version);
+      assert.match(
+        problem(),
+        /postgres is version 19\. Install Postgres 15 to 18, or a newer Hosted Postgres/,
+      );
+    }
+    const known = path.join(parent, 'known');
+    mkdirSync(known);
+    for (const name of ['postgres', 'initdb']) script(path.join(known, name));
+    const folders = { first: undefined, missing: '', pooler: undefined };
+    const found = chooseBinaries({ ...folders, others: [folder, known] });
+    assert.equal(typeof found === 'object' && found.folder, known);
   });
 
   it('skips a PgBouncer that others can replace', () => {
