@@ -1,15 +1,17 @@
 /** The whole service: opens the data, wires control plane and HTTP server, and closes them again. */
+import path from 'node:path';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { seedAccount } from './controlPlane/seedAccount.ts';
 import type { Clock } from '../base/clock.ts';
 import { delay } from './core/serviceClock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from '../base/systemReason.ts';
-import { StartError } from './core/serviceErrors.ts';
+import { StartError, unusableStartError } from './core/serviceErrors.ts';
 import { createListener } from './http/createListener.ts';
 import { Leases } from './http/leases.ts';
 import { startHttpServer, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
+import { majorsInUse } from './postgres/storage/storage.ts';
 import type { ProjectsFile } from './state/projectsFile.ts';
 import { Store } from './state/store.ts';
 
@@ -92,11 +94,23 @@ function portFailure(port: number, error: unknown): StartError {
 async function openStore(deps: ServiceDependencies): Promise<Store> {
   const { options, clock, folder, log, projects, engine } = deps;
   const { plan, postgres: runsPostgres } = options;
-  const createAccount = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
+  const createAccount = async () => {
+    requireNoDatabases(folder);
+    return seedAccount({ projects, engine, clock, plan, runsPostgres });
+  };
   const store = await Store.open({ folder, seed: createAccount, clock, log, check: deps.requireLock });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;
+}
+
+/** @throws {StartError} instead of creating an account that knows none of the databases */
+function requireNoDatabases(folder: string): void {
+  if (majorsInUse(folder).size === 0) return;
+  throw unusableStartError(
+    `${path.join(folder, 'branches')} has databases, but account.json next to it, which knows them, is missing. ` +
+      'Restore account.json from a backup, or move that folder elsewhere to start with a new account.',
+  );
 }
 
 /** Adds the key that the service was started with, or else a new one to a new account. */

@@ -5,7 +5,6 @@ import { deleteExpiredBranches } from './branches/branches.ts';
 import { deleteExpiredSnapshots } from './branches/snapshots.ts';
 import { listRetentions } from './records/historyRetention.ts';
 import {
-  branchAndSnapshotIds,
   removeExpiredProjects,
   removeDeletedProjectData,
   removeSurplusProjects,
@@ -24,6 +23,7 @@ import {
   attachAllComputes,
   uncountedTimeMutations,
   pooledSessionsMutations,
+  recordedIds,
   suspensionMutations,
 } from './recovery.ts';
 import { systemReason } from '../../base/systemReason.ts';
@@ -108,16 +108,12 @@ export class ControlPlane implements ControlPlaneContext {
   async #openEngine(): Promise<ComputeEngine> {
     try {
       const engine = await this.#deps.engine;
-      const { account } = this.store;
-      const deleted = [...account.deleted.values()].flatMap(({ branchIds }) => branchIds);
-      const branches = [...[...account.projects.values()].flatMap(branchAndSnapshotIds), ...deleted];
-      const computes = [...account.computes()].map(({ record }) => record.id);
       const events: EngineEvents = {
         wake: (id) => this.#wake(id),
         activity: (id, open) => this.autosuspend.recordActivity(id, open),
         crashed: (id, reason) => this.#recordCrash(id, reason),
       };
-      await engine.open(events, { branches, computes });
+      await engine.open(events, recordedIds(this.store.account));
       return engine;
     } catch (error) {
       if (error instanceof EngineError) throw error;

@@ -4,15 +4,40 @@
  */
 import { AUTOSUSPEND_NEVER } from '../../api/rules/autosuspendDelay.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
-import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
+import type { ComputeEngine, PooledSessions, RecordedIds } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/accountState.ts';
-import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
+import {
+  isSnapshotStep,
+  type Mutation,
+  type StoredCompute,
+  type StoredOperation,
+} from '../state/storedRecords.ts';
+import { branchAndSnapshotIds } from './branches/deletedProjects.ts';
 import { computeSpec, withComputeState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
 import { computeMutations } from './records/countUsage.ts';
 
 /** The most computes that are attached at once. Each may start a PgBouncer, whose port is free only until another program takes it. */
 const MAX_CONCURRENT_ATTACHMENTS = 32;
+
+/** Returns whose data the engine keeps and whose data isn't needed. It may have data of others, if the account is an older one. */
+export function recordedIds(account: AccountState): RecordedIds {
+  const projects = [...account.projects.values()];
+  const recoverable = [...account.deleted.values()].flatMap(({ branchIds }) => branchIds);
+  const branches = new Set([...projects.flatMap(branchAndSnapshotIds), ...recoverable]);
+  // What an operation names was recorded before it had data.
+  const named = projects.flatMap(({ operations }) =>
+    [...operations.values()].map(({ step, record }) =>
+      isSnapshotStep(step) ? step.snapshotId : record.branch_id,
+    ),
+  );
+  const removed = [...account.leftovers.values()].flatMap(({ branchIds }) => branchIds);
+  return {
+    branches: [...branches],
+    formerBranches: [...named, ...removed].filter((id) => !branches.has(id)),
+    computes: [...account.computes()].map(({ record }) => record.id),
+  };
+}
 
 /**
  * Returns the mutations that suspend every active compute. Its unfinished operations continue at the next start, before the

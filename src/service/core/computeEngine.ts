@@ -159,16 +159,16 @@ export const asEngineError = (error: unknown): EngineError =>
     ? error
     : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
 
-/** The ids of all branches, snapshots (which are branches without computes) and computes in the account. */
+/** Ids of the account. Snapshots are branches without computes. Those in `formerBranches` were deleted, or couldn't be created. */
 export interface RecordedIds {
   readonly branches: readonly string[];
+  readonly formerBranches: readonly string[];
   readonly computes: readonly string[];
 }
 
 export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
-
   /** Why no compute can start, and what to do, for users. Undefined if computes can start. */
   readonly postgresProblem: string | undefined;
 

@@ -66,7 +66,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   const root = asciiPath(options.root);
   const binaries = chooseBinaries(programs, majorsInUse(root));
   const storage = openStorage(root);
-  if (typeof binaries === 'string') return createEngineWithoutPostgres(binaries, storage);
+  if (typeof binaries === 'string') return createEngineWithoutPostgres(binaries, storage, options.log);
   const [logins, certificate] = [readOrCreateServicePasswords(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
   const own = {
@@ -133,7 +133,7 @@ async function removeLeftovers(
   const ended = await stopOrphans(storage, binaries.postgres);
   storage.removeSockets();
   if (ended > 0) log(`Ended ${ended} processes that an earlier service left behind`);
-  await removeUnrecorded(storage, recorded).catch((error: unknown) =>
+  await removeUnrecorded(storage, recorded, log).catch((error: unknown) =>
     log(`Couldn't remove files that are no longer needed: ${String(error)}`),
   );
 }

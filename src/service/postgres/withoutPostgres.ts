@@ -71,7 +71,11 @@ export function createSimulatedEngine(): ComputeEngine {
  * @param problem why, for users
  * @param storage may hold data from an earlier run with Postgres
  */
-export function createEngineWithoutPostgres(problem: string, storage: EngineStorage): ComputeEngine {
+export function createEngineWithoutPostgres(
+  problem: string,
+  storage: EngineStorage,
+  log: (line: string) => void,
+): ComputeEngine {
   const fail = failWith(problem);
   return {
     ...createSimulatedEngine(),
@@ -79,7 +83,7 @@ export function createEngineWithoutPostgres(problem: string, storage: EngineStor
     pooledSessions: 'separate',
     async open(_events, recorded) {
       await stopOrphans(storage);
-      await removeUnrecorded(storage, recorded).catch(() => undefined);
+      await removeUnrecorded(storage, recorded, log).catch(() => undefined);
     },
     allocateAddress: async () => chooseFreeAddress(),
     start: fail,

@@ -10,6 +10,7 @@
  *     branches/<branch>/history.json   the bases of its history
  *     branches/<branch>/login.json     the login that the branch began with
  *     branches/<branch>/passwords.json   of roles whose password the service changed
+ *     unrecorded/<branch>/       the folder of a branch that the account doesn't have, because account.json is an older one
  *     bases/<base>/              an earlier copy of a branch's data, from which its history begins
  *     replicas/<compute>/data/   a read replica's copy
  *     poolers/<compute>/         PgBouncer's configuration
@@ -23,6 +24,7 @@ import { isId } from '../../../api/records/ids.ts';
 import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import {
+  isThere,
   makePrivateFolder,
   namesInFolder,
   removeFileOrFolder,
@@ -104,14 +106,20 @@ export function majorsInUse(root: string): ReadonlySet<number> {
   return new Set(files.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, 'utf8'))));
 }
 
-/** Removes what killed services and failed calls left. Call it when no server runs. */
+/**
+ * Removes what killed services and failed calls left, and moves databases that the account has never had. Call it when no server
+ * runs.
+ */
 export async function removeUnrecorded(
   storage: EngineStorage,
-  { branches, computes }: RecordedIds,
+  { branches, formerBranches, computes }: RecordedIds,
+  log: (line: string) => void,
 ): Promise<void> {
-  // `branch` finishes an interrupted restore.
-  for (const id of branches) storage.branch(id);
   const { root } = storage;
+  // `branch` finishes an interrupted restore.
+  const named = namesInFolder(path.join(root, 'branches')).map((name) => path.parse(name).name);
+  for (const id of new Set([...branches, ...named])) if (isId(id)) storage.branch(id);
+  moveUnknownBranches(storage, new Set([...branches, ...formerBranches]), log);
   await removeEntries(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
   await removeEntries(path.join(root, 'bases'), (name) => name.endsWith('.new'));
   for (const [kind, ids] of Object.entries({ branches, replicas: computes, poolers: computes })) {
@@ -120,6 +128,27 @@ export async function removeUnrecorded(
     await removeEntries(folder, (name) => !recorded.has(name));
     for (const id of namesInFolder(folder))
       await removeEntries(path.join(folder, id), (name) => name.endsWith('.new'));
+  }
+}
+
+/**
+ * Moves the folders of branches with data that the account doesn't know. A branch is recorded before it has data, and a deletion is
+ * recorded, too, so the account is older than the data.
+ */
+function moveUnknownBranches(
+  { root }: EngineStorage,
+  known: ReadonlySet<string>,
+  log: (line: string) => void,
+): void {
+  const folder = path.join(root, 'branches');
+  for (const id of namesInFolder(folder)) {
+    if (!isId(id) || known.has(id) || !isThere(path.join(folder, id, 'data', 'PG_VERSION'))) continue;
+    const target = path.join(root, 'unrecorded', id);
+    makePrivateFolder(path.dirname(target));
+    renameOverSync(path.join(folder, id), target);
+    log(
+      `account.json has no branch ${id}, so its data was moved to ${target}. Delete it if you don't need it.`,
+    );
   }
 }
 

@@ -126,5 +126,9 @@ function allIn(storage: string): RecordedIds {
     const folder = path.join(storage, kind);
     return existsSync(folder) ? readdirSync(folder) : [];
   };
-  return { branches: names('branches'), computes: [...names('replicas'), ...names('poolers')] };
+  return {
+    branches: names('branches'),
+    formerBranches: [],
+    computes: [...names('replicas'), ...names('poolers')],
+  };
 }
