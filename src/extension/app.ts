@@ -55,7 +55,7 @@ interface ActiveViews {
   readonly interruptedRotations: readonly RotationRecord[];
 }
 
-/** All parts of the extension, connected. */
+/** All parts of the extension, which `createApp` connects with each other. */
 export type App = ReturnType<typeof createApp>;
 type Views = ReturnType<typeof createViews>;
 

@@ -17,7 +17,7 @@ export type OpenClient = (
  */
 export class AccountConnection {
   readonly account: Account;
-  /** See `accountId`. */
+  /** The id of the account, see `accountId`. */
   readonly accountId: string;
   readonly #key: string;
   readonly #abort = new AbortController();

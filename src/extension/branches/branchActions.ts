@@ -214,7 +214,7 @@ export class BranchActions {
     return exists;
   }
 
-  /** The branches of the account that an earlier window left unprotected. */
+  /** Returns the branches of the account that an earlier window left unprotected. */
   leftUnprotected(account: string): readonly UnprotectedBranch[] {
     const isAbandoned = (branch: UnprotectedBranch) =>
       branch.account === account && !this.#deleting.has(recordId(branch));

@@ -117,7 +117,7 @@ interface PickQuestion {
 }
 
 /**
- * The branch to change: the argument's, or the one that the user picks.
+ * Returns the branch to change: that of the argument, or the one that the user picks.
  * @param problem why a branch can't be picked
  * @returns undefined if the user canceled
  * @throws {Error} with a message for the user if the service doesn't list branches, or the list doesn't contain this one

@@ -72,7 +72,7 @@ export const askForProject = (
   preferred: string | undefined = currentProject(context),
 ): Promise<string> => ask(projectQuestion(context, placeholder), { ...options, assumed: preferred });
 
-/** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
+/** Returns the project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
 function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {
   const projectId = projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
   return projectId !== undefined && inventory.projects?.entries.has(projectId) === true
@@ -83,7 +83,7 @@ function currentProject({ computesView, lastCompute, inventory }: PickerContext)
 const projectOf = (row: unknown): string | undefined =>
   (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row) ?? asDatabaseRow(row))?.projectId;
 
-/** The branch of the selected row, or else of the last used compute, if it is in this project. */
+/** Returns the branch of the selected row, or else of the last used compute, if it is in this project. */
 export function currentBranch(
   { computesView, lastCompute, inventory }: CommandContext,
   projectId: string,
@@ -96,7 +96,7 @@ export function currentBranch(
   return compute?.branch_id ?? node?.branchId;
 }
 
-/** The only project of the account, so that no command has to ask for it. */
+/** Returns the only project of the account, so that no command has to ask for it. */
 export async function onlyProject({ inventory }: CommandContext): Promise<string | undefined> {
   await inventory.projects?.load();
   const [first, ...others] = inventory.projects?.entries.keys() ?? [];
@@ -149,7 +149,7 @@ export async function askForCompute(
   return await ask(pickOne<ComputeNode>(question), { following });
 }
 
-/** The loaded computes, in the order of the tree. Those of the selected row come first, then the last used one. */
+/** Returns the loaded computes, in the order of the tree. Those of the selected row come first, then the last used one. */
 export function computeItems(context: PickerContext, canPick: CanPick): PickerItem<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
@@ -234,12 +234,12 @@ function unloadedProjects(inventory: Inventory): PickerItem<ProjectNode>[] {
 interface PickedCompute extends ComputeNode {
   /** The compute's name, or else its id. */
   readonly name: string;
-  /** See `resourceText`. */
+  /** The name with that of the branch and project, see `resourceText`. */
   readonly fullName: string;
 }
 
 /**
- * The argument's compute, or the primary of its branch or database, or else the compute that the user picks, which the palette offers next.
+ * Returns the compute of the argument, the primary of its branch or database, or the compute that the user picks, offered next.
  * @returns undefined if the user canceled
  */
 export async function pickCompute(

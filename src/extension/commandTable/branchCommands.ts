@@ -29,13 +29,13 @@ import {
   UNPROTECTED_BRANCH,
 } from './when.ts';
 
-/** A command for listed branches, in the palette and in one menu of their rows. */
+/** Returns a command for listed branches, in the palette and in one menu of their rows. */
 const branchMenu = (menu: MakeMenuEntry, group: string, row: string = LISTED_BRANCH): CommandRow => ({
   palette: HAS_BRANCHES,
   menus: [menu(group, row)],
 });
 
-/** A command for the row of a snapshot. The palette has Undo… and Create Branch from a Time…, whose lists do the same. */
+/** Returns a command for the row of a snapshot. The palette has Undo… and Create Branch from a Time…, whose lists do the same. */
 const snapshotMenu = (group: string): CommandRow => ({
   palette: false,
   menus: [rowMenu(group, SNAPSHOT)],

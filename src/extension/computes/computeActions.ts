@@ -175,7 +175,7 @@ function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): b
   return (compute.pending_state || compute.current_state) === state;
 }
 
-/** The value of each attribute; its default if the record doesn't have it. */
+/** Returns the value of each attribute; its default if the record doesn't have it. */
 function computeAttributes(compute: Compute): Readonly<Record<string, unknown>> {
   return {
     branch_id: compute.branch_id,
@@ -189,7 +189,7 @@ function computeAttributes(compute: Compute): Readonly<Record<string, unknown>> 
   };
 }
 
-/** The attributes of `patch` that differ from the compute's; undefined if all are equal. */
+/** Returns the attributes of `patch` that differ from the compute's; undefined if all are equal. */
 export function omitUnchanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
   const current = computeAttributes(compute);
   const different = Object.entries(patch).filter(

@@ -173,7 +173,7 @@ interface Found<C extends ActivityCause = ActivityCause> {
   readonly session?: PostgresSession | undefined;
 }
 
-/** What keeps the compute active now. If there are several causes, the most certain one. */
+/** Returns what keeps the compute active now: the most certain cause, if there are several. */
 function holdingCause(
   { compute, operations, sessions = [], pooledClients = 0 }: ActivityFacts,
   clients: readonly PostgresSession[],
@@ -232,10 +232,7 @@ function mostCommon(clients: readonly PostgresSession[]): PostgresSession | unde
   return groups.sort((a, b) => b.length - a.length)[0]?.[0];
 }
 
-/**
- * Why a compute is still active although nothing keeps it active now.
- * @param sinceUse seconds since it was last used
- */
+/** Returns why a compute is still active although nothing keeps it active now. @param sinceUse seconds since it was last used */
 function passingCause(
   facts: ActivityFacts,
   {
@@ -265,7 +262,7 @@ function passingCause(
   return { cause: sessions === undefined && sinceUse * 1000 < RECENT_USE_MILLISECONDS ? 'inUse' : 'unused' };
 }
 
-/** The time between two starts if most are about the same, in seconds. */
+/** Returns the time between two starts if most are about the same, in seconds. */
 function regularInterval(times: readonly number[]): number | undefined {
   if (times.length < MIN_STARTS) return undefined;
   const gaps = times.slice(1).map((time, index) => (time - (times[index] ?? time)) / 1000);

@@ -1,4 +1,4 @@
-/** The logins of a branch: its databases with their owners, and the passwords that the service has. Asks no user. */
+/** The logins of a branch: its databases with their owners, and the passwords that the service has. The user is never asked. */
 import type { Credentials } from '../../api/addresses/connectionUri.ts';
 import { pooledHost } from '../../api/addresses/host.ts';
 import type { Compute } from '../../api/records/records.ts';
@@ -28,7 +28,7 @@ interface Wanted {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A login for the compute, which is a secret: a database, its owner, and the owner's password. @throws {ApiError} */
+/** Returns a login for the compute, which is a secret: a database, its owner, and the owner's password. @throws {ApiError} */
 export async function findComputeLogin(
   connection: AccountConnection,
   compute: Compute,

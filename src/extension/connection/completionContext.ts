@@ -58,7 +58,7 @@ export function isDatabaseField(lead: string, after: string, parent: string): bo
 
 const isDatabaseParent = (line: string): boolean => DATABASE_KEY.test(line) || CONNECT_CALL.test(line);
 
-/** The closest line above with less indentation: `database:` of YAML, or the beginning of a call. */
+/** Returns the closest line above with less indentation: `database:` of YAML, or the beginning of a call. */
 export function parentLine(document: DocumentLines, line: number): string {
   const depth = indentation(document.lineAt(line).text);
   for (let above = line - 1; above >= Math.max(0, line - MAX_LINES_ABOVE); above -= 1) {
@@ -102,7 +102,7 @@ const DATABASE_WORDS = new Set(['PG', 'POSTGRES', 'POSTGRESQL', 'DATABASE', 'DB'
 const OTHER_WORDS =
   /(?:^|_)(?:USER(?:NAME)?|ROLE|PASS(?:WORD|WD)?|PWD|PORT|DB|DATABASE|NAME|SSL(?:MODE)?|OPTIONS|SCHEMA|VERSION|IMAGE)$/;
 
-/** The kind of value by the variable's name: a host for `PGHOST` and `databaseHost`, a URI for `SHADOW_DATABASE_URL`. */
+/** Returns the kind of value by the variable's name: a host for `PGHOST` and `databaseHost`, a URI for `SHADOW_DATABASE_URL`. */
 function kindByName(name: string): CompletionContext['kind'] | undefined {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

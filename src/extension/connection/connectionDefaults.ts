@@ -125,7 +125,7 @@ export function loginRoles({ databases, roles }: Catalog): readonly RoleAndDatab
   });
 }
 
-/** The proposed database and role, then each database with its owner. */
+/** Returns the proposed database and role, then each database with its owner. */
 export function loginChoices(catalog: Catalog, preferences: LoginPreferences): readonly Login[] {
   const { proposed, canBePooled, prefersPooled } = preferences;
   const roles = catalog.roles.filter(canLogIn).map(({ name }) => name);

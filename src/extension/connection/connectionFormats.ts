@@ -41,7 +41,7 @@ export const CONNECTION_FORMATS = Object.keys(FORMATS).filter(
 export const formatConnection = (format: ConnectionFormat, parts: FormatParts): string =>
   FORMATS[format](parts);
 
-/** The keywords of libpq with their values, unescaped. */
+/** Returns the keywords of libpq with their values, unescaped. */
 export function libpqFields(parts: ConnectionStringParts): readonly (readonly [string, string])[] {
   const { name: host, port } = splitHost(parts.host);
   const { role: user, database: dbname, password } = parts;

@@ -22,25 +22,25 @@ export function connectionString(parts: ConnectionStringParts): string {
   return `${databaseUrl(parts)}${search}`;
 }
 
-/** The SSL mode that the service asks for. By default TLS is required, except on this machine. */
+/** Returns the SSL mode that the service asks for. By default TLS is required, except on this machine. */
 export const requiredSslMode = ({
   host,
   sslMode,
 }: Pick<ConnectionStringParts, 'host' | 'sslMode'>): Credentials['sslMode'] =>
   sslMode ?? (isLocalCompute({ host }) ? undefined : 'require');
 
-/** The keywords of libpq for TLS. */
+/** Returns the keywords of libpq for TLS. */
 export const tlsKeywords = (parts: ConnectionStringParts): [name: string, value: string][] =>
   definedFields({
     sslmode: requiredSslMode(parts),
     channel_binding: parts.channelBinding === true ? 'require' : undefined,
   });
 
-/** The fields that have a value. */
+/** Returns the fields that have a value. */
 export const definedFields = (
   fields: Readonly<Record<string, string | undefined>>,
 ): [name: string, value: string][] =>
   Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 
-/** The query that makes clients require TLS; empty for a host of this machine. */
+/** Returns the query that makes clients require TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLocalHost(host) ? '' : '?sslmode=require');

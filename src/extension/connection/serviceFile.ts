@@ -20,11 +20,11 @@ export const serviceName = (...texts: readonly string[]): string =>
     .filter((text) => text !== '')
     .join('-');
 
-/** The lines of a service, without a password. */
+/** Returns the lines of a service, without a password. */
 export const serviceLines = (parts: Omit<ConnectionStringParts, 'password'>): readonly string[] =>
   libpqFields({ ...parts, password: undefined }).map(([name, value]) => `${name}=${value}`);
 
-/** The lines of a service in the file, without comments and blank lines; undefined if there is no such service. */
+/** Returns the lines of a service in the file, without comments and blank lines; undefined if there is no such service. */
 export function findServiceLines(file: string, name: string): readonly string[] | undefined {
   const section = findSection(file, name);
   return section && entryLines(file.slice(section.start, section.end)).slice(1);
@@ -39,7 +39,7 @@ export function setService(file: string, name: string, lines: readonly string[])
   return appendLine(file, file.trim() === '' ? text : `${eol}${text}`);
 }
 
-/** The range from a service's header to its last entry. If a name occurs twice, libpq uses the first. */
+/** Returns the range from a service's header to its last entry. If a name occurs twice, libpq uses the first. */
 function findSection(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
   let range: { start: number; end: number } | undefined;
   for (const { 0: line, index } of file.matchAll(/[^\r\n]+/g)) {

@@ -11,7 +11,7 @@ export interface Replacement {
   readonly text: string;
 }
 
-/** The text of a file, with its byte order mark. @returns undefined if it isn't UTF-8 */
+/** Returns the text of a file, with its byte order mark. @returns undefined if it isn't UTF-8 */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -87,7 +87,7 @@ export function keepFormerValue(file: string, former: string, name: string): str
 const lineStart = (file: string, { start }: Pick<Replacement, 'start'>): number =>
   file.lastIndexOf('\n', start - 1) + 1 || (file.startsWith('\ufeff') ? 1 : 0);
 
-/** The last assigned value without its quotes; undefined if there is none. */
+/** Returns the last assigned value without its quotes; undefined if there is none. */
 export function getVariable(file: string, name: string): string | undefined {
   const last = lastValue(file, name);
   if (last === undefined) return undefined;
@@ -124,10 +124,10 @@ interface ValueRange extends Pick<Replacement, 'start' | 'end'> {
   readonly quote: '"' | "'" | '`' | '' | undefined;
 }
 
-/** The names of all variables. */
+/** Returns the names of all variables. */
 export const variableNames = (file: string): string[] => [...assignments(file)].map(([name]) => name);
 
-/** The last assigned value. */
+/** Returns the last assigned value. */
 function lastValue(file: string, name: string): ValueRange | undefined {
   let last: ValueRange | undefined;
   for (const [each, range] of assignments(file)) if (each === name) last = range;

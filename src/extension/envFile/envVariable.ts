@@ -33,7 +33,7 @@ export interface EnvVariable {
   readonly isTrusted: boolean;
   /** Reads the variable. Never rejects. */
   read(): Promise<EnvValue>;
-  /** The variable of another folder. @param folders the file must be in one of them, with links resolved. Never rejects */
+  /** Returns the variable of another folder. @param folders the file must be in one of them, with links resolved. Never rejects */
   readIn(folder: string, folders: readonly string[]): Promise<ReadVariable>;
   /** Replaces values. @returns undefined if a value has changed since. @throws {Error} for example in an untrusted workspace */
   replace(changes: readonly [VariableChange, ...VariableChange[]]): Promise<EnvChange | undefined>;

@@ -37,7 +37,7 @@ type CaseRule = Pick<BranchMap, 'ignoresCase'>;
 export const isSameGitBranch = ({ ignoresCase }: CaseRule, one: string, other: string): boolean =>
   one === other || (ignoresCase && one.toLowerCase() === other.toLowerCase());
 
-/** The name that the map has for a git branch, or else the given one. */
+/** Returns the name that the map has for a git branch, or else the given one. */
 export function gitBranchNameInMap(map: BranchMap, gitBranch: string): string {
   if (map.branches.has(gitBranch)) return gitBranch;
   return [...map.branches.keys()].find((name) => isSameGitBranch(map, name, gitBranch)) ?? gitBranch;

@@ -22,7 +22,7 @@ export interface BranchUrlDependencies {
   readonly knownHosts: KnownHosts;
 }
 
-/** @param target the branch. @param before the current value of the variable, a secret. Never rejects */
+/** Finds the URL of a branch. Never rejects. @param target the branch. @param before the current value of the variable, a secret */
 export async function findBranchUrl(
   deps: BranchUrlDependencies,
   target: BranchRef,

@@ -32,7 +32,7 @@ const OPERATION_MARKERS: readonly (readonly [file: string, operation: GitOperati
   ['REVERT_HEAD', 'revert'],
 ];
 
-/** The files that determine the state, by folder. In repositories with reftable, HEAD is in its tables. */
+/** Returns the files that determine the state, by folder. In repositories with reftable, HEAD is in its tables. */
 export const stateFiles = ({ gitDir }: Repository): WatchedFiles => [
   [gitDir, ['HEAD', ...OPERATION_MARKERS.map(([file]) => file)]],
   [path.join(gitDir, 'reftable'), ['tables.list']],
@@ -58,7 +58,7 @@ async function headBranch(worktree: string, gitDir: string, runGit: RunGit): Pro
 const branchOfHead = (ref: string): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
 
-/** The repository's branches, also those that a worktree has checked out before their first commit. @throws {Error} */
+/** Returns the repository's branches, also those that a worktree has checked out before their first commit. @throws {Error} */
 export async function readGitBranches(runGit: RunGit, folder: string): Promise<ReadonlySet<string>> {
   const results = await Promise.all([
     runGit(folder, 'for-each-ref', '--format=branch %(refname)', 'refs/heads/'),
@@ -84,7 +84,7 @@ export async function isDefaultBranch(
   return names.some((name) => isSameGitBranch(map, name, branch));
 }
 
-/** The names by which `isDefaultBranch` knows the default branch. There needn't be such a branch here. */
+/** Returns the names by which `isDefaultBranch` knows the default branch. There needn't be such a branch here. */
 export async function readDefaultNames(repository: Repository, runGit: RunGit): Promise<readonly string[]> {
   const names = await defaultBranchesOfRemotes(repository);
   if (names.length > 0) return names;
@@ -92,7 +92,7 @@ export async function readDefaultNames(repository: Repository, runGit: RunGit): 
   return ['main', 'master', stdout.trim()];
 }
 
-/** The default branch of `origin`, or else that of each other remote. */
+/** Returns the default branch of `origin`, or else that of each other remote. */
 async function defaultBranchesOfRemotes({ commonDir }: Repository): Promise<readonly string[]> {
   const folder = path.join(commonDir, 'refs', 'remotes');
   const remotes = await readdir(folder).catch((): string[] => []);

@@ -29,7 +29,7 @@ export interface KnownBranch extends BranchRef {
 export const isKnownExpired = (known: KnownBranch | undefined, now = Date.now()): boolean =>
   known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= now;
 
-/** Why a branch can't be used, as far as it is known without a request. */
+/** Returns why a branch can't be used, as far as it is known without a request. */
 export function knownBranchProblem(known: KnownBranch | undefined): 'deleted' | 'expired' | undefined {
   if (known?.isDeleted === true) return 'deleted';
   return isKnownExpired(known) ? 'expired' : undefined;
@@ -64,7 +64,7 @@ export class KnownHosts {
   /** Whether the value of a variable is the URL of a known branch. */
   readonly isOwn = (value: string): boolean => this.get(parseDatabaseUrl(value)?.host ?? '') !== undefined;
 
-  /** The last known data of a branch, from any of its hosts. */
+  /** Returns the last known data of a branch, from any of its hosts. */
   find(branch: BranchRef): KnownBranch | undefined {
     return readStoredHosts(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
   }

@@ -85,7 +85,7 @@ function reasonToKeep(
   return branch.protected === true ? 'protected' : deletionProblem(list, branch)?.kind;
 }
 
-/** How many database branches have lost their git branch, as far as it is known without a request. */
+/** Returns how many database branches have lost their git branch, as far as it is known without a request. */
 export const countUnusedBranches = (facts: BranchUsage): number =>
   new Set(
     facts.map.created

@@ -7,13 +7,13 @@ import type { EnvVariable } from '../envFile/envVariable.ts';
 import { findRepository, type Repository } from '../../base/git/repository.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';
 
-/** The git worktree around a folder, or else the folder, with links resolved. */
+/** Finds the git worktree around a folder. @returns the folder itself without one, with links resolved in any case */
 export async function findWorktree(folder: string): Promise<string> {
   const real = await realpath(folder).catch(() => path.resolve(folder));
   return (await findRepository(real))?.worktree ?? real;
 }
 
-/** The folders of the other worktrees. They may have been deleted. */
+/** Returns the folders of the other worktrees. They may have been deleted. */
 export async function listOtherWorktrees({ gitDir, commonDir }: Repository): Promise<string[]> {
   const folder = path.join(commonDir, 'worktrees');
   const names = await readdir(folder).catch(() => []);
@@ -39,7 +39,7 @@ export interface UnreadFolder {
   readonly problem: FileProblem;
 }
 
-/** The folders in other worktrees that correspond to this one, with the known branches of their env files. */
+/** Returns the folders in other worktrees that correspond to this one, with the known branches of their env files. */
 export async function branchesInOtherWorktrees(
   folder: string,
   repository: Repository,

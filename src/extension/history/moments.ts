@@ -95,14 +95,14 @@ function pastSegments({
   return segments;
 }
 
-/** The earliest moment that can be restored, as far as it is known. */
+/** Returns the earliest moment that can be restored, as far as it is known. */
 export const earliestMoment = (history: BranchHistory): number =>
   pastSegments(history).at(-1)?.from ?? history.now;
 
 const segmentAt = (segments: readonly Segment[], time: number): Segment | undefined =>
   segments.find(({ from, to }) => time >= from && time < to);
 
-/** The branch that has the data of this branch at a time. @param at if it is an LSN, it is always one of this branch itself */
+/** Returns the branch that has the data of this branch at a time. @param at if it is an LSN, it is always one of this branch itself */
 export function restoreSourceAt(history: BranchHistory, at: PointInTime): RestoreSource {
   const { branchId } = history.ref;
   if ('lsn' in at) return { branchId, at };

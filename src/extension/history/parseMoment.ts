@@ -42,7 +42,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/(?<=h(?:ours?)? ?)\d+$/gi, '$&m'],
 ];
 
-/** The time that is so long ago, such as `20 min ago` or `vor 1 h 30`. */
+/** Returns the time of a text such as `20 min ago` or `vor 1 h 30`. */
 function timeAgo(text: string, now: number): number | undefined {
   const [, span = ''] = /^(?:vor )?(.*?)(?: ago)?$/i.exec(text) ?? [];
   // Digits with a point, such as 14.30, are a time of day.
@@ -68,7 +68,7 @@ const in24Hours = (text: string): string =>
     return `${String(hours).padStart(2, '0')}${String(rest)}`;
   });
 
-/** The last time that a clock showed this: today, or yesterday if that is still to come. The text may name the day. */
+/** Returns the last time that a clock showed this: today, or yesterday if that is still to come. The text may name the day. */
 function clockTime(text: string, now: number): number | undefined {
   const [, day, hour, minute, second = '0'] =
     /^(?:(today|yesterday|heute|gestern),? (?:at |um )?)?(\d{1,2})[:.](\d{2})(?::(\d{2}))?$/i.exec(text) ??

@@ -27,7 +27,7 @@ export function nameWithTime(prefix: string, list: Names, now = new Date()): str
 
 const DAY = 24 * 60 * 60;
 
-/** How long the data from before an undo is kept, in seconds: no longer than services let a branch expire. */
+/** Returns how long the data from before an undo is kept, in seconds: no longer than services let a branch expire. */
 const secondsToKeepOldData = (retention: number | null | undefined): number =>
   Math.min(30 * DAY, Math.max(7 * DAY, retention ?? 0));
 
@@ -40,7 +40,7 @@ interface UndoDependencies {
 
 interface UndoRequest {
   readonly source: RestoreSource;
-  /** See `preservedName`. */
+  /** The name of the branch that keeps the present data, see `preservedName`. */
   readonly name: string;
 }
 

@@ -24,7 +24,7 @@ export class BranchList extends RecordList<Branch> {
     return [...this.items.values()].find((branch) => branch.name === name);
   }
 
-  /** The branches that were created from this one. */
+  /** Returns the branches that were created from this one. */
   childrenOf(id: string): readonly Branch[] {
     return [...this.items.values()].filter((branch) => branch.parent_id === id);
   }
@@ -47,7 +47,7 @@ export class BranchList extends RecordList<Branch> {
   }
 }
 
-/** The fields that the row and the tooltip show. */
+/** Returns the fields that the row and the tooltip show. */
 const visibleFields = (branch: Branch | undefined): string | undefined =>
   branch &&
   JSON.stringify([
@@ -107,7 +107,7 @@ export class BranchLists {
     return this.forProject(projectId)?.branches.get(branchId);
   }
 
-  /** Why the last load or refresh of a project's branches failed, if it did and the service may have some. */
+  /** Returns why the last load or refresh of a project's branches failed, if it did and the service may have some. */
   failure(projectId: string): unknown {
     const failure = this.#lists.get(projectId)?.failure;
     return this.isOffered && !isNotOffered(failure) ? failure : undefined;

@@ -24,7 +24,7 @@ export const isSettled = (compute: ComputeStateFields): boolean =>
 
 export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.type === 'read_write';
 
-/** The compute's name, or else its id. */
+/** Returns the compute's name, or else its id. */
 export const computeLabel = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
 
 export type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
@@ -41,7 +41,7 @@ const collator = new Intl.Collator(undefined, { numeric: true });
 /** Compares numbers in names by value: `feature/9` comes before `feature/10`. */
 export const compareNames = (a: string, b: string): number => collator.compare(a, b);
 
-/** The branch's primary first, then by label, then by id: the order of sidebar and pickers. */
+/** Orders computes as the sidebar and the pickers do: the primary of a branch first, then by label, then by id. */
 export function compareComputes(a: Compute, b: Compute): number {
   if (isPrimary(a) !== isPrimary(b)) return isPrimary(a) ? -1 : 1;
   return compareNames(computeLabel(a), computeLabel(b)) || (a.id < b.id ? -1 : 1);
@@ -50,14 +50,14 @@ export function compareComputes(a: Compute, b: Compute): number {
 /** Values of Postgres settings as in `postgresql.conf`, by name. */
 export type PostgresSettings = Readonly<Record<string, string>>;
 
-/** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
+/** Returns the value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
 export function settingValueText(value: unknown): string | undefined {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The settings in the compute's record. */
+/** Returns the settings in the compute's record. */
 export function postgresSettings({ settings }: Pick<Compute, 'settings'>): PostgresSettings {
   const entries = Object.entries(settings?.pg_settings ?? {});
   return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingValueText(value) ?? '']]));

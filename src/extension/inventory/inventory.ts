@@ -99,7 +99,7 @@ export class Inventory implements Disposable {
     return this.#projects?.entries.get(id)?.record;
   }
 
-  /** The computes of a project, if they were requested. */
+  /** Returns the computes of a project, if they were requested. */
   computesOf(projectId: string): ComputeList | undefined {
     return this.#computes.get(projectId);
   }

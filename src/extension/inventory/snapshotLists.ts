@@ -92,7 +92,7 @@ export class SnapshotLists {
     return this.#lists.get(projectId)?.items.get(snapshotId);
   }
 
-  /** The loaded snapshots of a branch, the newest first. */
+  /** Returns the loaded snapshots of a branch, the newest first. */
   ofBranch({ projectId, branchId }: BranchIds): readonly Snapshot[] {
     const branches = this.#branches.forProject(projectId)?.branches;
     if (branches === undefined) return [];

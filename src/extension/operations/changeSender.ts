@@ -19,9 +19,9 @@ import type { ResourceRef } from '../account/refs.ts';
 export interface SendOptions extends CallOptions {
   /** The connection when the user began. */
   readonly initialConnection: AccountConnection | undefined;
-  /** See `PendingChange`. */
+  /** Whether the success isn't announced, see `PendingChange`. */
   readonly isQuiet?: boolean;
-  /** See `PendingChange`. */
+  /** What an edit changes, see `PendingChange`. */
   readonly edited?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface ServiceChange {
 /** The most operations that are read to find those of a change. */
 const NEWEST = 50;
 
-/** The newest operations of a project; undefined if the service doesn't list them or they can't be read. Never rejects. */
+/** Returns the newest operations of a project; undefined if the service doesn't list them or they can't be read. Never rejects. */
 export const tryListOperations = async (
   connection: AccountConnection,
   projectId: string,

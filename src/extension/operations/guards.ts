@@ -52,7 +52,7 @@ export class ChangeGuards {
     return this.#settings.marks[projectId];
   }
 
-  /** The strictest mark of the account, the project and the loaded branches. A protected branch counts as production. */
+  /** Returns the strictest mark of the account, the project and the loaded branches. A protected branch counts as production. */
   cachedMark({ projectId, branchId, computeId, toBranchId }: ChangeTarget): Mark | undefined {
     if (projectId === undefined) return this.accountMark;
     const marks = [this.accountMark, this.projectMark(projectId)];

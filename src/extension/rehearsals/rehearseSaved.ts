@@ -87,7 +87,7 @@ interface Target {
   readonly login: { readonly host: string; readonly role: string; readonly database: string };
 }
 
-/** The branch of the env file. Nothing is asked, so one that is protected, marked or not local is left alone. */
+/** Returns the branch of the env file. Nothing is asked, so one that is protected, marked or not local is left alone. */
 async function findTarget(
   { session: { connection }, inventory, guards }: SavingDependencies,
   work: WorkFolder,

@@ -8,7 +8,7 @@ export class NotConnectedError extends Error {
   }
 }
 
-/** The change wasn't made, because another window has switched the account. */
+/** Thrown if a change isn't made, because another window has switched the account. */
 export class AccountSwitchedError extends Error {
   override readonly name = 'AccountSwitchedError';
 
@@ -17,7 +17,7 @@ export class AccountSwitchedError extends Error {
   }
 }
 
-/** The connection to the account has ended: its key was replaced, another account was chosen, or the user has signed out. */
+/** Thrown if the connection has ended: the key was replaced, another account was chosen, or the user has signed out. */
 export class ConnectionClosedError extends Error {
   override readonly name = 'ConnectionClosedError';
   /** Whether the change may have been made. */
@@ -49,7 +49,7 @@ export class NotOfferedError extends Error {
   }
 }
 
-/** A deletion failed, and so did protecting the branch again. */
+/** Thrown if a deletion failed, and so did protecting the branch again. */
 export class ProtectionLostError extends Error {
   override readonly name = 'ProtectionLostError';
 

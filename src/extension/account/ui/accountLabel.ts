@@ -17,7 +17,7 @@ export function accountLabel(account: Account): string {
 export const markText = (mark: Mark): string =>
   mark === 'production' ? l10n.t('production') : l10n.t('read-only');
 
-/** The account, its organization, and how the user has marked it. */
+/** Returns the account, its organization, and how the user has marked it. */
 export function markedLabel(account: Account, mark: Mark | undefined): string {
   const { organizationId, organizationName = organizationId } = account;
   return [

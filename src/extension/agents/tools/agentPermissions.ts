@@ -21,7 +21,7 @@ export interface GatedBranch extends BranchRef {
   readonly branch: Branch;
   readonly list: BranchList;
   readonly title: string;
-  /** See `isOwnBranch`. */
+  /** Whether the agent may change the branch without a question, see `isOwnBranch`. */
   readonly isOwn: boolean;
 }
 

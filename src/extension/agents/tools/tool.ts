@@ -108,7 +108,7 @@ export const wholeNumber = (min: number, max: number) =>
       ),
     );
 
-/** See `MAX_OUTPUT`. */
+/** The parameter that limits the bytes of a result, see `MAX_OUTPUT`. */
 export const maxBytesSchema = optionalField(wholeNumber(1000, 200_000), 'Of the result, default 18000.');
 
 /** The parameter that continues a list. */

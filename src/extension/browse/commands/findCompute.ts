@@ -57,7 +57,7 @@ async function askForRow(context: CommandContext, ask: Ask): Promise<PickerRow> 
   );
 }
 
-/** The branches without computes. The others are found by their computes. */
+/** Returns the branches without computes. The others are found by their computes. */
 function branchesWithoutComputes(inventory: Inventory, projectId: string): readonly PickerItem[] {
   const computes = inventory.computesOf(projectId);
   if (computes?.isLoaded !== true) return [];

@@ -46,7 +46,7 @@ export function parsePgSettings(text: string): ParsedSettings {
   return problems.length > 0 ? { problems } : { settings: Object.fromEntries(settings) };
 }
 
-/** The setting that an error message names, such as `invalid value for parameter "work_mem": "lots"`. */
+/** Returns the setting that an error message names, such as `invalid value for parameter "work_mem": "lots"`. */
 export function settingNamedIn(message: string, keys: Iterable<string>): string | undefined {
   const named = /parameter "([^"]+)"/i.exec(message)?.[1]?.toLowerCase();
   const known = [...keys];

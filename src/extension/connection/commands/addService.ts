@@ -89,7 +89,7 @@ const hidePassword = (line: string): string =>
     .toString()
     .replace(/^((?:ssl)?password=).*/i, '$1…');
 
-/** The file that libpq reads. */
+/** Returns the file that libpq reads. */
 function serviceFilePath(): string {
   const { PGSERVICEFILE: file, APPDATA: appData } = process.env;
   if (file !== undefined && path.isAbsolute(file)) return file;

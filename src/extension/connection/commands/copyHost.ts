@@ -44,7 +44,7 @@ function replaceByHost(edit: TextEditorEdit, document: TextDocument, selection: 
     edit.replace(new Range(place.line, place.start, place.line, place.end), port);
 }
 
-/** The record of the argument's compute, or of the one the user picks. @returns undefined if the user canceled */
+/** Returns the record of the argument's compute, or of the one the user picks. @returns undefined if the user canceled */
 export async function pickComputeRecord(
   context: CommandContext,
   title: string,

@@ -50,7 +50,7 @@ export const serviceForInput: Command = async (context, argument, run) => {
   return (await saveService(name, found.compute, found.login)) ? name : undefined;
 };
 
-/** The `args` of the input. Unknown ones are ignored. */
+/** Reads the `args` of the input, and ignores unknown ones. */
 function readArguments(argument: unknown) {
   const values = fieldsOf(argument);
   const textValue = (name: string): string | undefined => {

@@ -117,7 +117,7 @@ function placeItem(item: CompletionItem, { place, line }: ItemContext, sortText:
   return item;
 }
 
-/** A URI with placeholders for role, password and database. Without a host, the cursor is placed where the host belongs. */
+/** Returns a URI with placeholders for role, password and database. Without a host, the cursor is placed where the host belongs. */
 function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext): SnippetString {
   const host = computeHost?.host;
   const login = context.login(computeHost?.compute.project_id);

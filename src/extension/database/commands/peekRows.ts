@@ -78,7 +78,7 @@ async function showRows(
   return true;
 }
 
-/** The document with rows in the active editor. */
+/** Returns the document with rows in the active editor. */
 export function activeRows({
   rows,
 }: CommandContext): { readonly tab: Tab; readonly request: RowRequest } | undefined {

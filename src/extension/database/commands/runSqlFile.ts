@@ -41,7 +41,7 @@ export const runSqlFile: Command = async (context, argument, run) => {
   window.createPseudoterminal({ name, iconPath: new ThemeIcon('database'), pty }).show();
 };
 
-/** The file of the argument or of the active editor, after its changes were saved. @returns undefined if the user canceled */
+/** Returns the file of the argument or of the active editor, after its changes were saved. @returns undefined if the user canceled */
 export async function saveAndFindFile(argument: unknown): Promise<Uri | undefined> {
   const uri = argument instanceof Uri ? argument : editors.activeTextEditor?.document.uri;
   if (uri === undefined) throw new Error(l10n.t('Open a SQL file first.'));

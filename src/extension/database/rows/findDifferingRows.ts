@@ -162,7 +162,7 @@ class Merger {
   }
 }
 
-/** The rows that the other side doesn't have, or not so often. */
+/** Returns the rows that the other side doesn't have, or not so often. */
 const rowsMissingIn = (rows: ReadonlyMap<string, Row>, others: ReadonlyMap<string, Row>): readonly Row[] =>
   [...rows]
     .map(([hash, row]) => ({ ...row, count: row.count - (others.get(hash)?.count ?? 0) }))

@@ -14,7 +14,7 @@ export interface RowTable {
   readonly rightAligned?: ReadonlySet<number>;
 }
 
-/** The lines of a table: its header, a rule, and the rows. @param widths see `tableWidths` */
+/** Returns the lines of a table: its header, a rule, and the rows. @param widths see `tableWidths` */
 export function tableLines(
   table: RowTable,
   maxValue: number,
@@ -29,7 +29,7 @@ export function tableLines(
   return [line(header), widths.map((width) => '─'.repeat(width)).join('─┼─'), ...rows.map(line)];
 }
 
-/** The width of each column in characters of an editor, so that several tables are aligned. */
+/** Returns the width of each column in characters of an editor, so that several tables are aligned. */
 export function tableWidths(tables: readonly RowTable[], maxValue: number): readonly number[] {
   const widths: number[] = [];
   for (const row of tables.flatMap((table) => cellTexts(table, maxValue)))
@@ -38,7 +38,7 @@ export function tableWidths(tables: readonly RowTable[], maxValue: number): read
   return widths;
 }
 
-/** The texts of the header and of the rows. */
+/** Returns the texts of the header and of the rows. */
 const cellTexts = ({ columns, rows }: RowTable, maxValue: number): readonly (readonly string[])[] => [
   columns.map((name) => quoteIf(/^$|│|^'/, name, MAX_NAME)),
   ...rows.map((row) => row.map((value) => cellText(value, maxValue))),

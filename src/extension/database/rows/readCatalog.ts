@@ -33,7 +33,7 @@ const COLUMNS = `SELECT attname AS name, pg_catalog.format_type(atttypid, atttyp
     JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace
   WHERE nspname = $1 AND relname = $2 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 
-/** The tables and views of a database, those of `public` first. @throws {SqlError} */
+/** Returns the tables and views of a database, those of `public` first. @throws {SqlError} */
 export const listTables = (login: BranchLogin, signal: AbortSignal): Promise<readonly TableName[]> =>
   readSession(login, signal, async (client) => (await client.query<TableName>(TABLES)).rows);
 

@@ -49,7 +49,7 @@ export function statementAt(sql: string, offset: number): FileStatement | undefi
 const BEFORE_TABLE = ['table', 'view', 'into'];
 const BEFORE_ON = ['index', 'trigger', 'policy'];
 
-/** The table or view that a statement of pg_dump is about, as it is quoted there. */
+/** Returns the table or view that a statement of pg_dump is about, as it is quoted there. */
 export function tableOfStatement(statement: string): string | undefined {
   const tokens = [...tokensOf(statement)];
   let isOnNext = false;
@@ -84,7 +84,7 @@ function quotedName(token: MeaningfulToken): string {
   return name === undefined ? token.text : quoteName(name);
 }
 
-/** The name of a table for titles, without quotes and the schema `public`. */
+/** Returns the name of a table for titles, without quotes and the schema `public`. */
 const shortName = (table: string): string =>
   table
     .replace(/^(?:public|"public")\./, '')

@@ -18,7 +18,7 @@ export function compareSchemas(before: string, after: string): SchemaDifference 
   };
 }
 
-/** The statements that differ, with `-` before lines of `before` and `+` before those of `after`; empty without differences. */
+/** Returns the statements that differ, with `-` before lines of `before` and `+` before those of `after`; empty without differences. */
 export function schemaDiff(before: string, after: string): string {
   const [old, current] = [readObjects(before), readObjects(after)];
   const changed = [...new Set([...old.keys(), ...current.keys()])].filter(

@@ -5,7 +5,7 @@
  */
 import { SqlLexer } from '../../../base/sql/sqlLexer.ts';
 
-/** The statements for each object, such as a table or a grant, by its name and kind. */
+/** Returns the statements for each object, such as a table or a grant, by its name and kind. */
 export function splitObjects(dump: string): ReadonlyMap<string, string> {
   const objects = new Map<string, string>();
   let name: string | undefined;

@@ -74,7 +74,7 @@ export class Schemas {
     this.#session = session;
   }
 
-  /** The names of the branch's databases. @throws {NotOfferedError} */
+  /** Returns the names of the branch's databases. @throws {NotOfferedError} */
   async databases(projectId: string, branchId: string, options: CallOptions): Promise<readonly string[]> {
     const databases = await (await this.#client()).listDatabases(projectId, branchId, options);
     if (databases === undefined) throw new NotOfferedError('schemas');

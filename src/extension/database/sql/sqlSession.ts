@@ -194,7 +194,7 @@ async function sendCancel({ processID, secretKey, host, port }: Client): Promise
   });
 }
 
-/** What Postgres says about an error, or the error of the connection. */
+/** Returns what Postgres says about an error, or the error of the connection. */
 export function toSqlError(error: unknown): SqlError {
   if (error instanceof SqlError) return error;
   if (!(error instanceof Error)) return new SqlError(String(error), undefined, error);

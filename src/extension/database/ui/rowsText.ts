@@ -16,7 +16,7 @@ interface ReadingPlace {
   readonly time: Date;
 }
 
-/** The title of a document, such as `orders · main · app · 14:03:22`. */
+/** Returns the title of a document, such as `orders · main · app · 14:03:22`. */
 export const rowsTitle = ({ name, branch, database, time }: ReadingPlace): string =>
   [name, branch, database, time.toLocaleTimeString(env.language)]
     .map((part) => sanitize(part, 60))
@@ -43,7 +43,7 @@ export function rowCountText({ rows: { length: count }, hasMore }: PeekedRows): 
   return count === 1 ? l10n.t('1 row') : l10n.t('{0} rows', count);
 }
 
-/** The text that replaces rows which were read before the window was reloaded. */
+/** Returns the text that replaces rows which were read before the window was reloaded. */
 export const forgottenRowsText = (): string =>
   l10n.t('These rows are no longer in memory. Run “Hosted Postgres: Peek Rows…” to read them again.');
 

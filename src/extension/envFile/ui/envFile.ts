@@ -197,7 +197,7 @@ async function saveUnsaved(uris: readonly Uri[], database: string): Promise<bool
   return true;
 }
 
-/** A sentence about variables that still point to the previous branch, after another one; empty if there are none. */
+/** Returns a sentence about variables that still point to the previous branch, after another one; empty if there are none. */
 export const leftVariablesText = (names: readonly string[]): string =>
   names.length === 0 ? '' : `. ${l10n.t('Still on the previous branch: {0}', names.join(', '))}`;
 

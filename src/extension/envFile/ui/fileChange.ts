@@ -53,7 +53,7 @@ export async function undoChanges(changes: readonly FileChange[]): Promise<void>
     if (current === undefined || !Buffer.from(current).equals(after) || unsavedDocuments([uri]).length > 0)
       throw new Error(l10n.t('{0} was changed in the meantime.', displayPath(uri)));
   }
-  // In reverse, so that a file with a password is restored before the rule that keeps it out of git.
+  // The order is reversed, so that a file with a password is restored before the rule that keeps it out of git.
   for (const { uri, before } of changes.toReversed()) {
     if (before === undefined) await workspace.fs.delete(uri);
     else if (uri.scheme === 'file') await replaceFile(uri.fsPath, before);

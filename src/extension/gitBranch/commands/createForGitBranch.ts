@@ -56,7 +56,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
 
-/** The project of the chosen parent, of the env file, of other git branches, or of `.neon`. */
+/** Finds the project by the chosen parent, the env file, other git branches, or `.neon`, or else asks for it. */
 async function findProject(
   context: CommandContext,
   title: string,

@@ -67,7 +67,7 @@ function placeholderText(state: WorkFolderState | undefined, file: string): stri
     : l10n.t('{0} points to {1}', file, name);
 }
 
-/** The usual actions for the branch that the env file points to. @param open the actions that open the file */
+/** Returns the usual actions for the branch that the env file points to. @param open the actions that open the file */
 async function branchActions(
   { session, inventory, workFolders, config }: CommandContext,
   folder: WorkspaceFolder,

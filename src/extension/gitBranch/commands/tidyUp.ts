@@ -77,7 +77,7 @@ function unusedBranchItem(value: UnusedBranch): Choice<UnusedBranch> {
   return { label: unusedBranchTitle(value), description: parts.join(' · '), value };
 }
 
-/** The branches that are kept although their git branches are gone, and why; empty for none. */
+/** Returns the branches that are kept although their git branches are gone, and why; empty for none. */
 function keptBranchTexts(kept: readonly KeptBranch[]): readonly string[] {
   if (kept.length === 0) return [];
   const texts: Record<KeptReason, string> = {
@@ -112,7 +112,7 @@ async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Pr
   return { ...findUnusedBranches({ map, gitBranches, inFiles, account, lists, isMarked }), unread };
 }
 
-/** The branches that the env files of all worktrees and open folders point to. */
+/** Returns the branches that the env files of all worktrees and open folders point to. */
 async function branchesInFiles(
   { config, inventory, knownHosts, workFolders }: CommandContext,
   folder: WorkspaceFolder,

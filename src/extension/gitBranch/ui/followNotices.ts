@@ -109,7 +109,7 @@ export class FollowNotices {
       });
   }
 
-  /** The chosen parent, unless it is production: a click on the wrong button must not connect to production. */
+  /** Returns the chosen parent, unless it is production: a click on the wrong button must not connect to production. */
   #chosenParent({
     state: { map },
   }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {

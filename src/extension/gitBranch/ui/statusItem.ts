@@ -118,7 +118,7 @@ async function countUnusedIn({ uri }: WorkspaceFolder, { map, current }: WorkFol
   return countUnusedBranches({ map, gitBranches, inFiles: current === undefined ? [] : [current] });
 }
 
-/** The first folder in a Git repository. */
+/** Returns the first folder in a Git repository. */
 async function folderWithoutBranch({ connection }: Session): Promise<WorkspaceFolder | undefined> {
   if (connection === undefined || !workspace.isTrusted) return undefined;
   for (const folder of workspace.workspaceFolders ?? [])

@@ -17,7 +17,7 @@ export const knownBranchText = (known: KnownBranch): string =>
 export const noBranchReason = (file: string): string =>
   l10n.t('{0} points to no known database branch', file);
 
-/** Why the branch in the file deserves attention. */
+/** Returns why the branch in the file deserves attention. */
 export function branchWarnings(
   { isProtected, isDeleted }: KnownBranch,
   more: {
@@ -50,7 +50,7 @@ export function unusedBranchesText(count: number): readonly string[] {
 export const otherGitBranchText = (gitBranch: string, file: string, name: string): string =>
   l10n.t('{0} is checked out, but {1} still points to {2}.', gitBranch, file, name);
 
-/** Why a git branch could get a database branch. */
+/** Returns why a git branch could get a database branch. */
 export function missingBranchText(reason: AskReason, gitBranch: string): string {
   const texts: Record<AskReason, string> = {
     unmapped: l10n.t('{0} has no database branch yet.', gitBranch),
@@ -72,7 +72,7 @@ export function pauseText(pause: PauseReason): string {
   return texts[pause];
 }
 
-/** Why the file doesn't point to the database branch of the checked-out git branch; undefined if it does. */
+/** Returns why the file doesn't point to the database branch of the checked-out git branch; undefined if it does. */
 export function keptFileText(decision: EnvFileDecision, gitBranch: string): string | undefined {
   switch (decision.kind) {
     case 'paused':

@@ -31,7 +31,7 @@ import { parseMoment, type MomentLimits } from '../parseMoment.ts';
 import { momentItem, momentProblem, momentWithTime, typedMomentItem } from '../ui/momentText.ts';
 import { pointInTimeText } from '../../window/ui/timeText.ts';
 
-/** The branch of the env file, so that the palette needs no question about it unless the row of another branch is selected. */
+/** Returns the branch of the env file, so that the palette needs no question about it unless the row of another branch is selected. */
 function branchOfFile({ session, workFolders, computesView }: CommandContext): BranchNode | undefined {
   const current = workFolders.shown?.work.state.current;
   if (current === undefined || current.isDeleted) return undefined;
@@ -42,7 +42,7 @@ function branchOfFile({ session, workFolders, computesView }: CommandContext): B
   return { kind: 'branch', projectId, branchId };
 }
 
-/** The branch of the row, also of the row of its snapshots, or else of the env file. */
+/** Returns the branch of the row, also of the row of its snapshots, or else of the env file. */
 export const branchArgument = (context: CommandContext, argument: unknown): unknown =>
   asBranchNode(argument) ?? asBranchOfSnapshots(argument) ?? argument ?? branchOfFile(context);
 
@@ -86,7 +86,7 @@ async function listProjectSnapshots({ inventory, log }: CommandContext, projectI
   }
 }
 
-/** What git did in folders while their env file pointed to the branch. */
+/** Returns what git did in folders while their env file pointed to the branch. */
 async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): Promise<readonly GitEvent[]> {
   const isAbout = ({ map, current }: WorkFolderState) => isSameBranch(ref, current) || isInMap(map, ref);
   const found = workFolders.states.filter(isAbout).map(async ({ repository, map, git, current }) => {

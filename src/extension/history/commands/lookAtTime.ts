@@ -31,7 +31,10 @@ export const comparePastSchema: Command = async (context, argument, run) => {
   if (past !== undefined) await compareWithPast(context, title, past.picked, past.source);
 };
 
-/** @param argument a row, with `past` for the present data of a branch without a compute, or `{ again: true }` for the active editor */
+/**
+ * @param argument a row; `{ again: true }` for the comparison in the active editor. A row can have `past`, for the data of a branch
+ * without a compute
+ */
 export const comparePastRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
   const title = l10n.t('Compare Rows with a Time');

@@ -88,7 +88,10 @@ export const undo: Command = async (context, argument, run) => {
 const undoTitle = (name: string, moment: string): string =>
   `${l10n.t('Undo {0}?', name)} ${l10n.t('You selected: {0}.', moment)}`;
 
-/** What is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots end. */
+/**
+ * Returns what is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots
+ * end.
+ */
 async function undoQuestion(
   context: CommandContext,
   ref: BranchRef,

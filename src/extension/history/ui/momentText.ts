@@ -110,7 +110,7 @@ export function momentItem<T>(moment: Moment, now: number, value: T, changes?: s
   };
 }
 
-/** Why the text isn't a moment that can be used; undefined if it is one. */
+/** Returns why the text isn't a moment that can be used; undefined if it is one. */
 export function momentProblem(text: string, limits: MomentLimits): string | undefined {
   const parsed = parseMoment(text, limits);
   if (parsed === undefined) return l10n.t('Enter a time such as 20 min ago, 14:32 or 2026-01-31 14:32:10');
@@ -122,7 +122,7 @@ export function momentProblem(text: string, limits: MomentLimits): string | unde
   }[parsed.problem];
 }
 
-/** The item for an entered text; undefined if it can't become a moment, such as the beginning of another item. */
+/** Returns the item for an entered text; undefined if it can't become a moment, such as the beginning of another item. */
 export function typedMomentItem(text: string, limits: MomentLimits): Choice<PointInTime> | undefined {
   const parsed = parseMoment(text, limits);
   if (parsed === undefined) return undefined;

@@ -5,7 +5,7 @@ import { UNNAMED_AGENT, type AgentBranch, type AgentCall } from '../agentBranche
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { timeAgo, timeAhead } from '../../window/ui/timeText.ts';
 
-/** The name of an agent as the user sees it. Agents choose it themselves. */
+/** Returns the name of an agent as the user sees it. Agents choose it themselves. */
 export const agentName = (agent: string): string =>
   agent === UNNAMED_AGENT ? l10n.t('An agent') : sanitize(agent, 40);
 

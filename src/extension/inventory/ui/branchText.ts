@@ -113,7 +113,7 @@ export const undoConsequencesText = (name: string): string =>
     name,
   );
 
-/** The tooltip of a branch. */
+/** Returns the tooltip of a branch. */
 export function branchTooltip(
   branch: Branch,
   parent: Branch | undefined,

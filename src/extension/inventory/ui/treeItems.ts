@@ -145,7 +145,7 @@ function branchItem(inventory: Inventory, node: BranchNode, facts: RowFacts): Tr
   return item;
 }
 
-/** The flags for `when` clauses of menus. A branch whose record isn't loaded can't be changed. */
+/** Returns the flags for `when` clauses of menus. A branch whose record isn't loaded can't be changed. */
 function branchFlags(branch: Branch | undefined): string[] {
   if (branch === undefined) return [];
   return [

@@ -18,7 +18,7 @@ export interface ApprovalRequest extends ChangeTarget {
   readonly name: string;
   /** The question, such as “Restart the primary of main (shop)?”. It names the branch and the project. */
   readonly question: string;
-  /** A verb. */
+  /** The text of the button, which is a verb. */
   readonly button: string;
   /** The consequences. Without any, the change needs no confirmation outside production. */
   readonly detail?: string | undefined;
@@ -85,7 +85,7 @@ function detailWithPsql({ detail, drops = [], reconnects }: ApprovalRequest): st
   return detail === undefined || psql === undefined ? detail : `${detail} ${psql}`;
 }
 
-/** Why the user has to enter the name, if so. */
+/** Returns why the user has to enter the name, if so. */
 function nameRequestText(guards: ChangeGuards, change: ApprovalRequest): string | undefined {
   const { byName = false } = change;
   const name = sanitize(change.name);
@@ -96,7 +96,7 @@ function nameRequestText(guards: ChangeGuards, change: ApprovalRequest): string 
   return byName ? l10n.t('Enter “{0}” to continue.', name) : undefined;
 }
 
-/** Why the user may not want the change; empty if there is no reason. */
+/** Returns why the user may not want the change; empty if there is no reason. */
 export const consequencesText = ({ detail = '', isLoss = false }: ApprovalRequest): string =>
   isLoss ? lossText(detail) : detail;
 

@@ -11,7 +11,7 @@ const changedResourceName = ({ names, projectId, branchId, computeId, name }: Pe
 export const pendingText = (change: PendingChange): string =>
   changeTexts(change.verb, changedResourceName(change)).progress;
 
-/** The texts for a change while it is pending and after it has finished. @param edited see `PendingChange` */
+/** Returns the texts for a change while it is pending and after it has finished. @param edited see `PendingChange` */
 export function changeTexts(
   verb: PendingChange['verb'],
   name: string,

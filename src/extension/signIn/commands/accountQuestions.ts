@@ -57,7 +57,7 @@ export async function askForAccount(
   });
 }
 
-/** A stored account, or the name of a new one. Asks nothing for the first account at an address. */
+/** Returns a stored account, or the name of a new one. Asks nothing for the first account at an address. */
 async function askForName(
   ask: Ask,
   stored: readonly Account[],
@@ -241,7 +241,7 @@ function addressQuestion(context: CommandContext, accounts: readonly Account[]):
   return pickOne<AddressAnswer>({ placeholder, items, typed, secret });
 }
 
-/** The item for an entered URL, with the path of the API. The description of an invalid one says what is wrong. */
+/** Returns the item for an entered URL, with the path of the API. The description of an invalid one says what is wrong. */
 function addressItem(text: string, description: string): AddressItem {
   const parsed = parseBaseUrl(completeBaseUrl(text));
   return typeof parsed === 'string'

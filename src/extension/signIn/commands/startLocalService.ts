@@ -95,7 +95,7 @@ async function askHowToGetPostgres(): Promise<SetupOption | undefined> {
   return await singleStep(l10n.t('Set Up Postgres'), pickOne({ placeholder, items }));
 }
 
-/** The download page for the system on which the computes run. */
+/** Returns the download page for the system on which the computes run. */
 function downloadPage(): string {
   const systems: Readonly<Record<string, string>> = { darwin: 'macosx', linux: 'linux', win32: 'windows' };
   const system = systems[process.platform];

@@ -24,7 +24,7 @@ export class Config {
     return this.#text('baseUrl') ?? '';
   }
 
-  /** The organization chosen for the account, or else the one in the settings. */
+  /** Returns the organization chosen for the account, or else the one in the settings. */
   organizationOf(account: { readonly organizationId?: string | undefined } | undefined): string | undefined {
     return account?.organizationId ?? this.#text('organizationId');
   }
@@ -91,7 +91,7 @@ export class Config {
     };
   }
 
-  /** The env file, relative to its folder, and the variable in it. A path out of the folder is ignored. */
+  /** Returns the env file, relative to its folder, and the variable in it. A path out of the folder is ignored. */
   envFileSettings(scope: ConfigurationScope): { readonly file: string; readonly variable: string } {
     const file = this.#text('env.file', scope) ?? '';
     const variable = this.#text('env.variable', scope) ?? '';

@@ -37,7 +37,7 @@ interface ErrorMessage {
   readonly action: ErrorAction;
 }
 
-/** The change is blocked because the user has marked the account or project as read-only. */
+/** Thrown if a change is blocked, because the user has marked the account or project as read-only. */
 export class ReadOnlyError extends Error {
   override readonly name = 'ReadOnlyError';
   readonly projectId: string | undefined;

@@ -20,7 +20,7 @@ export interface LazyTree<Node> {
   getTreeItem(node: Node): TreeItem;
   resolveTreeItem?(item: TreeItem, node: Node): TreeItem | Promise<TreeItem>;
   getParent?(node: Node): Node | undefined;
-  /** The text that dragged rows insert; undefined for rows without text. */
+  /** Returns the text that dragged rows insert; undefined for rows without text. */
   dragText?(nodes: readonly Node[]): string | undefined;
 }
 

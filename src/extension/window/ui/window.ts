@@ -107,14 +107,14 @@ export const window = {
   showWarningMessage: withSafeTexts((...texts) => vscodeWindow.showWarningMessage(...texts)),
   showErrorMessage: withSafeTexts((...texts) => vscodeWindow.showErrorMessage(...texts)),
 
-  /** A modal question, to which VS Code adds Cancel. @param detail the consequences. @param buttons verbs */
+  /** Asks a modal question, to which VS Code adds Cancel. @param detail the consequences. @param buttons verbs */
   ask(question: string, detail: string, ...buttons: string[]): Thenable<string | undefined> {
     const options = { modal: true, detail: safeLines(detail) };
     const show: ShowMessage = (text, ...items) => vscodeWindow.showWarningMessage(text, options, ...items);
     return withSafeTexts(show)(question, ...buttons);
   },
 
-  /** A modal message with an action and Close. @returns whether the user chose the action */
+  /** Shows a modal message with an action and Close. @returns whether the user chose the action */
   async showResult(message: string, detail: string, action: string): Promise<boolean> {
     const options = { modal: true, detail: safeLines(detail) };
     const button = { title: safeText(action) };

@@ -3,7 +3,10 @@ import { parseDelay, type DelayLimits } from '../../delay.ts';
 import { durationText } from '../timeText.ts';
 import type { Choice } from './quickInput.ts';
 
-/** The item for an entered delay, such as `90 s`. Says what is wrong if it is out of the limits; undefined for other text. */
+/**
+ * Returns the item for an entered delay, such as `90 s`. It says what is wrong if the delay is out of the limits.
+ * @returns undefined for other text
+ */
 export function delayItem(
   text: string,
   { min, max }: DelayLimits,

@@ -23,7 +23,7 @@ export interface Choice<T> extends QuickPickItem {
   readonly actions?: readonly { readonly button: QuickInputButton; readonly value: T }[];
 }
 
-/** A line between items, with a title or without. */
+/** Returns a line between items, with a title or without. */
 export const listSeparator = (label = ''): Choice<never> => ({
   label,
   kind: QuickPickItemKind.Separator,
