@@ -191,7 +191,7 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** Returns what clients do. Neither starts the compute nor counts as activity. @throws {EngineError} */
   activity(computeId: string): Promise<ComputeActivity>;
 
-  /** The last lines that the servers of the compute have logged since the service started, with their times. */
+  /** Returns the last lines that the servers of the compute have logged since the service started, with their times. */
   serverLog(computeId: string): Promise<readonly string[]>;
 
   /** Stops the compute cleanly and drops its connections. Idempotent. */
@@ -216,12 +216,12 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** Reads the range of the history, if there is one. Starts no compute. @throws {EngineError} also for a time that occurred twice */
   history(branchId: string, timestamp?: string): Promise<HistoryRange | undefined>;
 
-  /** A sentence for users, if a full disk is why the history of a branch begins late or is missing. Does not throw. */
+  /** Returns a sentence for users, if a full disk is why the history of a branch begins late or is missing. Does not throw. */
   spaceProblem(branchId: string): Promise<string | undefined>;
 
   /**
-   * What has changed in the branch since each of the moments, as far as it is known: only for a branch with an active primary,
-   * and for moments after which not too much was written. Starts no compute. @throws {EngineError}
+   * Returns what has changed in the branch since each moment, as far as it is known: only with an active primary, and for moments
+   * after which not too much was written. Starts no compute. @throws {EngineError}
    */
   changesSince(
     branchId: string,
@@ -234,7 +234,7 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
    * @throws {EngineError}
    */
   tableTransactions(branchId: string, table: TableFile): Promise<readonly TableTransaction[] | undefined>;
-  /** When the schema was changed, oldest first; empty if unknown. Starts no compute. @throws {EngineError} */
+  /** Returns when the schema was changed, oldest first; empty if unknown. Starts no compute. @throws {EngineError} */
   schemaChanges(branchId: string): Promise<readonly SchemaChange[]>;
 
   /**

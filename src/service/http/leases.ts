@@ -91,7 +91,7 @@ export class Leases {
   }
 }
 
-/** What a program and the service prove to each other. Programs choose the nonce. */
+/** Returns what a program and the service prove to each other. Programs choose the nonce. */
 const challengeOf = (
   { secret }: Leases,
   query: URLSearchParams,

@@ -110,7 +110,10 @@ type Cursor = z.infer<typeof Cursor>;
 
 const formatCursor = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
-/** The path and order of a list. A record of another list, or its place in another order, would be taken for the end of this one. */
+/**
+ * Returns the path and order of a list. A record of another list, or its place in another order, would be taken for the end of
+ * this one.
+ */
 const nameOfList = ({ request, query }: ApiCall): string =>
   [request.url?.split('?', 1)[0], query.get('sort_by'), query.get('sort_order')].join(' ');
 

@@ -175,7 +175,7 @@ export class ComputeServer {
     this.#server = undefined;
   }
 
-  /** A restart that the server itself needs. Clients that connect in the meantime wait. */
+  /** Restarts the server, because the server itself needs that. Clients that connect in the meantime wait. */
   async #restart(reason: string): Promise<void> {
     return this.#serialize(async () => {
       if (this.#server === undefined) return;

@@ -104,7 +104,7 @@ function createExtensionSettings(
   return addExtensionFolders(extensionSettings(binaries, root, shares, trusted), used);
 }
 
-/** What owners can use without more installation, for `--check-postgres`. */
+/** Returns what owners can use without more installation, for `--check-postgres`. */
 export function availableExtensions(programs: PostgresFolders, choice: ExtensionChoice): AvailableExtensions {
   const binaries = chooseBinaries(programs);
   if (typeof binaries === 'string') return { included: [], found: [] };
@@ -221,7 +221,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     schemaChanges: async (...args) => schemaChanges(deps, ...args).catch(rethrowAsEngineError),
     async keepHistory(...args) {
       const problem = await keepHistory({ ...deps, log }, ...args).then(() => undefined, String);
-      // It is checked often, and a damaged file stays.
+      // The same problem is logged only once, because the check is frequent and a damaged file stays damaged.
       if (problem !== undefined && problem !== historyProblem && !deps.shutdownSignal.aborted)
         log(`Couldn't keep the history of branches: ${problem}`);
       historyProblem = problem;

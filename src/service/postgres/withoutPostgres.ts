@@ -19,7 +19,7 @@ const failWith = (message: string) => async (): Promise<never> => {
   throw new EngineError(message);
 };
 
-/** The engine of `--no-postgres`: computes change their state, but no server runs. */
+/** Creates the engine of `--no-postgres`: computes change their state, but no server runs. */
 export function createSimulatedEngine(): ComputeEngine {
   let nextPort = 15_432;
   return {
@@ -66,8 +66,8 @@ export function createSimulatedEngine(): ComputeEngine {
 }
 
 /**
- * The engine for a machine without a usable Postgres installation. Computes exist and can be changed, but every start fails, and nothing listens on
- * their ports.
+ * Creates the engine for a machine without a usable Postgres. Computes exist and can be changed, but every start fails, and
+ * nothing listens on their ports.
  * @param problem why, for users
  * @param storage may hold data from an earlier run with Postgres
  */

@@ -27,7 +27,7 @@ export interface UnixAccount {
   readonly gid: number;
 }
 
-/** The ids of the user `nobody`. */
+/** Returns the ids of the user `nobody`. */
 export function findNobody(): UnixAccount {
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };

@@ -57,7 +57,7 @@ function parseHeader(line: string): { readonly format?: unknown; readonly sha256
   try {
     return Object(JSON.parse(line));
   } catch {
-    return {}; // Damaged.
+    return {}; // The line is damaged.
   }
 }
 

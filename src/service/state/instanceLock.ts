@@ -123,7 +123,7 @@ function isSameFile(descriptor: number, file: string): boolean {
   }
 }
 
-/** Calls `write`. @throws {StartError} that names the file, if `write` fails */
+/** Turns an error of `write` into one that names the file. @throws {StartError} */
 function attemptWrite<T>(file: string, write: () => T): T {
   try {
     return write();

@@ -32,7 +32,7 @@ export class Autosuspend {
     this.#updateLastActive(compute);
   }
 
-  /** The number of open client connections. */
+  /** Returns the number of open client connections. */
   openConnections(computeId: string): number {
     return this.#use.get(computeId)?.open ?? 0;
   }

@@ -12,7 +12,7 @@ import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
 /** A day, as on the public service. Seconds. */
 const DEFAULT_RETENTION = 86_400;
 
-/** How long a project keeps the history of its branches, in seconds; 0 for no history. */
+/** Returns how long a project keeps the history of its branches, in seconds; 0 for no history. */
 export const historyRetention = ({
   history_retention_seconds = DEFAULT_RETENTION,
 }: Pick<ProjectRecord, 'history_retention_seconds'>): number => history_retention_seconds;

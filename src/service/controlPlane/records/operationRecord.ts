@@ -113,7 +113,7 @@ export function withOperationStatus(
   return { ...rest, record: changed };
 }
 
-/** The error 423. Nothing was done, so the client can safely retry. */
+/** Returns the error 423. Nothing was done, so the client can safely retry. */
 export function lockedError(
   { record }: StoredOperation,
   advice = 'Nothing was changed. Try again when it has ended.',

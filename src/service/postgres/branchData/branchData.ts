@@ -45,7 +45,7 @@ export class BranchData {
     this.#deps = deps;
   }
 
-  /** The lock of the branch's data. */
+  /** Returns the lock of the branch's data. */
   lock(branchId: string): BranchLock {
     const lock = this.#locks.get(branchId) ?? new BranchLock();
     this.#locks.set(branchId, lock);
@@ -59,7 +59,7 @@ export class BranchData {
     await this.#templateLock(doNothing);
   }
 
-  /** The branch's running primary. It can change once the lock is released. */
+  /** Returns the branch's running primary. It can change once the lock is released. */
   primary(branchId: string): Postmaster | undefined {
     return this.#primaries.get(branchId);
   }
@@ -73,7 +73,7 @@ export class BranchData {
     this.#primaryStarted.fire(branchId);
   }
 
-  /** What the branch's data requires of its read replicas; undefined if no primary has run on it. */
+  /** Returns what the branch's data requires of its read replicas; undefined if no primary has run on it. */
   standbySettings(branchId: string): StandbySettings | undefined {
     try {
       return JSON.parse(readFileSync(this.#settingsFile(branchId), 'utf8'));
@@ -123,7 +123,7 @@ export class BranchData {
     return dataDir;
   }
 
-  /** The login of the branch's owner, created at the first call. */
+  /** Returns the login of the branch's owner, which the first call creates. */
   login(branchId: string, owner?: BranchOwner): OwnerLogin {
     return readOrCreateBranchLogin(this.#deps.storage.branch(branchId), owner);
   }

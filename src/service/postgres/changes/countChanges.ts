@@ -22,7 +22,7 @@ const PIECE = 128 * 1024;
 interface CountedWal {
   /** A count for each moment; undefined if its position isn't known. */
   readonly moments: readonly (CountedMoment | undefined)[];
-  /** See `ChangeCounter`. */
+  /** The tables by their files, see `ChangeCounter`. */
   readonly tablesByFile: ReadonlyMap<string, number>;
   readonly wal: Wal;
   readonly primary: Postmaster;
@@ -57,7 +57,7 @@ export async function countChanges(
   return { moments: found.map((position) => counted.get(position)), tablesByFile, wal, primary };
 }
 
-/** The moment just before a transaction. */
+/** Returns the moment just before a transaction. */
 export const momentBefore = ({ time, previousEnd }: Omit<EndedTransaction, 'at'>) => ({
   before: fromMicroseconds(time - 1),
   ...(previousEnd !== undefined && { lsn: formatLsn(previousEnd) }),
@@ -92,7 +92,7 @@ const IS_FLUSHED =
 const FLUSH = `begin; set local synchronous_commit = 'local'; select pg_catalog.pg_logical_emit_message(false, '', '');
   select pg_catalog.pg_current_xact_id(); commit`;
 
-/** A position up to which all is on disk, with all that was committed. It may be within a record. */
+/** Returns a position up to which all is on disk, with all that was committed. It may be within a record. */
 async function flushedPosition(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
   return withSuperuser(deps, address, async (client) => {
     const isFlushed = (await client.query<{ is: boolean }>(IS_FLUSHED)).rows[0]?.is;

@@ -41,7 +41,7 @@ export async function schemaChanges(
   const deletions = new RowDeletions();
   const counted = await countChanges(deps, branchId, [], combineReceivers(runs, deletions));
   if (counted === undefined) return [];
-  // Others in a series may be those of another program, and have their own moment.
+  // A later deletion in a series may be that of another program, and has a moment of its own.
   const isOfRun = (at: number) => runs.list.some((run) => at === run.at);
   const isOfTable = (key: string) => {
     const known = names.get(databaseOfFileKey(key));

@@ -14,7 +14,7 @@ type Draft = { -readonly [Key in keyof TableChange]: TableChange[Key] };
 type TableNameInDatabase = Pick<TableChange, 'schema' | 'name'>;
 type Kinds = ReadonlySet<CatalogChange['kind']>;
 
-/** The databases in which something has changed. */
+/** Returns the databases in which something has changed. */
 export function changedDatabases(counted: readonly (CountedChanges | undefined)[]): ReadonlySet<number> {
   const all = counted.flatMap((changes) => changes ?? []);
   return new Set([
@@ -75,7 +75,7 @@ class ObjectChanges {
     return this.kinds(id).has(kind);
   }
 
-  /** The name at the beginning; undefined if it is the present one. */
+  /** Returns the name at the beginning; undefined if it is the present one. */
   nameBefore(id: number): NamedObject | undefined {
     return this.#before.get(id)?.before;
   }
@@ -149,7 +149,7 @@ class PastNames {
     return present !== undefined && tableKey(present) !== tableKey(this.nameOf(table));
   }
 
-  /** The tables of schemas that were renamed. */
+  /** Returns the tables of schemas that were renamed. */
   renamed(): readonly number[] {
     const schemas = new Set([...this.#schemas.ids].filter((id) => this.#schemas.has(id, 'renamed')));
     return [...this.#names.tables].flatMap(([id, { schemaId }]) => (schemas.has(schemaId) ? id : []));

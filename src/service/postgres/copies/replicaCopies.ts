@@ -77,6 +77,6 @@ function readMarker(marker: string): string[] {
   try {
     return readFileSync(marker, 'utf8').split('\n');
   } catch {
-    return []; // No copy.
+    return []; // There is no copy.
   }
 }

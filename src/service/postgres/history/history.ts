@@ -68,7 +68,7 @@ export function removeHistory(branchFolder: string): void {
 }
 
 /**
- * The bases that a branch's file names, also those that can't be used; none if there is no file.
+ * Returns the bases that a branch's file names, also those that can't be used; none if there is no file.
  * @throws {EngineError} which names a file that can't be read
  */
 export function readBases(branchFolder: string): readonly BaseBackupRecord[] {
@@ -105,7 +105,7 @@ export function readHistory(storage: EngineStorage, branchFolder: string): Histo
   return { wal, bases };
 }
 
-/** For what can do without the history of a branch. @returns undefined also if the history or the data is damaged */
+/** Reads the history for a caller that can do without it. @returns undefined also if the history or the data is damaged */
 export function readHistoryIfReadable(storage: EngineStorage, branchFolder: string): History | undefined {
   try {
     return readHistory(storage, branchFolder);
@@ -114,7 +114,7 @@ export function readHistoryIfReadable(storage: EngineStorage, branchFolder: stri
   }
 }
 
-/** The base of a branch that is created from the cluster template: the template itself. */
+/** Returns the base of a branch that is created from the cluster template: the template itself. */
 export const templateBase = (template: string, dataDir: string): BaseBackupRecord => ({
   folder: path.basename(template),
   start: readControlFile(template).checkpoint,

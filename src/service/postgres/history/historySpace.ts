@@ -50,7 +50,7 @@ export function updateSpaceNote(branchFolder: string, lacking: DiskSpace | undef
   }
 }
 
-/** A sentence, if the disk is why the history of a branch begins late or is missing. */
+/** Returns a sentence if the disk is why the history of a branch begins late or is missing. */
 export const readSpaceNote = (storage: EngineStorage, branchId: string): Promise<string | undefined> =>
   readFile(path.join(storage.branch(branchId), NOTE), 'utf8').catch(() => undefined);
 

@@ -33,7 +33,7 @@ import {
 export interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */
   ensureRunning(): Promise<ServerAddress>;
-  /** The server's address, if it runs. */
+  /** Returns the server's address, if it runs. */
   running(): ServerAddress | undefined;
   readonly certificate: Certificate;
   /** Called when the number of client connections has changed. */
@@ -103,7 +103,7 @@ export class Gateway {
     return this.#open;
   }
 
-  /** The port from which the client of a session has connected; undefined if that was not to this address. */
+  /** Returns the port from which the client of a session has connected; undefined if that was not to this address. */
   clientPort(pid: number): number | undefined {
     return this.#clientPorts.get(pid);
   }

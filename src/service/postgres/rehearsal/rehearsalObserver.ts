@@ -108,7 +108,7 @@ export class RehearsalObserver {
     server.pipe(toClient).pipe(client);
   }
 
-  /** What was seen so far. @throws {EngineError} if the server is stopping */
+  /** Returns what was seen so far. @throws {EngineError} if the server is stopping */
   async read(): Promise<Rehearsal> {
     const [after, areHeld] = await Promise.all([
       this.#reader.allRelations(),
@@ -210,7 +210,7 @@ export class RehearsalObserver {
     this.#lastHold = { at, milliseconds: at - from, counting: at - read };
   }
 
-  /** How long the observer has held a commit since a time. */
+  /** Returns how long the observer has held a commit since a time. */
   #heldSince(from: number): Omit<Hold, 'at'> {
     return this.#lastHold.at > from ? this.#lastHold : NOT_HELD;
   }

@@ -11,7 +11,7 @@ import { RehearsalObserver } from './rehearsalObserver.ts';
 const starting = new WeakMap<Postmaster, Promise<void>>();
 const observers = new WeakMap<Postmaster, RehearsalObserver>();
 
-/** The calls of an engine for rehearsals. @param wake starts a compute */
+/** Returns the calls of an engine for rehearsals. @param wake starts a compute */
 export const rehearsalMethods = (
   deps: ServerDependencies,
   wake: (computeId: string) => Promise<void>,

@@ -175,7 +175,7 @@ export class StatementTap {
   }
 }
 
-/** The fields of an error (manual, "Error and Notice Message Fields"). */
+/** Reads the fields of an error (manual, "Error and Notice Message Fields"). */
 function parseError(body: Buffer): StatementError {
   const fields = new Map(splitAtZeroBytes(body).map((field) => [field[0], field.slice(1)]));
   const [detail, position] = [fields.get('D'), fields.get('P')];

@@ -87,7 +87,7 @@ class Reader {
     return this.#tokens[this.#at]?.kind === kind ? this.take(kind) : undefined;
   }
 
-  /** The options in parentheses, if there are any. */
+  /** Reads the options in parentheses, if there are any. */
   options(): [name: string, value: string | undefined][] {
     const found: [string, string | undefined][] = [];
     if (!this.takes('(')) return found;

@@ -254,7 +254,7 @@ async function* messagesOf(client: net.Socket): AsyncGenerator<Buffer> {
 const messageTypes = (answer: Buffer): string[] =>
   [...new MessageSplitter('').read(answer)].map(({ type }) => type);
 
-/** The third column of the row that describes a new slot. Undefined for an error. */
+/** Returns the third column of the row that describes a new slot. Undefined for an error. */
 function snapshotName(answer: Buffer): string | undefined {
   const row = [...new MessageSplitter('D').read(answer)].find(({ type }) => type === 'D')?.body;
   if (row === undefined) return undefined;

@@ -11,7 +11,7 @@ import { hasSlots } from '../wal/walFiles.ts';
 /** Where a slot's file has the id of its database, which is 0 for physical ones (src/backend/replication/slot.c). */
 const DATABASE_AT = 80;
 
-/** The names of logical slots, from the files in which Postgres keeps them, because the server might not be running. */
+/** Returns the names of logical slots, from the files in which Postgres keeps them, because the server might not be running. */
 export function slotsOfBranch({ branches }: ServerDependencies, branchId: string): readonly string[] {
   const dataDir = branches.folder(branchId);
   if (!hasSlots(dataDir)) return [];

@@ -23,7 +23,7 @@ export type OwnerLogin = z.infer<typeof OwnerLogin>;
 
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
-/** The service's passwords, created at the first call. */
+/** Reads the service's passwords, which the first call creates. */
 export function readOrCreateServicePasswords(root: string): ServicePasswords {
   const file = path.join(root, 'logins.json');
   if (existsSync(file)) return readPrivateJson(file, ServicePasswords, 'use another data directory');
@@ -32,7 +32,7 @@ export function readOrCreateServicePasswords(root: string): ServicePasswords {
 
 const DEFAULT_OWNER: BranchOwner = { role: BRANCH_ROLE, database: BRANCH_DATABASE };
 
-/** The login of a branch's owner, created at the first call. The branch may not have a data directory yet. */
+/** Reads the login of a branch's owner, which the first call creates. The branch may not have a data directory yet. */
 export function readOrCreateBranchLogin(
   branchFolder: string,
   { role, database } = DEFAULT_OWNER,
@@ -74,7 +74,7 @@ const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(tex
 const hash = (data: Buffer) => createHash('sha256').update(data).digest();
 
 /**
- * A value for `pg_authid.rolpassword` (SCRAM-SHA-256, RFC 5802 and 7677), for use without a server. The passwords are
+ * Returns a value for `pg_authid.rolpassword` (SCRAM-SHA-256, RFC 5802 and 7677), for use without a server. The passwords are
  * ASCII, so they need no SASLprep.
  */
 export function scramVerifier(password: string, salt = randomBytes(16)): string {

@@ -30,7 +30,7 @@ export class RolePasswords {
     this.#folder = folder;
   }
 
-  /** When a role was created and changed, if known. */
+  /** Returns when a role was created and changed, if known. */
   timestampsOf(name: string): Pick<BranchRole, 'createdAt' | 'updatedAt'> {
     const { createdAt, updatedAt } = this.#find(name) ?? {};
     return {
@@ -70,7 +70,7 @@ export class RolePasswords {
     return password;
   }
 
-  /** The passwords, by role, that were given after a time (milliseconds since 1970). */
+  /** Returns the passwords, by role, that were given after a time (milliseconds since 1970). */
   changedSince(time: number): ReadonlyMap<string, string> {
     const changed = this.#read().filter(({ updatedAt }) => Date.parse(updatedAt) > time);
     return new Map(changed.map(({ name, passwords }) => [name, passwords.at(-1) ?? '']));

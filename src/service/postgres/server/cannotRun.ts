@@ -82,7 +82,7 @@ const WINDOWS: ReadonlyMap<number, Cause> = new Map([
 
 const windowsCause = (code: number): Cause | undefined => WINDOWS.get(code >>> 0);
 
-/** How a process ended, for messages. */
+/** Returns how a process ended, for messages. */
 export function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
   if (code === null) return `was ended by ${signal}`;
   const cause = windowsCause(code);

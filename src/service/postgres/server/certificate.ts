@@ -69,12 +69,12 @@ function createCertificate(from: Date, to: Date): { readonly cert: string; reado
   const name = encodeDer(SEQUENCE, encodeDer(SET, commonName));
   const toBeSigned = encodeDer(
     SEQUENCE,
-    encodeDer(contextTag(0), encodeDer(INTEGER, [2])), // Version 3.
-    encodeDer(INTEGER, [0x40, ...randomBytes(15)]), // The serial number, which is positive.
+    encodeDer(contextTag(0), encodeDer(INTEGER, [2])), // This means version 3.
+    encodeDer(INTEGER, [0x40, ...randomBytes(15)]), // This makes the serial number positive.
     algorithm,
-    name, // The issuer.
+    name, // This is the issuer.
     encodeDer(SEQUENCE, encodeUtcTime(from), encodeUtcTime(to)),
-    name, // The subject.
+    name, // This is the subject.
     publicKey.export({ type: 'spki', format: 'der' }),
     encodeDer(contextTag(3), encodeDer(SEQUENCE, ...certificateExtensions())),
   );

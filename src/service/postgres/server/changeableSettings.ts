@@ -131,7 +131,7 @@ function describeSettings({ binaries, storage }: CheckDependencies): Promise<Des
   return found;
 }
 
-/** What Postgres says of its settings, by name in lower case. It leaves out most of those that are for its developers. */
+/** Returns what Postgres says of its settings, by name in lower case. It leaves out most of those that are for its developers. */
 async function readDescriptions(postgres: string, cwd: string): Promise<Descriptions> {
   const printed = await runProgram(postgres, ['--describe-config'], { cwd });
   return new Map(

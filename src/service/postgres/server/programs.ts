@@ -195,7 +195,10 @@ const CLUSTER = `cluster-${PACKED_CLUSTER_MAJOR}.br`;
 /** The path of the packed cluster in a clone. */
 export const PACKED_CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'template', CLUSTER);
 
-/** The file with what initdb of {@link PACKED_CLUSTER_MAJOR} creates: see `template/packedCluster.ts`. @returns undefined if none is shipped */
+/**
+ * Returns the file with what initdb of {@link PACKED_CLUSTER_MAJOR} creates: see `template/packedCluster.ts`.
+ * @returns undefined if none is shipped
+ */
 export const packedClusterFile = (folder: string): string | undefined =>
   findShippedFile(folder, CLUSTER, PACKED_CLUSTER_IN_CLONE);
 

@@ -54,8 +54,8 @@ export const missingProgramMessage = (program: string): string =>
   `${program} is gone, for example because npm emptied its cache. Start the local service again.`;
 
 /**
- * How programs are started. They lead a process group: Ctrl-C in a terminal reaches only the service, which then stops them,
- * and a program can be killed with its child processes. On Windows, a detached program has no console, so each process that
+ * Returns how programs are started. They lead a process group: Ctrl-C in a terminal reaches only the service, which then stops
+ * them, and a program can be killed with its child processes. On Windows, a detached program has no console, so each process that
  * it starts would open a window. Otherwise all share a hidden console, and they end with the service.
  */
 export const backgroundOptions = () => ({ detached: process.platform !== 'win32', windowsHide: true });

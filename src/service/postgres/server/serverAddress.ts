@@ -39,7 +39,7 @@ export const plainSocketOptions = ({ host, port }: ServerAddress): net.NetConnec
 /** Returns the options of `net.connect` for a connection with TLS. */
 export const tlsSocketOptions = ({ port }: ServerAddress): net.NetConnectOpts => ({ host: LOOPBACK, port });
 
-/** A connection string for libpq. */
+/** Returns a connection string for libpq. */
 export const libpqConnectionString = (parameters: Readonly<Record<string, string | number>>): string =>
   Object.entries(parameters)
     .map(([name, value]) => `${name}='${String(value).replaceAll(/['\\]/g, String.raw`\$&`)}'`)

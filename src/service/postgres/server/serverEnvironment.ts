@@ -14,7 +14,7 @@ const FOREIGN_SERVERS = {
 };
 
 /**
- * The environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the
+ * Returns the environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the
  * server's behavior, and any keys. Libraries next to the program win over those of LD_LIBRARY_PATH, which are for others.
  * @param program its path
  */

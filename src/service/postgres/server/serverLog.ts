@@ -65,7 +65,7 @@ const DISK_FULL = 'The disk is full. Free some space and try again.';
 const PREFIX = /^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] /;
 
 /**
- * Why a Postgres program ended: its last FATAL or ERROR with detail and hint. An invalid setting is named before that, at
+ * Finds why a Postgres program ended: its last FATAL or ERROR with detail and hint. An invalid setting is named before that, at
  * level LOG.
  */
 export function findReason(output: readonly string[]): string | undefined {

@@ -111,7 +111,7 @@ export const TIMED_OUT = Symbol('late');
 export async function withTimeLimit<T>(limit: number, result: Promise<T>): Promise<T | typeof TIMED_OUT> {
   const timer = new AbortController();
   const late = sleep(limit, TIMED_OUT, { ref: false, signal: timer.signal });
-  late.catch(() => undefined); // Aborted.
+  late.catch(() => undefined); // The wait was aborted.
   try {
     return await Promise.race([result, late]);
   } finally {

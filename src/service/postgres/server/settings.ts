@@ -23,8 +23,8 @@ export const KEPT_WAL_FILE = 'replicas.conf';
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
 /**
- * The user's settings by name in lower case, as Postgres compares them. Whether users may change them is another question: see
- * `changeableSettings.ts`.
+ * Returns the user's settings by name in lower case, as Postgres compares them. Whether users may change them is another question:
+ * see `changeableSettings.ts`.
  * @throws {EngineError} for a name or value that could end its line in the file
  */
 export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string, string> {
@@ -41,8 +41,8 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
 }
 
 /**
- * The text of `postgresql.conf`. A compute with an autoscaling range always runs at its largest size, so the
- * planner assumes the cache of that size, unless the user's settings override it.
+ * Returns the text of `postgresql.conf`. A compute with an autoscaling range always runs at its largest size, so the planner
+ * assumes the cache of that size, unless the user's settings override it.
  */
 export function configurationFile(maxCu: number, settings: ReadonlyMap<string, string>): string {
   const cache = (computeSize(maxCu)?.fileCacheGb ?? 0) * 1024;
@@ -92,7 +92,7 @@ export function sharedMemorySettings(): PostgresSettings {
   return { dynamic_shared_memory_type: 'sysv' };
 }
 
-/** What the service sets on the command line. `overrides` win. */
+/** Returns what the service sets on the command line. `overrides` win. */
 export function serviceSettings(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
   { host, port }: ServerAddress,
@@ -155,7 +155,7 @@ const STANDBY_DEFAULTS: StandbySettings = {
   max_worker_processes: 8,
 };
 
-/** The values that a compute's server has for the settings that a standby of it must match. */
+/** Returns the values that a compute's server has for the settings that a standby of it must match. */
 export function standbySettingsOfCompute(compute: ComputeSpec): StandbySettings {
   const user = userSettings(compute.pgSettings);
   const values = Object.entries(STANDBY_DEFAULTS).map(([name, value]) => [

@@ -87,7 +87,7 @@ interface ConnectableDatabase {
   readonly name: string;
 }
 
-/** The databases to which a superuser can connect. */
+/** Returns the databases to which a superuser can connect. */
 export const listConnectableDatabases = async (client: Client): Promise<readonly ConnectableDatabase[]> =>
   (
     await client.query<ConnectableDatabase>(

@@ -7,7 +7,7 @@ import { badRequest } from '../../core/serviceErrors.ts';
 /** The most dimensions that Postgres allows for an array. */
 const MAX_DIMENSIONS = 6;
 
-/** The parameters of each query. @param body valid, of one query or of several */
+/** Returns the parameters of each query. @param body valid, of one query or of several */
 export function readParameters(body: string, isBatch: boolean): (string | null)[][] {
   const queries = isBatch ? elementsOf(membersOf(body.trim()).get('queries')) : [body.trim()];
   return queries.map((query) => elementsOf(membersOf(query).get('params')).map(parameterText));

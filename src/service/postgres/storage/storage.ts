@@ -42,7 +42,7 @@ export interface EngineStorage {
   branch(branchId: string): string;
   replica(computeId: string): string;
   pooler(computeId: string): string;
-  /** The folder for a server's socket, by the id of its branch or replica. Created if missing. */
+  /** Returns the folder for a server's socket, by the id of its branch or replica. It is created if it is missing. */
   socketFolder(name: string): string;
   /** The loopback port of each server, by the id of its branch or replica. The name of the server's Unix socket contains the port. */
   readonly loopbackPorts: Map<string, number>;
@@ -54,7 +54,7 @@ export interface EngineStorage {
   removeSockets(): void;
 }
 
-/** The folder that replaces a branch's folder at the end of a restore. */
+/** Returns the folder that replaces a branch's folder at the end of a restore. */
 export const restoredFolderOf = (folder: string): string => `${folder}.restored`;
 
 export function openStorage(root: string): EngineStorage {
@@ -99,7 +99,7 @@ export function openStorage(root: string): EngineStorage {
   return storage;
 }
 
-/** The major versions of the branches' data. */
+/** Returns the major versions of the branches' data. */
 export function majorsInUse(root: string): ReadonlySet<number> {
   const branches = path.join(root, 'branches');
   const files = namesInFolder(branches).map((name) => path.join(branches, name, 'data', 'PG_VERSION'));

@@ -156,7 +156,10 @@ export function removeRelationMaps(folder: string): void {
     if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
 }
 
-/** The id of {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
+/**
+ * Returns the id of {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is
+ * the highest.
+ */
 export const readDatabaseId = (dataDir: string): number =>
   Math.max(...readdirSync(path.join(dataDir, 'base')).map(Number).filter(Number.isInteger));
 
@@ -215,8 +218,8 @@ export const clusterArguments = (major: number) => [
 ];
 
 /**
- * The rights of the branch's role, and of the roles that are created through the API. Before 16, CREATEROLE could grant any
- * predefined role, including those that run programs.
+ * Returns the rights of the branch's role, and of the roles that are created through the API. Before 16, CREATEROLE could grant
+ * any predefined role, including those that run programs.
  */
 export const ownerAttributes = (major: number): string => (major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB');
 /** The roles that owners are members of. */

@@ -20,7 +20,7 @@ const sampleFile = (root: string): string => path.join(root, 'sample.json');
 export const noteSampleBranches = (root: string, branches: SampleBranches): void =>
   writePrivateFile(sampleFile(root), JSON.stringify(branches));
 
-/** The statements for the data of a branch, each on one line; none if it isn't one of the sample. */
+/** Returns the statements for the data of a branch, each on one line; none if it isn't one of the sample. */
 export function sampleStatements(root: string, branchId: string): readonly string[] {
   const file = sampleFile(root);
   if (!existsSync(file)) return [];

@@ -1,6 +1,6 @@
 /**
  * Finds when the schema was changed, by any program. While the WAL is read, it collects series of transactions that have changed
- * tables or other parts of a schema, or a table in which certainly a migration tool notes what it has applied.
+ * tables or other parts of a schema, or a table in which a migration tool certainly notes what it has applied.
  */
 import type { CatalogChange } from './catalogChanges.ts';
 import type { EndedTransaction, RowCounts, Transaction, TransactionReceiver } from './transaction.ts';
