@@ -5,7 +5,7 @@ import { isBranchId, isComputeId, isId, isOperationId } from './records/ids.ts';
 /** How many projects one request lists: the public service's maximum. */
 export const PROJECTS_PER_PAGE = 400;
 
-/** @throws {ApiError} invalidRequest */
+/** Returns a value as a part of a path, if it is valid. @throws {ApiError} invalidRequest */
 export const pathSegment = (value: string | number, isValid: boolean, expected: string): string => {
   if (isValid) return String(value);
   const shown = JSON.stringify(String(value).slice(0, 60));

@@ -11,7 +11,7 @@ import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 /** Where the service listens, and how to prove that one may use it. */
 export interface ServiceAddress {
   readonly baseUrl: BaseUrl;
-  /** See `leaseProof.ts`. */
+  /** The secret with which the service and its clients prove their identity, see `leaseProof.ts`. */
   readonly leaseSecret: string;
   /** Missing for 0.3 and earlier, and for a service that runs from its sources. */
   readonly version?: string;

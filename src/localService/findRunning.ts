@@ -25,8 +25,8 @@ export async function findRunningService(folder: string | undefined): Promise<Ru
 }
 
 /**
- * The data directories to look in: the one that the user has chosen; otherwise those of the projects around the folder, then that
- * of the extension.
+ * Returns the data directories to look in: the one that the user has chosen; otherwise those of the projects around the folder,
+ * then that of the extension.
  */
 function listDataDirs(folder: string | undefined): string[] {
   if (chosenDataDir !== '') return [path.resolve(chosenDataDir)];

@@ -51,7 +51,7 @@ type ProofSide = 'window' | 'service' | 'end';
 export const leaseProof = (by: ProofSide, { secret, nonce, baseUrl }: LeaseChallenge): string =>
   createHmac('sha256', secret).update(`${by} ${nonce} ${baseUrl}`).digest('base64url');
 
-/** An API key for the client that has proved itself. The service accepts it while that client holds the lease. */
+/** Returns an API key for the client that has proved itself. The service accepts it while that client holds the lease. */
 export const leaseKey = ({ secret, nonce, baseUrl }: LeaseChallenge): string =>
   createHmac('sha256', secret).update(`key ${nonce} ${baseUrl}`).digest('base64url');
 

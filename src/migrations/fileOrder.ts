@@ -100,7 +100,7 @@ const DIRECTIONS = [
 interface Directions {
   readonly forward: readonly string[];
   readonly undo: readonly string[];
-  /** All names say what their files do. */
+  /** Whether all names say what their files do. */
   readonly areDirected: boolean;
 }
 

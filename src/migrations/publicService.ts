@@ -39,7 +39,7 @@ export async function createPublicServiceRoles(client: Client, text: string): Pr
 function missingRoles(text: string): string[] {
   const named = new Set<string>();
   const created = new Set<string>();
-  // Most scripts name none, and needn't be read twice.
+  // Most scripts name no role, and needn't be read twice.
   if (!ROLES.some((role) => text.toLowerCase().includes(role))) return [];
   for (const statement of readStatements(text)) {
     if (statement.kind === 'command') continue;
@@ -106,7 +106,7 @@ interface Subject {
 
 /** @returns undefined unless the statement creates, changes, drops or comments on event triggers or publications */
 function subjectOf(statement: string): Subject | undefined {
-  // The data of an INSERT can be long.
+  // Only the first word is read, because the data of an INSERT can be long.
   const [verb] = tokensOf(statement, 1);
   const is = (...words: readonly string[]) => words.some((word) => isKeyword(verb, word));
   if (!is('create', 'alter', 'drop', 'comment')) return undefined;

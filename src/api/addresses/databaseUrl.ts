@@ -10,7 +10,7 @@ export interface DatabaseUrl {
   /** A secret. */
   readonly password: string | undefined;
   readonly database: string;
-  /** See `normalizeHost`. */
+  /** The host in its normal form, see `normalizeHost`. */
   readonly host: string;
   /** The host as in the text. */
   readonly server: ReturnType<typeof splitHost>;
@@ -153,7 +153,7 @@ export const isPrivateHost = (host: string): boolean =>
  */
 const SECURITY = /(?<=[?&])(?:ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
 
-/** The parameters for TLS, as in the text. */
+/** Returns the parameters for TLS, as in the text. */
 export const tlsParameters = (text: string): string[] =>
   [...text.matchAll(SECURITY)].map(([each]) => each.replace('&', ''));
 

@@ -50,7 +50,7 @@ interface ComputeHosts {
 /** Whether the compute runs on this machine. Hosted ones always have a pooler, even if `pooler_enabled` is false. */
 export const isLocalCompute = ({ host }: Pick<ComputeHosts, 'host'>): boolean => isLocalHost(host);
 
-/** The host for pooled connections; undefined if the compute has no pooler. */
+/** Returns the host for pooled connections; undefined if the compute has no pooler. */
 export function pooledHost(compute: ComputeHosts): string | undefined {
   const isLocal = isLocalCompute(compute);
   if (isLocal && compute.pooler_enabled !== true) return undefined;

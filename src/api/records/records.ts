@@ -243,7 +243,7 @@ const momentBefore = { before: text, lsn: z.nullish(text) };
 const TableTransaction = z.object({
   ids: z.array(number),
   ...momentBefore,
-  /** See `TableTransaction` of the local service. */
+  /** Whether steps of a migration may have come before it: see `TableTransaction` of the service. */
   late: z.boolean(),
   added: number,
   changed: number,

@@ -70,20 +70,20 @@ const sqlName = z.string().check(
   ),
 );
 
-/** POST …/branches/{branch_id}/databases. */
+/** The body of POST …/branches/{branch_id}/databases. */
 export const DatabaseCreationBody = z.strictObject({
   database: z.strictObject({ name: sqlName, owner_name: sqlName }),
 });
-/** PATCH …/databases/{database_name}. */
+/** The body of PATCH …/databases/{database_name}. */
 export const DatabaseChangeBody = z.strictObject({
   database: z.strictObject({ name: z.optional(sqlName), owner_name: z.optional(sqlName) }),
 });
-/** POST …/branches/{branch_id}/roles. */
+/** The body of POST …/branches/{branch_id}/roles. */
 export const RoleCreationBody = z.strictObject({
   role: z.strictObject({ name: sqlName, no_login: z.optional(z.boolean()) }),
 });
 
-/** POST /api_keys. */
+/** The body of POST /api_keys. */
 export const ApiKeyCreationBody = z.strictObject({
   key_name: nameUpTo(MAX_SHORT_NAME_LENGTH),
 });
@@ -93,7 +93,7 @@ export const Timestamp = z.iso.datetime({
   error: 'must be a time such as 2026-01-31T12:00:00Z',
 });
 
-/** POST …/branches; the body may be missing. An empty `parent_id` means the default branch. */
+/** The body of POST …/branches, which may be missing. An empty `parent_id` means the default branch. */
 export const BranchCreationBody = z.strictObject({
   branch: z.optional(
     z.strictObject({
@@ -118,7 +118,7 @@ export const BranchCreationBody = z.strictObject({
 export type BranchCreationBody = z.infer<typeof BranchCreationBody>;
 export type BranchCreation = Pick<BranchCreationBody, 'branch' | 'endpoints'>;
 
-/** PATCH …/branches/{branch_id}; `expires_at: null` removes the expiry. */
+/** The body of PATCH …/branches/{branch_id}; `expires_at: null` removes the expiry. */
 export const BranchPatchBody = z.strictObject({
   branch: z.strictObject({
     name: z.optional(name),
@@ -128,7 +128,7 @@ export const BranchPatchBody = z.strictObject({
 });
 export type BranchPatch = z.infer<typeof BranchPatchBody>['branch'];
 
-/** POST …/branches/{branch_id}/restore. */
+/** The body of POST …/branches/{branch_id}/restore. */
 export const BranchRestoreBody = z.strictObject({
   source_branch_id: branchId,
   source_lsn: z.optional(z.string()),
@@ -156,7 +156,7 @@ export const SnapshotCreation = z.strictObject({
 });
 export type SnapshotCreation = z.infer<typeof SnapshotCreation>;
 
-/** PATCH …/snapshots/{snapshot_id}; `expires_at: null` removes the expiry. */
+/** The body of PATCH …/snapshots/{snapshot_id}; `expires_at: null` removes the expiry. */
 export const SnapshotPatchBody = z.strictObject({
   snapshot: z.strictObject({
     name: z.optional(name),
@@ -165,7 +165,7 @@ export const SnapshotPatchBody = z.strictObject({
 });
 export type SnapshotPatch = z.infer<typeof SnapshotPatchBody>['snapshot'];
 
-/** POST …/snapshots/{snapshot_id}/restore. The target is replaced when the restore is finalized. */
+/** The body of POST …/snapshots/{snapshot_id}/restore. The target is replaced when the restore is finalized. */
 export const SnapshotRestoreBody = z.strictObject({
   name: z.optional(name),
   target_branch_id: z.optional(branchId),
@@ -173,7 +173,7 @@ export const SnapshotRestoreBody = z.strictObject({
 });
 export type SnapshotRestoreBody = z.infer<typeof SnapshotRestoreBody>;
 
-/** POST …/branches/{branch_id}/finalize_restore; `name` is for the branch that is replaced. */
+/** The body of POST …/branches/{branch_id}/finalize_restore; `name` is for the branch that is replaced. */
 export const FinalizeRestoreBody = z.strictObject({ name: z.optional(name) });
 export type FinalizeRestoreBody = z.infer<typeof FinalizeRestoreBody>;
 
@@ -197,7 +197,7 @@ const projectAttributes = {
   history_retention_seconds: z.optional(z.int().check(z.gte(0), z.lte(2_592_000))),
 };
 
-/** POST /projects. */
+/** The body of POST /projects. */
 export const ProjectCreationBody = z.strictObject({
   project: z.strictObject({
     ...projectAttributes,
@@ -219,6 +219,6 @@ export const ProjectCreationBody = z.strictObject({
 });
 export type ProjectCreation = z.infer<typeof ProjectCreationBody>['project'];
 
-/** PATCH /projects/{project_id}. */
+/** The body of PATCH /projects/{project_id}. */
 export const ProjectPatchBody = z.strictObject({ project: z.strictObject(projectAttributes) });
 export type ProjectPatch = z.infer<typeof ProjectPatchBody>['project'];

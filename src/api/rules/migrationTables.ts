@@ -8,7 +8,7 @@ export interface MigrationTableKind {
   readonly columns: readonly string[];
   /** Whether the table must have no other columns. */
   readonly isAll?: boolean;
-  /** Whether only this tool names columns so. A table of another program may look like one of the other kinds. */
+  /** Whether only this tool has columns with these names. A table of another program may look like one of the other kinds. */
   readonly isCertain?: boolean;
   /** An expression of the columns that says which migration a row is about. Without it, a row isn't one migration. */
   readonly migration?: string;
@@ -39,7 +39,7 @@ const KINDS: readonly MigrationTableKind[] = [
   { columns: ['hash text', 'created_at int8'], migration: 'hash' },
   // TypeORM
   { columns: ['name varchar', 'timestamp int8'], migration: '"timestamp"' },
-  // node-pg-migrate and db-migrate
+  // node-pg-migrate and db-migrate have this table.
   { columns: ['name varchar', 'run_on timestamp'], migration: 'name' },
   // Kysely
   { columns: ['name varchar', 'timestamp varchar'], migration: 'name' },
@@ -56,11 +56,11 @@ const KINDS: readonly MigrationTableKind[] = [
   },
   // sqlx
   { columns: ['version int8', 'description text', 'success bool'], migration: 'version' },
-  // Rails and dbmate
+  // Rails and dbmate have this table.
   { columns: ['version varchar'], isAll: true, migration: 'version' },
   // Supabase
   { columns: ['version text', 'statements _text', 'name text'], migration: 'version' },
-  // Ecto and Diesel
+  // The next two are those of Ecto and Diesel.
   { columns: ['version int8', 'inserted_at timestamp'], migration: 'version' },
   { columns: ['version varchar', 'run_on timestamp'], migration: 'version' },
   // The following tables are those of Django, Alembic, Entity Framework, Flyway and golang-migrate.

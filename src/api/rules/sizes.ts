@@ -54,11 +54,11 @@ export const COMPUTE_SIZES: readonly ComputeSize[] = [
 
 export const DEFAULT_SIZE: SizeRange = { min: 0.25, max: 0.25 };
 
-/** The table row for a size, or undefined if the table does not contain it. */
+/** Returns the table row for a size, or undefined if the table does not contain it. */
 export const computeSize = (cu: number): ComputeSize | undefined =>
   COMPUTE_SIZES.find((row) => row.cu === cu);
 
-/** The sizes that a plan offers. The free plan ends at 1 GB of RAM. */
+/** Returns the sizes that a plan offers. The free plan ends at 1 GB of RAM. */
 export const sizesOfPlan = (plan: Plan): readonly ComputeSize[] =>
   plan === 'free' ? COMPUTE_SIZES.filter((row) => row.ramGb <= 1) : COMPUTE_SIZES;
 
@@ -71,7 +71,7 @@ export const maxConnections = (minCu: number): number | undefined => computeSize
 
 type SizeProblem = 'not-a-size' | 'min-above-max' | 'above-plan';
 
-/** Why a plan doesn't offer a range; undefined if it does. */
+/** Returns why a plan doesn't offer a range; undefined if it does. */
 export function sizeProblem(range: SizeRange, plan: Plan = 'paid'): SizeProblem | undefined {
   if (computeSize(range.min) === undefined || computeSize(range.max) === undefined) return 'not-a-size';
   if (range.min > range.max) return 'min-above-max';

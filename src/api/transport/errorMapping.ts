@@ -74,7 +74,7 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   }
 }
 
-/** The error for a response whose status isn't 2xx, with the service's message if there is one. */
+/** Returns the error for a response whose status isn't 2xx, with the service's message if there is one. */
 export function responseError(call: CallInfo, { status, headers, body }: RawResponse): ApiError {
   if (status >= 300 && status <= 399)
     return unexpectedReplyError(call, status, 'redirect', redirectTarget(headers));
@@ -132,7 +132,7 @@ const REPLIES = {
   tooLarge: 'too large a body',
 };
 
-/** The error for a response that can't be used. @param detail the origin of a redirect */
+/** Returns the error for a response that can't be used. @param detail the origin of a redirect */
 export function unexpectedReplyError(
   { requestLine, isChange }: CallInfo,
   status: number,

@@ -56,17 +56,17 @@ export class ApiError extends Error {
   }
 }
 
-/** The fault of an error from the client, or undefined for any other error. */
+/** Returns the fault of an error from the client, or undefined for any other error. */
 export const faultOf = (error: unknown): ApiFault | undefined =>
   error instanceof ApiError ? error.fault : undefined;
 
-/** The status with which the service rejected the request, if it did. */
+/** Returns the status with which the service rejected the request, if it did. */
 export function statusOf(error: unknown): number | undefined {
   const fault = faultOf(error);
   return fault?.kind === 'rejected' ? fault.status : undefined;
 }
 
-/** The code of the service's error, if it rejected the request and has given one. */
+/** Returns the code of the service's error, if it rejected the request and has given one. */
 export function codeOf(error: unknown): string | undefined {
   const fault = faultOf(error);
   return fault?.kind === 'rejected' ? fault.code : undefined;
@@ -113,7 +113,7 @@ export function retryAfterOf(error: unknown): number | undefined {
   return fault?.kind === 'rejected' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;
 }
 
-/** When the service accepts the request again, in milliseconds since 1970, if it said so. */
+/** Returns when the service accepts the request again, in milliseconds since 1970, if it said so. */
 export function retryTimeOf(error: unknown): number | undefined {
   const wait = retryAfterOf(error);
   return wait === undefined || !(error instanceof ApiError) ? undefined : error.time + wait;

@@ -97,7 +97,7 @@ export const parseListReply = <T extends Listable>(
   body: reply.body,
 });
 
-/** The readable records of a list; empty if the reply has no such list. */
+/** Returns the readable records of a list; empty if the reply has no such list. */
 export const parseOptionalList = <T extends Listable>(
   reply: Reply,
   name: string,
@@ -105,7 +105,7 @@ export const parseOptionalList = <T extends Listable>(
 ): readonly T[] =>
   Array.isArray(propertyOrWhole(reply.json, name)) ? parseList(reply, name, record).items : [];
 
-/** The operations that a change started. */
+/** Returns the operations that a change started. */
 export const parseOperations = (reply: Reply): readonly Operation[] =>
   parseOptionalList(reply, 'operations', Operation);
 

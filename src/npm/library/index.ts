@@ -19,7 +19,7 @@ import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
 /** Milliseconds after which a forgotten branch is deleted. */
 const LIFETIME = 6 * 3600_000;
 
-/** See `types.d.ts`. */
+/** Creates a branch with the migrations for one test file: see `types.d.ts`. */
 export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
   return withMigratedParent(options, async (api, { projectId, id: parent }, me) => {
     const name = `test ${me.pid} ${crypto.randomUUID()}`;
@@ -37,7 +37,7 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
   });
 }
 
-/** See `types.d.ts`. */
+/** Creates a database with the migrations for one test file: see `types.d.ts`. */
 export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
   return withMigratedParent(options, async (api, parent, me) => {
     const server = await findOrCreateSharedUrl(api, parent, me);

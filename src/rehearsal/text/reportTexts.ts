@@ -25,7 +25,7 @@ export class ReportTexts {
 
   /**
    * Returns a sentence for each reason why the migration isn't safe. If it is safe, a sentence says so, and another one quotes the
-   * last error of Postgres, if there was one. Others are about what was skipped.
+   * last error of Postgres, if there was one. Further sentences say what was skipped.
    */
   verdictSentences(report: RehearsalReport): readonly string[] {
     const { reasons } = report;
