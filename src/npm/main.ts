@@ -75,14 +75,32 @@ function takeToken(): string {
   return token;
 }
 
-/** @returns the dump to rehearse on. @throws {StartError} `usage` if other data are named, too */
+/** @returns the dump to rehearse on. @throws {StartError} `usage` if other data are named, or a branch has the same name */
 async function findNamedDump({ rehearsal, dataDir }: CommandLine): Promise<string | undefined> {
   if (rehearsal?.from === undefined) return undefined;
+  const { from } = rehearsal;
   const { isDump } = await import('./restoreDump.ts');
-  if (!(await isDump(rehearsal.from))) return undefined;
+  if (!(await isDump(from))) return undefined;
+  const id = await branchNamed(path.resolve(dataDir ?? PROJECT_DATA_FOLDER), from);
+  if (id !== undefined)
+    throw new StartError(
+      'usage',
+      `"${from}" is a branch and a dump. For the branch, use --from ${id}; for the dump, --from ${path.resolve(from)}`,
+    );
   if (dataDir !== undefined)
-    throw new StartError('usage', `--data-dir and the dump ${rehearsal.from} exclude each other`);
-  return rehearsal.from;
+    throw new StartError('usage', `--data-dir and the dump ${from} exclude each other`);
+  return from;
+}
+
+/** @returns the id of a branch with this name or id, but undefined if the name can only be that of a file */
+async function branchNamed(dataDir: string, name: string): Promise<string | undefined> {
+  const file = path.isAbsolute(name) ? undefined : findAccountFile(dataDir);
+  if (file === undefined) return undefined;
+  const { readAccountFile } = await import('../service/state/accountFile.ts');
+  const branches = (readAccountFile(file) ?? []).flatMap((each) =>
+    'set' in each && each.set === 'branch' ? [each.value] : [],
+  );
+  return branches.find((branch) => branch.id === name || branch.name === name)?.id;
 }
 
 type Rehearsal = NonNullable<CommandLine['rehearsal']> & { readonly token?: string | undefined };
@@ -171,7 +189,7 @@ function serviceArguments({ run, rest, rehearsal }: CommandLine, dataDir: string
   const values = {
     ...(isBackground && { port: '0' }),
     ...(dataDir !== undefined && { 'data-dir': dataDir }),
-    ...((dataDir === undefined || !hasAccount(dataDir)) && { projects: PROJECT }),
+    ...((dataDir === undefined || findAccountFile(dataDir) === undefined) && { projects: PROJECT }),
     ...(postgres !== undefined && { 'postgres-path': postgres }),
     ...(rest['extensions-dir'] === undefined && { 'installed-extensions': true }),
     ...rest,
@@ -185,13 +203,13 @@ function serviceArguments({ run, rest, rehearsal }: CommandLine, dataDir: string
 }
 
 /**
- * Whether a service has used this folder before. If root starts the service, a file in the folder may name another folder with the
- * data.
+ * The file with the account of a service that has used this folder before. If root starts the service, a file in the folder may name
+ * another folder with the data.
  */
-function hasAccount(dataDir: string): boolean {
+function findAccountFile(dataDir: string): string | undefined {
   const note = path.join(dataDir, 'postgres-folder');
   const folders = [path.join(dataDir, 'postgres'), existsSync(note) ? readFileSync(note, 'utf8') : ''];
-  return folders.some((folder) => existsSync(path.join(folder, 'account.json')));
+  return folders.map((folder) => path.join(folder, 'account.json')).find((file) => existsSync(file));
 }
 
 main().then(

@@ -3,7 +3,7 @@
  * Timers: rehearsal/copySettings.ts.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PROJECT_DATA_FOLDER } from '../../../src/localService/ownFolder.ts';
 import { REHEARSE_HELP } from '../../../src/npm/options.ts';
@@ -265,6 +265,24 @@ describe('npx hosted-postgres rehearse', () => {
       broken.output,
       /production\.dump: (?:pg_restore: error: |is an archive\. Install pg_restore)/,
     );
+  });
+
+  it('asks which one is meant if a branch and a dump have the same name', async () => {
+    const dump = path.join(folder, 'main');
+    writeFileSync(dump, 'create table public.pets (id integer);\n');
+    const drop = ['--run', sql('drop table pets')];
+    const both = await run('rehearse', '--from', 'main', ...drop);
+    assert.notEqual(both.code, 0, both.output);
+    const [, id = '', file = ''] =
+      /"main" is a branch and a dump\. For the branch, use --from (br-\S+); for the dump, --from (.+)$/m.exec(
+        both.output,
+      ) ?? [];
+    const ofBranch = await run('rehearse', '--from', id, ...drop);
+    assert.match(ofBranch.output, /table "pets" does not exist/);
+    const ofDump = await run('rehearse', '--from', file, ...drop);
+    assert.equal(ofDump.code, 0, ofDump.output);
+    assert.match(ofDump.output, /^Rehearsed on a copy of .*main\.\nSafe/m);
+    rmSync(dump);
   });
 
   it('needs a key and a project for an account', async () => {
