@@ -2,7 +2,8 @@
  * Reads and changes URLs of databases in the forms that users have in their files. URLs from the service are checked more
  * strictly, by `readConnectionUri`.
  */
-import { isLocalHost, normalizeHost, splitHost } from './host.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { normalizeHost, splitHost } from './host.ts';
 
 /** The parts of a URL, decoded. */
 export interface DatabaseUrl {
@@ -124,7 +125,7 @@ function requireParts(value: string) {
 
 /**
  * Replaces the role, password, host and database by those of another URL, and keeps everything else, such as parameters.
- * The parameters for TLS are replaced too if exactly one of the two hosts is private.
+ * The parameters for TLS are replaced too if the host is another one, because what a server offers can't be seen in its name.
  * @returns undefined if either isn't the URL of one database
  */
 export function replaceUrlTarget(text: string, url: string): string | undefined {
@@ -132,20 +133,19 @@ export function replaceUrlTarget(text: string, url: string): string | undefined 
   if (old === undefined || target === undefined) return undefined;
   const textOfPart = (part: 'role' | 'host' | 'database') =>
     (old.url[part] === target.url[part] ? old : target).texts[part];
-  const isMoved = isPrivateHost(old.url.host) !== isPrivateHost(target.url.host);
+  const tls = tlsParameters(target.texts.rest);
+  const keepsTls =
+    old.url.host === target.url.host ||
+    isDeepStrictEqual(new Set(tlsParameters(old.texts.rest)), new Set(tls));
   return joinParts({
     scheme: old.texts.scheme,
     role: textOfPart('role'),
     password: target.texts.password,
     host: textOfPart('host'),
     database: textOfPart('database'),
-    rest: isMoved ? withTlsParameters(old.texts.rest, tlsParameters(target.texts.rest)) : old.texts.rest,
+    rest: keepsTls ? old.texts.rest : withTlsParameters(old.texts.rest, tls),
   });
 }
-
-/** Whether the host is on this machine, or has a name that only a private network knows, such as that of a container. */
-export const isPrivateHost = (host: string): boolean =>
-  isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
 
 /**
  * Matches the parameters for TLS of libpq, JDBC, Prisma and others. They are replaced together, because one can be an error

@@ -41,12 +41,14 @@ export async function findBranchUrl(
     const credentials = await findComputeCredentials(connection, compute, { ...login, pooled });
     if (credentials === undefined) return { problem: 'noPassword' };
     await knownHosts.remember(inventory, target.account, [compute]);
-    const url = connectionString({
+    const plain = connectionString({
       ...login,
       password: credentials.password,
+      sslMode: credentials.sslMode,
       host: computeHost(compute, pooled),
     });
-    return { value: await knownHosts.withFormerTls(before, replaceUrlTarget(before, url) ?? url) };
+    const url = await knownHosts.withFormerTls(before, plain, target.account);
+    return { value: replaceUrlTarget(before, url) ?? url };
   } catch (error) {
     if (!isPermanentRejection(error)) return { problem: 'offline' };
     return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };

@@ -1,13 +1,14 @@
 /**
- * The parameters for TLS of URLs at a hosted service, such as `sslrootcert=system`, while the URLs point to this machine. They
- * can't stay in the URLs, because no certificate for this machine passes them, and must be there again afterwards.
+ * The parameters for TLS of a URL, such as `sslrootcert=system`, belong to the service that it points to: no certificate of the local
+ * service passes them. Each service gets back the ones that URLs had there.
  */
 import {
-  isPrivateHost,
   parseDatabaseUrl,
   tlsParameters,
   withTlsParameters,
+  type DatabaseUrl,
 } from '../../api/addresses/databaseUrl.ts';
+import { isLocalHost } from '../../api/addresses/host.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../window/memory.ts';
 
@@ -17,22 +18,38 @@ const MAX_URLS = 100;
 /** A password is a secret, which isn't stored. */
 const SECRET = /^sslpassword=/i;
 
+/** A URL that is to be replaced, and the account of the branch behind its host, if that is known. */
+interface FormerUrl {
+  readonly text: string;
+  readonly account: string | undefined;
+}
+
 /**
- * Remembers the parameters that a change removes.
- * @returns the new URL, with the former ones if it points away from this machine
+ * Remembers the parameters of a URL that is to be replaced.
+ * @param url what the service of the account requires
+ * @returns the URL with the parameters that are to be used: those of the replaced URL if it points to the same service, or else the
+ *   former ones there, or else those of `url`
  */
-export async function withFormerTls(memory: Memory, before: string, after: string): Promise<string> {
-  const [old, url] = [parseDatabaseUrl(before), parseDatabaseUrl(after)];
-  if (old === undefined || url === undefined || isPrivateHost(old.host) === isPrivateHost(url.host))
-    return after;
+export async function withFormerTls(
+  memory: Memory,
+  before: FormerUrl,
+  url: string,
+  account: string,
+): Promise<string> {
+  const [old, target] = [parseDatabaseUrl(before.text), parseDatabaseUrl(url)];
+  if (old === undefined || target === undefined) return url;
+  const used = tlsParameters(before.text);
+  const keyOf = (service: string, { host }: DatabaseUrl) =>
+    JSON.stringify([service, isLocalHost(host), target.role, target.database]);
+  const key = before.account === undefined ? undefined : keyOf(before.account, old);
+  if (key === keyOf(account, target)) return withTlsParameters(url, used);
   const stored = Object.entries(fieldsOf(memory.get(ENTRY)));
-  const key = `${url.role}/${url.database}`;
-  const former = stored.find(([name]) => name === key)?.[1];
-  if (!isPrivateHost(url.host))
-    return typeof former === 'string' ? withTlsParameters(after, former.split('&')) : after;
-  const removed = tlsParameters(before).filter((each) => !SECRET.test(each));
-  const others = stored.filter(([name]) => name !== key);
-  const entries = removed.length === 0 ? others : [...others, [key, removed.join('&')] as const];
-  await memory.update(ENTRY, Object.fromEntries(entries.slice(-MAX_URLS)));
-  return after;
+  if (key !== undefined) {
+    const kept = used.filter((each) => !SECRET.test(each));
+    const others = stored.filter(([name]) => name !== key);
+    const entries = kept.length === 0 ? others : [...others, [key, kept.join('&')] as const];
+    await memory.update(ENTRY, Object.fromEntries(entries.slice(-MAX_URLS)));
+  }
+  const former = stored.find(([name]) => name === keyOf(account, target))?.[1];
+  return typeof former === 'string' ? withTlsParameters(url, former.split('&')) : url;
 }

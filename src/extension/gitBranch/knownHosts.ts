@@ -69,9 +69,10 @@ export class KnownHosts {
     return readStoredHosts(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
   }
 
-  /** @returns the new URL, see `formerTls.ts` */
-  async withFormerTls(before: string, after: string): Promise<string> {
-    return withFormerTls(this.#memory, before, after);
+  /** Returns the URL of a branch of the account with parameters for TLS: see `formerTls.ts`. @param before the URL to replace */
+  async withFormerTls(before: string, url: string, account: string): Promise<string> {
+    const known = this.get(parseDatabaseUrl(before)?.host ?? '');
+    return withFormerTls(this.#memory, { text: before, account: known?.account }, url, account);
   }
 
   /** @param computes the computes to remember with their branches, as the inventory knows them */

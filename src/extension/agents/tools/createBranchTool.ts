@@ -97,7 +97,7 @@ export const createBranchTool = defineTool({
         await requireAgentLogin(deps.inventory, { ...request, branchId: branch.id }),
       );
       await deps.knownHosts.remember(deps.inventory, account, [compute]);
-      await env?.write(url);
+      await env?.write(await deps.knownHosts.withFormerTls(env.value, url, account));
       if (env !== undefined) noteEnvPlace(call, ref, { envFile: env.path, envVariable: env.variable });
       return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
     } catch (error) {

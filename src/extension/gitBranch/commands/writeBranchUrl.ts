@@ -68,5 +68,6 @@ async function findUrl(
   const login = await proposedOrChosenLogin(context, request);
   const answer = login && (await findOrAskPassword(context, request, login));
   if (login === undefined || answer === undefined) return undefined;
-  return connectionString({ ...login, ...answer, host: computeHost(compute, login.pooled) });
+  const url = connectionString({ ...login, ...answer, host: computeHost(compute, login.pooled) });
+  return await context.knownHosts.withFormerTls(value, url, ref.account);
 }

@@ -33,8 +33,9 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (write === undefined) return;
   context.session.requireSameAccount(run.initialConnection);
   await context.knownHosts.remember(context.inventory, account, [compute]);
-  const { changes: related, left } = await findRelatedVariables(context, (await env.read()).text, name, ref);
-  const changes = await write(result.uri, related);
+  const { text, value = '' } = await env.read();
+  const { changes: related, left } = await findRelatedVariables(context, text, name, ref);
+  const changes = await write(await context.knownHosts.withFormerTls(value, result.uri, account), related);
   if (changes === undefined) return;
   await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);
   void offerUndo(

@@ -131,7 +131,7 @@ describe('replaceUrlTarget', () => {
       'the login, host and database',
       'postgres://me:old@one.example.com:5432/shop?schema=app#x',
       cloud,
-      'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?schema=app#x',
+      'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?sslmode=require&channel_binding=require&schema=app#x',
     ],
     [
       'only the password if only that is new, in any spelling',
@@ -146,15 +146,21 @@ describe('replaceUrlTarget', () => {
       cloud,
       'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?sslmode=require&channel_binding=require&schema=app\\n',
     ],
-    ...['db', 'postgres:5433', 'host.docker.internal'].map(
+    ...['db', 'postgres:5433', 'host.docker.internal', '192.168.1.5', 'db.lan', 'db.example.com'].map(
       (host) =>
         [
-          `the parameters for TLS of ${host}, which needs none`,
-          `postgres://me:x@${host}/shop`,
+          `the parameters for TLS of ${host}, whatever network it is in`,
+          `postgres://me:x@${host}/shop?sslmode=disable`,
           cloud,
           'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?sslmode=require&channel_binding=require',
         ] as const,
     ),
+    [
+      'no parameters for TLS by the same ones',
+      'postgres://me:x@one/shop?channel_binding=require&a=1&sslmode=require',
+      cloud,
+      'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?channel_binding=require&a=1&sslmode=require',
+    ],
     [
       'the parameters for TLS by none',
       'postgres://me:x@ep-one.example.com/shop?sslmode=require&a=1&channel_binding=require#x',

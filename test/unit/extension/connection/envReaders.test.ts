@@ -6,6 +6,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import dotenv from 'dotenv';
 import fc from '../../../helpers/fastCheck.ts';
+import { tlsParameters } from '../../../../src/api/addresses/databaseUrl.ts';
 import { applyReplacement, getVariable, changeOfVariable } from '../../../../src/extension/envFile/dotEnv.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
@@ -78,7 +79,7 @@ const files = fc
       const line = `${name}DATABASE_URL${sign}${quote}${urlOf(value, rest, scheme)}${inner}${quote}${comment}`;
       return start + [...above, line, ...below, ''].join(eol);
     };
-    return { before, after, scheme, eol, file: fileWith(before), expected: fileWith(after) };
+    return { before, after, rest, scheme, eol, file: fileWith(before), expected: fileWith(after) };
   });
 
 const set = (file: string, value: string) =>
@@ -89,9 +90,9 @@ describe('A URL that is changed in an env file', () => {
   const samples = fc.sample(files, 300);
 
   it('changes byte for byte nothing but its login, host and database', () => {
-    for (const { file, after, expected } of samples) {
-      // Parameters of the new URL don't replace those of the file.
-      const url = urlOf(after, '?sslmode=verify-full&application_name=x');
+    for (const { file, after, rest, expected } of samples) {
+      // Parameters of the new URL don't replace those of the file, except those for TLS.
+      const url = urlOf(after, `?${[...tlsParameters(rest), 'application_name=x'].join('&')}`);
       assert.equal(set(file, url), expected, file);
       assert.equal(changeOfVariable(file, 'DATABASE_URL', url).isRequoted, false, file);
       assert.equal(set(expected, url), expected);

@@ -41,9 +41,17 @@ describe('findBranchUrl', () => {
   });
 
   it('returns the URL of the primary with the rest of the old one, and remembers its host', async () => {
+    await knownHosts.remember(model.inventory, accountId(model.account), [computeRecord('ep-main')]);
     const value = 'postgres://me:n%40w@ep-dev.example.test/my%20shop?schema=app';
     assert.deepEqual(await find(), { value });
     assert.equal(knownHosts.get('ep-dev.example.test')?.branchName, 'dev');
+  });
+
+  it('has the parameters for TLS that the service requires, whatever another server had', async () => {
+    for (const host of ['192.168.1.5', 'db.lan', 'db', 'db.example.com', 'localhost']) {
+      const { value } = await find(`postgres://me:old@${host}/my%20shop?sslmode=disable&schema=app`);
+      assert.equal(value, 'postgres://me:n%40w@ep-dev.example.test/my%20shop?sslmode=require&schema=app');
+    }
   });
 
   it('stays with the pooled host', async () => {
@@ -60,6 +68,8 @@ describe('findBranchUrl', () => {
     const local = 'postgres://me:n%40w@127.0.0.1:5000/my%20shop?schema=app';
     endpoints = { endpoints: [computeRecord('ep-dev', { branch_id: 'br-dev', host: '127.0.0.1:5000' })] };
     credentials = { uri: 'postgresql://me:n%40w@127.0.0.1:5000/my%20shop' };
+    const dev = computeRecord('ep-dev', { branch_id: 'br-dev' });
+    await knownHosts.remember(model.inventory, accountId(model.account), [dev]);
     assert.deepEqual(await find(hosted), { value: local });
     endpoints = { endpoints: [computeRecord('ep-dev', { branch_id: 'br-dev' })] };
     credentials = { uri: 'postgresql://me:n%40w@ep-dev.example.test/my%20shop?sslmode=require' };
