@@ -268,21 +268,19 @@ describe('npx hosted-postgres rehearse', () => {
   });
 
   it('asks which one is meant if a branch and a dump have the same name', async () => {
-    const dump = path.join(folder, 'main');
-    writeFileSync(dump, 'create table public.pets (id integer);\n');
+    writeFileSync(path.join(folder, 'main'), 'create table public.pets (id integer);\n');
     const drop = ['--run', sql('drop table pets')];
     const both = await run('rehearse', '--from', 'main', ...drop);
     assert.notEqual(both.code, 0, both.output);
-    const [, id = '', file = ''] =
-      /"main" is a branch and a dump\. For the branch, use --from (br-\S+); for the dump, --from (.+)$/m.exec(
-        both.output,
-      ) ?? [];
+    const asked =
+      /"main" is a branch and a dump\. For the branch, use --from (br-\S+); for the dump, --from (.+)$/m;
+    const [, id = '', file = ''] = asked.exec(both.output) ?? [];
     const ofBranch = await run('rehearse', '--from', id, ...drop);
     assert.match(ofBranch.output, /table "pets" does not exist/);
     const ofDump = await run('rehearse', '--from', file, ...drop);
     assert.equal(ofDump.code, 0, ofDump.output);
     assert.match(ofDump.output, /^Rehearsed on a copy of .*main\.\nSafe/m);
-    rmSync(dump);
+    rmSync(file);
   });
 
   it('needs a key and a project for an account', async () => {
