@@ -9,6 +9,10 @@ interface Counted {
   /** The name of the table or column, such as `public.users` or `public.users.nick`. */
   readonly name: string;
   readonly kind: 'values' | 'rows' | 'type';
+  /** The column; missing for the rows of a table. */
+  readonly column?: string;
+  /** What has become of the table or column. A replaced one has the name of another one from before. */
+  readonly fate: 'kept' | 'gone' | 'replaced';
   /** The former and the present type of a column whose type has changed. */
   readonly types?: string;
 }
@@ -57,7 +61,7 @@ export function possibleLosses(
     const kept = byId.get(relationKey(table));
     // Some tools replace a table by a new one with the same name.
     const same = kept ?? byName.get(nameKey(table));
-    if (same === undefined) return [possibleLoss(table, [ROWS], [])];
+    if (same === undefined) return [possibleLoss(table, [{ ...ROWS, fate: 'gone' }], [])];
     const columns = pairColumns(table, same);
     const isChanged =
       changed.has(relationKey(table)) ||
@@ -125,26 +129,30 @@ function pairColumns(table: Relation, same: Relation): Pair[] {
 /** An expression that counts the rows of a table or the values of a column. */
 interface Count {
   readonly kind: Counted['kind'];
+  readonly fate: Counted['fate'];
   /** Missing for the whole table. */
   readonly column?: Column;
   readonly types?: string;
   readonly sql: string;
 }
 
-const ROWS: Count = { kind: 'rows', sql: 'count(*)' };
+const ROWS = { kind: 'rows', sql: 'count(*)' } as const;
 
-const countOfValues = (column: Column): Count => ({
+const countOfValues = (column: Column, fate: Counted['fate']): Count => ({
   kind: 'values',
+  fate,
   column,
   sql: `count(${quotedName(column.name)})`,
 });
 
 const possibleLoss = ({ database, name }: Relation, counts: readonly Count[], after: readonly string[]) => ({
   database,
-  counted: counts.map(({ kind, column, types }) => ({
+  counted: counts.map(({ kind, fate, column, types }) => ({
     database,
     name: column === undefined ? name : `${name}.${column.name}`,
     kind,
+    fate,
+    ...(column !== undefined && { column: column.name }),
     ...(types !== undefined && { types }),
   })),
   before: countsQuery(name, counts),
@@ -152,7 +160,9 @@ const possibleLoss = ({ database, name }: Relation, counts: readonly Count[], af
 });
 
 function lossesOfGoneColumns(table: Relation, columns: readonly Pair[]): PossibleLoss[] {
-  const gone = columns.filter(({ left }) => left === undefined).map(({ column }) => countOfValues(column));
+  const gone = columns
+    .filter(({ left }) => left === undefined)
+    .map(({ column }) => countOfValues(column, 'gone'));
   return gone.length === 0 ? [] : [possibleLoss(table, gone, [])];
 }
 
@@ -162,19 +172,22 @@ function lossOfRowsAndValues(
   columns: readonly Pair[],
   { areValuesCompared }: { readonly areValuesCompared: boolean },
 ): PossibleLoss {
-  const kept = columns.flatMap(({ column, left }) => (left === undefined ? [] : [[column, left] as const]));
+  const kept = columns.flatMap(({ column, left, isNew }) =>
+    left === undefined ? [] : [[column, left, isNew ? 'replaced' : 'kept'] as const],
+  );
   const compared = areValuesCompared ? kept.filter(([column, left]) => column.type === left.type) : [];
   const countsOnSide = (at: 0 | 1): Count[] => [
-    ROWS,
-    ...kept.map((pair) => countOfValues(pair[at])),
-    ...compared.map((pair) => sumOfValueHashes(pair[at], quotedName(pair[at].name))),
+    { ...ROWS, fate: table.id === same.id ? 'kept' : 'replaced' },
+    ...kept.map((pair) => countOfValues(pair[at], pair[2])),
+    ...compared.map((pair) => sumOfValueHashes(pair[at], quotedName(pair[at].name), pair[2])),
   ];
   return possibleLoss(table, countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
 }
 
 /** Returns a count whose result is the same as long as all values are the same as text. */
-const sumOfValueHashes = (column: Column, value: string): Count => ({
+const sumOfValueHashes = (column: Column, value: string, fate: Counted['fate']): Count => ({
   kind: 'type',
+  fate,
   column,
   sql: `coalesce(sum(hashtextextended((${value})::text, 0)), 0)`,
 });
@@ -183,10 +196,10 @@ const sumOfValueHashes = (column: Column, value: string): Count => ({
  * Returns what a changed type may lose: nothing if the values are the same after Postgres has cast them back, or are the same as
  * text.
  */
-function lossesOfChangedType(table: Relation, same: Relation, { column, left }: Pair): PossibleLoss[] {
+function lossesOfChangedType(table: Relation, same: Relation, { column, left, isNew }: Pair): PossibleLoss[] {
   if (left === undefined || left.type === column.type) return [];
   const asText = (value: string): Count => ({
-    ...sumOfValueHashes(column, value),
+    ...sumOfValueHashes(column, value, isNew ? 'replaced' : 'kept'),
     types: `${column.type} → ${left.type}`,
   });
   const now = quotedName(left.name);

@@ -1,69 +1,95 @@
 /**
- * Finds the statement because of which a migration isn't safe, and so the file of the statement. The verdict about the whole migration
- * doesn't depend on this.
+ * Finds the statements because of which a migration isn't safe, and so their files. The verdict about the whole migration doesn't
+ * depend on this.
  */
 import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
+import { identifierIn, tokensOf } from '../base/sql/sqlTokens.ts';
+import type { DataLoss } from './losses.ts';
 import { INCONCLUSIVE_REASONS, type VerdictReason, type Verdict } from './verdict.ts';
 
 type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
 
-/** Matches the tags by which Postgres names statements that remove rows. */
-const REMOVES = /^(?:DELETE|DROP|MERGE|TRUNCATE)/;
-
-/** Finds the statement that is the cause of a reason. @returns undefined if it isn't known */
-export function reasonStatement(report: Seen, reason: VerdictReason): RehearsedStatement | undefined {
+/**
+ * Finds the statements of which one is the cause of a reason, as far as that is certain: functions and triggers can do what no
+ * statement shows.
+ * @returns several if each of them may be the cause, and none if nothing is known
+ */
+export function reasonStatements(seen: Seen, reason: VerdictReason): readonly RehearsedStatement[] {
   switch (reason.kind) {
     case 'failed':
     case 'uncommitted':
-      return reason.statement;
+      return reason.statement === undefined ? [] : [reason.statement];
     case 'incomplete':
     case 'unused':
     case 'forgotten':
     case 'wayBack':
-      return undefined;
+      return [];
     case 'blocked': {
       const [first] = reason.blocked.statements;
-      return first === undefined ? undefined : report.statements[first];
+      return seen.statements.filter((_, index) => index === first);
     }
     case 'loss':
-      return reason.loss.kind === 'rows'
-        ? statementThatChanged(report, reason.loss, ({ tags }) => tags.some((tag) => REMOVES.test(tag)))
-        : statementThatChanged(report, reason.loss, containsName(reason.loss.name));
+      return statementsThatLose(seen, reason.loss);
     case 'broken':
-      return statementThatChanged(report, reason.broken, containsName(reason.broken.name));
+      // What breaks a table can be about others: a function that it calls, or what that function reads.
+      return placedFirst(
+        seen.statements.filter((each) => isAnyCommand(each, (tag) => !LEAVES_ALL.test(tag))),
+      );
   }
 }
 
-/**
- * Finds the statement that has made a change. A lock is recorded only at the first statement of a transaction that takes it, but a
- * later one may have made the change. So this returns the last matching statement from there to the end of the transaction, or else
- * the first candidate.
- * @param changed a table, or one of its columns
- */
-function statementThatChanged(
-  { statements, locks }: Seen,
-  changed: { readonly database: string; readonly name: string },
-  matches: (statement: RehearsedStatement) => boolean,
-): RehearsedStatement | undefined {
-  const first = locks
-    .filter(
-      ({ database, table }) => database === changed.database && `${changed.name}.`.startsWith(`${table}.`),
-    )
-    .filter(({ mode }) => mode === 'AccessExclusiveLock' || mode === 'RowExclusiveLock')
-    .map(({ statement }) => statement);
-  const candidates = statements.filter((each, index) =>
-    first.some((lock) => index >= lock && each.transaction === statements[lock]?.transaction),
-  );
-  // A tool's own notes about a file may contain the same words, so statements in the files come first.
-  const placed = candidates.filter(({ place }) => place !== undefined);
-  const likely = placed.length > 0 ? placed : candidates;
-  return likely.findLast(matches) ?? likely[0];
+/** Matches the tags of statements that change nothing but their session and transaction. */
+const LEAVES_ALL =
+  /^(?:BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET|RESET|SHOW|DISCARD|LOCK|LISTEN|UNLISTEN|NOTIFY|PREPARE|DEALLOCATE|COMMENT|ANALYZE)\b/;
+/** Matches the tags of statements that change no row or column of a table that exists. The script of an extension can. */
+const LEAVES_ROWS =
+  /^(?:CREATE (?!EXTENSION)|GRANT|REVOKE|VACUUM|REINDEX|DROP (?:INDEX|TRIGGER|POLICY|RULE|VIEW)\b)/;
+/** Matches the tags of statements that change rows. Only triggers, and rules, can let them do more. */
+const CHANGES_ROWS = /^(?:INSERT|UPDATE|DELETE|MERGE|TRUNCATE|COPY)\b/;
+
+/** Whether any command of a statement, by its tag without a number of rows, meets a condition. */
+const isAnyCommand = ({ tags }: RehearsedStatement, isWanted: (tag: string) => boolean): boolean =>
+  tags.some((tag) => isWanted(tag.replace(/[ \d]+$/, '')));
+
+/** Statements in the files come first: a tool's own notes about a file are no cause. */
+function placedFirst(statements: readonly RehearsedStatement[]): readonly RehearsedStatement[] {
+  const placed = statements.filter(({ place }) => place !== undefined);
+  return placed.length > 0 ? placed : statements;
 }
 
-const containsName =
-  (name: string) =>
-  ({ text }: RehearsedStatement): boolean =>
-    text.includes(name.slice(name.lastIndexOf('.') + 1));
+/**
+ * Finds the statements that may have made a loss. A lock is recorded only at the first statement of a transaction that takes it, but a
+ * later one may have made the change. So all statements from there to the end of the transaction may, unless their tags, or the
+ * words of an ALTER TABLE, show that they can't.
+ */
+function statementsThatLose({ statements, locks }: Seen, loss: DataLoss): readonly RehearsedStatement[] {
+  const first = locks
+    .filter(({ database, table }) => database === loss.database && `${loss.name}.`.startsWith(`${table}.`))
+    .filter(({ mode }) => mode === 'AccessExclusiveLock' || mode === 'RowExclusiveLock')
+    .map(({ statement }) => statement);
+  const candidates = placedFirst(
+    statements.filter((each, index) =>
+      first.some((lock) => index >= lock && each.transaction === statements[lock]?.transaction),
+    ),
+  );
+  const possible = candidates.filter((each) => isAnyCommand(each, (tag) => canLose(tag, each, loss)));
+  return possible.length > 0 ? possible : candidates;
+}
+
+function canLose(tag: string, { text }: RehearsedStatement, { fate, column }: DataLoss): boolean {
+  if (LEAVES_ALL.test(tag) || LEAVES_ROWS.test(tag)) return false;
+  if (tag === 'ALTER TABLE') return column === undefined ? fate === 'replaced' : mayName(text, column);
+  if (fate === 'gone') return !CHANGES_ROWS.test(tag);
+  return fate === 'replaced' || !tag.startsWith('DROP');
+}
+
+/** Whether a statement has this name, or one with Unicode escapes, which may be it. */
+function mayName(text: string, name: string): boolean {
+  for (const token of tokensOf(text))
+    if (identifierIn(token) === name || (token.kind === 'quotedName' && identifierIn(token) === undefined))
+      return true;
+  return false;
+}
 
 /** The SQLSTATE of all statements after an error in a transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
@@ -107,12 +133,16 @@ export function fileVerdicts(
   reasons: readonly VerdictReason[],
   files: readonly string[],
 ): FileVerdict[] {
-  const reasonsIn = Map.groupBy(reasons, (reason) => reasonStatement(seen, reason)?.place?.file);
+  const found = reasons.map((reason) => {
+    const places = reasonStatements(seen, reason).map(({ place }) => place?.file);
+    return { reason, files: new Set(places.length === 0 ? [undefined] : places) };
+  });
   return files.map((file) => {
-    const own = reasonsIn.get(file) ?? [];
+    const own = found.filter((each) => each.files.size === 1 && each.files.has(file));
     if (!seen.statements.some(({ place }) => place?.file === file)) return { file, verdict: 'not run' };
-    if (own.some(({ kind }) => INCONCLUSIVE_REASONS.has(kind))) return { file, verdict: 'failed' };
+    if (own.some(({ reason }) => INCONCLUSIVE_REASONS.has(reason.kind))) return { file, verdict: 'failed' };
     if (own.length > 0) return { file, verdict: 'dangerous' };
-    return { file, verdict: reasonsIn.has(undefined) ? 'unclear' : 'safe' };
+    const isPossible = found.some((each) => each.files.has(undefined) || each.files.has(file));
+    return { file, verdict: isPossible ? 'unclear' : 'safe' };
   });
 }

@@ -2,7 +2,7 @@
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { SkippedStatement } from '../../migrations/publicService.ts';
 import { runLoadedFiles } from '../../migrations/runSqlFiles.ts';
-import { reasonStatement } from '../../rehearsal/reasonStatement.ts';
+import { reasonStatements } from '../../rehearsal/reasonStatement.ts';
 import type { RehearsalReport } from '../../rehearsal/report.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
@@ -74,8 +74,8 @@ export async function rehearseSaved(
   const report = await rehearseOnCopy(deps, connection, rehearsal, signal);
   const ranges = statementRanges(saved, report.statements);
   const places = report.reasons.map((reason) => {
-    const statement = reasonStatement(report, reason);
-    return statement && ranges.get(statement);
+    const [statement, another] = reasonStatements(report, reason);
+    return statement === undefined || another !== undefined ? undefined : ranges.get(statement);
   });
   const isKnownToPostgres = report.statements.some(({ error }) => error !== undefined);
   return { report, places, failure: isKnownToPostgres ? undefined : failure };

@@ -4,7 +4,7 @@ import { shortLine } from '../../base/shortLine.ts';
 import type { Translator } from '../../base/translator.ts';
 import type { BlockedTable } from '../blockedTables.ts';
 import type { DataLoss } from '../losses.ts';
-import { lastStatementError, reasonStatement, type FileVerdict } from '../reasonStatement.ts';
+import { lastStatementError, reasonStatements, type FileVerdict } from '../reasonStatement.ts';
 import type { RehearsalReport } from '../report.ts';
 import type { SaferStatement } from '../saferForms.ts';
 import type { BrokenRelation } from '../trials.ts';
@@ -14,6 +14,8 @@ import { saferText } from './saferText.ts';
 /** The most characters of a statement, and of a schema, in a sentence. */
 const MAX_STATEMENT = 100;
 const MAX_SCHEMA = 200;
+/** The most places that a sentence lists. */
+const MAX_PLACES = 3;
 
 /** Writes the sentences of a report in one language. */
 export class ReportTexts {
@@ -32,7 +34,9 @@ export class ReportTexts {
     const sentences =
       reasons.length === 0
         ? [this.#safeSentence(report), ...this.#refusedSentences(report)]
-        : reasons.map((reason) => this.#reasonSentence(reason) + placeText(reasonStatement(report, reason)));
+        : reasons.map(
+            (reason) => this.#reasonSentence(reason) + this.#placesText(reasonStatements(report, reason)),
+          );
     return [...sentences, ...this.#skipSentences(report)];
   }
 
@@ -155,6 +159,18 @@ export class ReportTexts {
         error.message,
       ),
     ];
+  }
+
+  /** Returns the place of one statement, or the places of those that may be meant; only the file if there are too many. */
+  #placesText(statements: readonly RehearsedStatement[]): string {
+    const texts = [...new Set(statements.map((each) => placeText(each)))];
+    const [only = ''] = texts;
+    if (texts.length <= 1) return only;
+    const names = texts.map((text) => text.slice(' ('.length, -')'.length));
+    if (names.includes('')) return '';
+    if (names.length <= MAX_PLACES) return ` (${this.#l10n.t('one or more of {0}', names.join(', '))})`;
+    const [file, another] = new Set(statements.map(({ place }) => place?.file));
+    return file === undefined || another !== undefined ? '' : ` (${file})`;
   }
 
   #skipSentences({ skipped }: RehearsalReport): string[] {

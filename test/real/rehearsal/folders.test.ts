@@ -35,6 +35,35 @@ describe('A rehearsed folder', () => {
     ]);
   });
 
+  it('names the file that empties a column, and each that may have removed rows', async () => {
+    await runStatements(
+      rehearsals.url,
+      'create table users (id integer, name text)',
+      "insert into users values (1, 'a'), (2, 'b')",
+      'create table old (id integer, name text)',
+    );
+    const emptied = await rehearse(
+      'update users set name = null;',
+      'alter table users add column display_name text;',
+    );
+    assert.deepEqual(withoutDurations(emptied), ['Loses 2 values of public.users.name. (1.sql:1)']);
+    assert.deepEqual(
+      emptied.files.map(({ verdict }) => verdict),
+      ['dangerous', 'safe'],
+    );
+    const moved = await rehearse(
+      'with gone as (delete from users where id = 1 returning *) insert into old select * from gone;',
+      'delete from users where id = 2;',
+    );
+    assert.deepEqual(withoutDurations(moved), [
+      'Loses 2 rows of public.users. (one or more of 1.sql:1, 2.sql:1)',
+    ]);
+    assert.deepEqual(
+      moved.files.map(({ verdict }) => verdict),
+      ['unclear', 'unclear'],
+    );
+  });
+
   it('fails where a role does not own the table of a publication', async () => {
     const report = await rehearse("select 'a';", 'create publication shown for table strangers;');
     assert.deepEqual(withoutDurations(report), [

@@ -32,7 +32,14 @@ describe('possibleLosses', () => {
     };
     const [loss] = losses(table, replaced);
     assert.deepEqual(loss?.counted, [
-      { database: 'app', name: 'public.users.a"b', kind: 'type', types: 'text → integer' },
+      {
+        database: 'app',
+        name: 'public.users.a"b',
+        column: 'a"b',
+        kind: 'type',
+        fate: 'replaced',
+        types: 'text → integer',
+      },
     ]);
     assert.match(loss.after[0] ?? '', /"a""b"::text/);
     const types = { 'same type': 'text', 'another type': 'integer' };
@@ -46,7 +53,7 @@ describe('possibleLosses', () => {
   });
 
   it('says only that a column has fewer values, not also that they changed', () => {
-    const loss = { database: 'app', name: 'users.a', count: 1 };
+    const loss = { database: 'app', name: 'users.a', column: 'a', fate: 'kept' as const, count: 1 };
     const [values, type] = [
       { ...loss, kind: 'values' as const },
       { ...loss, kind: 'type' as const },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { HeldLock, LockMode, RehearsedStatement } from '../../../src/api/records/rehearsal.ts';
 import type { DataLoss } from '../../../src/rehearsal/losses.ts';
-import { reasonStatement } from '../../../src/rehearsal/reasonStatement.ts';
+import { fileVerdicts, reasonStatements } from '../../../src/rehearsal/reasonStatement.ts';
 import type { RehearsalReport } from '../../../src/rehearsal/report.ts';
 import type { VerdictReason } from '../../../src/rehearsal/verdict.ts';
 
@@ -22,10 +22,11 @@ const lock = (table: string, mode: LockMode, index: number): HeldLock => ({
   to: 1,
   statement: index,
 });
-const loss = (name: string, kind: DataLoss['kind']): VerdictReason => ({
-  kind: 'loss',
-  loss: { database: 'app', name, kind, count: 1 },
-});
+const loss = (name: string, kind: DataLoss['kind'], fate: DataLoss['fate'] = 'kept'): VerdictReason => {
+  const [, , column] = name.split('.');
+  const lost = { database: 'app', name, kind, fate, count: 1 };
+  return { kind: 'loss', loss: column === undefined ? lost : { ...lost, column } };
+};
 
 describe('The statement of a reason', () => {
   const find = (
@@ -36,44 +37,106 @@ describe('The statement of a reason', () => {
     const none = { blocked: [], losses: [], rewritten: [], reasons: [reason] };
     const tried = { broken: [], tooSlow: [], outside: [] };
     const report = { ...none, verdict: 'dangerous', statements, locks, tried } as unknown as RehearsalReport;
-    return reasonStatement(report, reason)?.text;
+    return reasonStatements(report, reason).map(({ text }) => text);
   };
 
   it('is the one that drops the column, also if the lock was taken before', () => {
     const statements = [
-      statement('alter table users add column a int', 'ALTER TABLE'),
-      statement('alter table users drop column nick', 'ALTER TABLE'),
+      statement('alter table users add column nickname int', 'ALTER TABLE'),
+      statement('alter table users drop column "nick"', 'ALTER TABLE'),
       statement('create index on users (id)', 'CREATE INDEX'),
+      statement('update users set id = 1', 'UPDATE 3'),
     ];
     const locks = [lock('public.users', 'AccessExclusiveLock', 0)];
-    assert.equal(find(statements, locks, loss('public.users.nick', 'values')), statements[1]?.text);
+    const gone = loss('public.users.nick', 'values', 'gone');
+    assert.deepEqual(find(statements, locks, gone), [statements[1]?.text]);
   });
 
-  it('is the one that removes rows, and not another one of the table', () => {
+  it('is the one that empties the column, and not one that adds another', () => {
     const statements = [
-      statement('insert into users select', 'INSERT 0 1'),
-      statement('delete from users', 'DELETE 3'),
+      statement('update users set name = null', 'UPDATE 3', 1),
+      statement('alter table users add column display_name text', 'ALTER TABLE', 2),
+    ];
+    const locks = [
+      lock('public.users', 'RowExclusiveLock', 0),
+      lock('public.users', 'AccessExclusiveLock', 1),
+    ];
+    assert.deepEqual(find(statements, locks, loss('public.users.name', 'values')), [statements[0]?.text]);
+  });
+
+  it('is any of those that may have removed rows, whatever Postgres calls them', () => {
+    const statements = [
+      statement('with o as (delete from users returning *) insert into old select * from o', 'INSERT 0 3'),
+      statement('delete from users', 'DELETE 0'),
+      statement('alter table users add age int', 'ALTER TABLE'),
       statement('create index on users (id)', 'CREATE INDEX'),
+      statement('commit', 'COMMIT'),
       statement('delete from other', 'DELETE 1', 2),
     ];
-    const locks = [lock('public.users', 'RowExclusiveLock', 0), lock('public.other', 'RowExclusiveLock', 3)];
-    assert.equal(find(statements, locks, loss('public.users', 'rows')), 'delete from users');
+    const locks = [lock('public.users', 'RowExclusiveLock', 0), lock('public.other', 'RowExclusiveLock', 5)];
+    const both = statements.slice(0, 2).map(({ text }) => text);
+    assert.deepEqual(find(statements, locks, loss('public.users', 'rows')), both);
   });
 
-  it('is the first with a lock of the table if none names what is lost, and else not known', () => {
+  it('is the one that drops the table, and not those that change its rows', () => {
+    const statements = [
+      statement('delete from users', 'DELETE 3'),
+      statement('drop table users', 'DROP TABLE'),
+    ];
+    const locks = [lock('public.users', 'RowExclusiveLock', 0)];
+    assert.deepEqual(find(statements, locks, loss('public.users', 'rows', 'gone')), ['drop table users']);
+  });
+
+  it('is one with a lock of the table, or else not known', () => {
     const statements = [statement('select 1', 'SELECT 1', 1), statement('call clean()', 'CALL', 2)];
     const locks = [lock('public.users', 'AccessExclusiveLock', 1)];
-    assert.equal(find(statements, locks, loss('public.users.nick', 'values')), 'call clean()');
-    assert.equal(find(statements, locks, loss('public.users2.nick', 'values')), undefined);
+    assert.deepEqual(find(statements, locks, loss('public.users.nick', 'values')), ['call clean()']);
+    assert.deepEqual(find(statements, locks, loss('public.users2.nick', 'values')), []);
+  });
+
+  it('may be any change for a table that fails afterwards', () => {
+    const statements = [
+      statement('begin', 'BEGIN'),
+      statement('create or replace function audit() returns trigger as …', 'CREATE FUNCTION'),
+      statement('alter table users add age int', 'ALTER TABLE'),
+    ];
+    const locks = [lock('public.users', 'AccessExclusiveLock', 2)];
+    const broken = { database: 'app', name: 'public.users', does: 'updates', error: '' } as const;
+    const both = statements.slice(1).map(({ text }) => text);
+    assert.deepEqual(find(statements, locks, { kind: 'broken', broken }), both);
+  });
+
+  it('leaves the verdict about a file open if another one may be the cause', () => {
+    const inFile = (file: string, text: string) => ({
+      ...statement(text, 'UPDATE 1'),
+      place: { file, line: 1 },
+    });
+    const statements = ['1.sql', '2.sql', '3.sql'].map((file) =>
+      inFile(file, 'update users set name = f(name)'),
+    );
+    const locks = [lock('public.users', 'RowExclusiveLock', 1)];
+    assert.deepEqual(
+      fileVerdicts(
+        { statements, locks },
+        [loss('public.users.name', 'values')],
+        ['1.sql', '2.sql', '3.sql', '4.sql'],
+      ),
+      [
+        { file: '1.sql', verdict: 'safe' },
+        { file: '2.sql', verdict: 'unclear' },
+        { file: '3.sql', verdict: 'unclear' },
+        { file: '4.sql', verdict: 'not run' },
+      ],
+    );
   });
 
   it('is the one that failed, or that took the lock', () => {
     const statements = [statement('select 1', 'SELECT 1'), statement('alter table users', 'ALTER TABLE')];
     const failed = { kind: 'failed', exitCode: 1, statement: statements[0], hasGoneOn: false } as const;
-    assert.equal(find(statements, [], failed), 'select 1');
+    assert.deepEqual(find(statements, [], failed), ['select 1']);
     const blocked = { database: 'app', table: 'public.users', blocks: 'reads', milliseconds: 1 } as const;
     const reason = { kind: 'blocked', blocked: { ...blocked, statements: [1] } } as const;
-    assert.equal(find(statements, [], reason), 'alter table users');
-    assert.equal(find(statements, [], { kind: 'incomplete', problem: 'No commit' }), undefined);
+    assert.deepEqual(find(statements, [], reason), ['alter table users']);
+    assert.deepEqual(find(statements, [], { kind: 'incomplete', problem: 'No commit' }), []);
   });
 });

@@ -133,11 +133,50 @@ describe('The report of a rehearsal', () => {
     ]);
   });
 
+  it('names the statements of which one is the cause, or only their file if there are too many', () => {
+    const sentenceFor = (count: number, file: (line: number) => string) => {
+      const statements = Array.from({ length: count }, (_, index) => ({
+        ...statement,
+        tags: ['UPDATE 1'],
+        place: { file: file(index + 1), line: index + 1 },
+      }));
+      const mode = 'RowExclusiveLock' as const;
+      const locks = [{ database: 'app', id: 1, table: 'a', mode, from: 0, to: 1, statement: 0 }];
+      const lost: DataLoss = {
+        database: 'app',
+        name: 'a.x',
+        column: 'x',
+        kind: 'values',
+        fate: 'kept',
+        count: 1,
+      };
+      return sentencesOf(report({ statements, locks }, 0, NOTHING, [lost]));
+    };
+    const loses = 'Loses 1 value of a.x.';
+    assert.deepEqual(
+      sentenceFor(1, () => '1.sql'),
+      [`${loses} (1.sql:1)`],
+    );
+    assert.deepEqual(
+      sentenceFor(2, (line) => `${line}.sql`),
+      [`${loses} (one or more of 1.sql:1, 2.sql:2)`],
+    );
+    assert.deepEqual(
+      sentenceFor(4, () => '1.sql'),
+      [`${loses} (1.sql)`],
+    );
+    assert.deepEqual(
+      sentenceFor(4, (line) => `${line}.sql`),
+      [loses],
+    );
+  });
+
   it('has a sentence for each loss', () => {
     const loss = (kind: DataLoss['kind'], count: number): DataLoss => ({
       database: 'app',
       name: `orders${kind === 'rows' ? '' : '.total'}`,
       kind,
+      fate: 'kept',
       count,
       ...(kind === 'type' && { types: 'text → int' }),
     });
