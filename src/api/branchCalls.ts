@@ -10,7 +10,7 @@ import {
   parseOptionalList,
   parseRecord,
 } from './transport/parseResponse.ts';
-import { ParsedRehearsal, SchemaComparison } from './records/parsedRehearsal.ts';
+import { ParsedRehearsal } from './records/parsedRehearsal.ts';
 import * as records from './records/records.ts';
 import type { PointInTime } from './records/pointInTime.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
@@ -151,23 +151,6 @@ export class BranchCalls {
   async getRehearsal(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('GET', `${branchPath(projectId, id)}/rehearsal`, {}, options);
     return parseRecord(reply, 'rehearsal', ParsedRehearsal);
-  }
-
-  /** @returns the differences of the branch's schema from that of its parent */
-  async getSchemaDiff(
-    projectId: string,
-    id: string,
-    database: string,
-    options?: CallOptions,
-  ): Promise<string> {
-    const query = { db_name: database };
-    const reply = await this.#http.call(
-      'GET',
-      `${branchPath(projectId, id)}/compare_schema`,
-      { query },
-      options,
-    );
-    return parseRecord(reply, undefined, SchemaComparison).diff ?? '';
   }
 
   /** Returns the names of the branch's logical replication slots. Only the local service offers this call. */

@@ -175,13 +175,10 @@ export class ServiceApi {
     return (await this.#call('GET', `${pathOfBranch(branch)}/rehearsal`))['rehearsal'] as Rehearsal;
   }
 
-  /** @returns the differences between the schema of the branch and that of its parent */
-  async readSchemaDiff(branch: Branch, database: string): Promise<string> {
+  /** @returns the schema of a database as pg_dump writes it */
+  async readSchema(branch: Branch, database: string): Promise<string> {
     const query = { db_name: database };
-    return textField(
-      { diff: '', ...(await this.#call('GET', `${pathOfBranch(branch)}/compare_schema`, { query })) },
-      'diff',
-    );
+    return textField(await this.#call('GET', `${pathOfBranch(branch)}/schema`, { query }), 'sql');
   }
 
   async rename(branch: Branch, name: string): Promise<void> {

@@ -51,7 +51,7 @@ export async function rehearseCommand(
     copyBranch: async () => copyBranch(api, parent, { isBilled: projectId !== undefined }),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.readRehearsal(branch),
-    schemaDiff: async (branch: Branch, database: string) => api.readSchemaDiff(branch, database),
+    schema: async (branch: Branch, database: string) => api.readSchema(branch, database),
     // This waits until the data is deleted, because the service ends before it would delete the data by itself.
     delete: async (branch: Branch) => api.deleteWithData(branch),
   };

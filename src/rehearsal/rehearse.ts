@@ -8,7 +8,14 @@ import { lossesFromCounts, possibleLosses, type DataLoss, type PossibleLoss } fr
 import { createReport, type RehearsalReport, type VerdictRules, type WayBackRun } from './report.ts';
 import { withPlaces, withSkips, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryCallersAfterMigration, reportBrokenRelations } from './trials.ts';
-import { dropNewTables, rehearsalOfWayBack, readSchemaDiff, runDownSteps, type DownStep } from './wayBack.ts';
+import {
+  compareDumps,
+  dropNewTables,
+  rehearsalOfWayBack,
+  runDownSteps,
+  type DownStep,
+  type LinesOfSchemaDiff,
+} from './wayBack.ts';
 
 /** How many tables are counted at a time, on each copy. */
 const COUNTS_AT_A_TIME = 4;
@@ -21,8 +28,8 @@ export interface Rehearser<Copy extends BranchCopy> {
   startRehearsal(copy: Copy): Promise<boolean>;
   /** Returns what was seen so far. */
   rehearsal(copy: Copy): Promise<Rehearsal>;
-  /** Returns how the schema of a database differs from that of the branch that was copied, as a diff; empty if it doesn't. */
-  schemaDiff(copy: Copy, database: string): Promise<string>;
+  /** Returns the schema of a database as pg_dump writes it. */
+  schema(copy: Copy, database: string): Promise<string>;
   delete(copy: Copy): Promise<void>;
 }
 
@@ -120,9 +127,11 @@ async function rehearseWayBack<Copy extends BranchCopy>(
   );
   const tables = await dropNewTables(branch, { ...both, before }, signal);
   const databases = new Set([databaseOfCopy(branch), ...before.map(({ database }) => database)]);
-  const diffs: string[] = [];
-  for (const database of databases) diffs.push(await rehearser.schemaDiff(branch, database));
-  const all = diffs.map(readSchemaDiff);
+  const all: LinesOfSchemaDiff[] = [];
+  for (const database of databases) {
+    const dump = async (copy: Copy) => rehearser.schema(copy, database);
+    all.push(compareDumps(await dump(branches.original), await dump(branch)));
+  }
   const schema = {
     forgotten: all.flatMap(({ forgotten }) => forgotten),
     left: [...tables, ...all.flatMap(({ left }) => left)],

@@ -1,5 +1,6 @@
 /** Takes a rehearsed migration back, and finds what is different from the data and the schema as they were before. */
 import { fieldsOf } from '../base/fieldsOf.ts';
+import { splitObjects } from '../base/sql/dumpObjects.ts';
 import { relationKey, type Rehearsal, type Relation } from '../api/records/rehearsal.ts';
 import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
@@ -150,19 +151,41 @@ export interface LinesOfSchemaDiff {
 }
 
 /**
- * Reads a diff of two schemas that pg_dump has written. A column in another place is no difference, because a column that is added
- * again comes last.
+ * Compares two schemas that pg_dump has written, each object with that of the same name. A column in another place is no difference,
+ * because a column that is added again comes last.
  */
-export function readSchemaDiff(diff: string): LinesOfSchemaDiff {
-  const balance = new Map<string, number>();
-  // The first two lines name the schemas.
-  for (const line of diff.split('\n').slice(2)) {
-    const text = line.slice(1).trim().replace(/,$/, '');
-    const sign = { '-': -1, '+': 1 }[line[0] ?? ''];
-    if (sign !== undefined && text !== '' && !text.startsWith('--'))
-      balance.set(text, (balance.get(text) ?? 0) + sign);
-  }
-  const differingLines = (isWanted: (count: number) => boolean) =>
-    [...balance].filter(([, count]) => isWanted(count)).map(([text]) => text);
-  return { forgotten: differingLines((count) => count < 0), left: differingLines((count) => count > 0) };
+export function compareDumps(before: string, after: string): LinesOfSchemaDiff {
+  const [old, now] = [splitObjects(before), splitObjects(after)];
+  const all = [...new Set([...old.keys(), ...now.keys()])].map((name) => ({
+    isTable: TABLE.test(name),
+    old: old.get(name) ?? '',
+    now: now.get(name) ?? '',
+  }));
+  return {
+    forgotten: all.flatMap((each) => linesWithout(each.old, each.now, each)),
+    left: all.flatMap((each) => linesWithout(each.now, each.old, { isTable: true })),
+  };
 }
+
+/** Matches the name of a table's own definition in a dump. */
+const TABLE = /; Type: TABLE;/;
+
+/** Returns the lines of a text that another one lacks. If it only has them in another order, that is the first line, except for tables. */
+function linesWithout(text: string, other: string, { isTable }: { readonly isTable: boolean }): string[] {
+  const left = new Map<string, number>();
+  for (const line of dumpLines(other)) left.set(line, (left.get(line) ?? 0) + 1);
+  const lines = dumpLines(text);
+  const missing = lines.filter((line) => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
+  const isReordered = !isTable && missing.length === 0 && lines.length > 0 && text !== other;
+  return isReordered && lines.length === dumpLines(other).length ? lines.slice(0, 1) : missing;
+}
+
+const dumpLines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim().replace(/,$/, ''))
+    .filter((line) => line !== '');

@@ -53,8 +53,8 @@ export async function rehearseOnCopy(
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),
     rehearsal: async ({ projectId, branchId }: BranchIds) => branches.getRehearsal(projectId, branchId, ends),
-    schemaDiff: async ({ projectId, branchId }: BranchIds, name: string) =>
-      branches.getSchemaDiff(projectId, branchId, name, ends),
+    schema: async ({ projectId, branchId }: BranchIds, name: string) =>
+      branches.getSchema(projectId, branchId, name, ends),
     delete: async (copy: BranchIds) => removeCopy(deps, connection, copy),
   };
   return await rehearse<RehearsedCopy>(rehearser, steps, { longestLock, historySeconds }, signal);

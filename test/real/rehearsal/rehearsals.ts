@@ -83,7 +83,7 @@ export async function rehearsalsOf(
     copyBranch: copy,
     startRehearsal: async (branch: Copy) => !isSampled && api.startRehearsal(branch),
     rehearsal: async (branch: Copy) => api.readRehearsal(branch),
-    schemaDiff: async (branch: Copy, database: string) => api.readSchemaDiff(branch, database),
+    schema: async (branch: Copy, database: string) => api.readSchema(branch, database),
     delete: remove,
   };
   return {

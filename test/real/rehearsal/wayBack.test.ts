@@ -99,6 +99,21 @@ describe('The way back of a migration', () => {
     assert.deepEqual(report.wayBack?.left, ['email text', 'age integer DEFAULT 7']);
   });
 
+  it('does not restore a column by adding one to another table', async () => {
+    const report = await rehearse(
+      ['alter table users drop column email'],
+      ['alter table notes add column email text default $$$$ not null'],
+    );
+    assert.equal(report.verdict, 'dangerous');
+    const other = await rehearse(
+      ['alter table users add extra int', 'create table more (extra int)', 'alter table notes drop text'],
+      ['alter table users drop extra', 'alter table users add text text', 'drop table more'],
+    );
+    const sentence = "Way back: Doesn't restore this part of the schema: text text";
+    assert.ok(withoutDurations(other).includes(sentence), withoutDurations(other).join('\n'));
+    assert.deepEqual(other.wayBack?.left, ['text text']);
+  });
+
   it('may fail, or block others', async () => {
     const failing = await rehearse(['alter table users add age int'], ['alter table users drop ages']);
     assert.equal(failing.verdict, 'dangerous');

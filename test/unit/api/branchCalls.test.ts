@@ -75,19 +75,6 @@ describe('BranchCalls', () => {
       async ({ branches }) => assert.rejects(branches.getRehearsal('shop', 'br-dev'), /no usable rehearsal/),
     ));
 
-  it('reads a difference of schemas, which is empty if it is missing', async () => {
-    const replies = [{ diff: '+a' }, {}, { diff: 1 }];
-    await withService(
-      () => ({ json: replies.shift() }),
-      async ({ branches }) => {
-        const compare = async () => branches.getSchemaDiff('shop', 'br-dev', 'app');
-        assert.equal(await compare(), '+a');
-        assert.equal(await compare(), '');
-        await assert.rejects(compare(), /compare_schema returned no usable diff$/);
-      },
-    );
-  });
-
   it('creates and deletes projects', () =>
     withService(
       () => ({ json: { project: { id: 'blog', name: 'blog' }, branch, operations: [operation] } }),

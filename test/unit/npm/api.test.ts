@@ -57,9 +57,7 @@ describe('The calls of the test library', () => {
     const api = new ServiceApi(service.baseUrl, 'key');
     const branch = { id: 'br-one', name: 'one', project_id: 'shop' };
     await assert.rejects(api.findUrl(branch), /has no uri$/);
-    assert.equal(await api.readSchemaDiff(branch, 'app'), '');
-    service.script = () => ({ diff: 1 });
-    await assert.rejects(api.readSchemaDiff(branch, 'app'), /has no diff$/);
+    await assert.rejects(api.readSchema(branch, 'app'), /has no sql$/);
   });
 
   it("don't load undici, which takes longer than all of them", async () => {

@@ -1,6 +1,6 @@
 /** The differences between two schemas, as written by pg_dump. */
 import { diffArrays } from 'diff';
-import { splitObjects, splitOwners, withoutSessionSettings } from './dumpObjects.ts';
+import { splitObjects, splitOwners, withoutSessionSettings } from '../../../base/sql/dumpObjects.ts';
 
 interface SchemaDifference {
   readonly added: number;

@@ -1,7 +1,7 @@
 /** Shows schemas as read-only documents, which VS Code may reopen after a reload. */
 import { Uri, workspace, type EventEmitter } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
-import { splitOwners, withoutSessionSettings } from '../schema/dumpObjects.ts';
+import { splitOwners, withoutSessionSettings } from '../../../base/sql/dumpObjects.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
 import { withExplainedErrors } from '../../window/ui/errorMessage.ts';

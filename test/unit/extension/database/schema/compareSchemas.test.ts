@@ -4,7 +4,7 @@ import {
   splitObjects,
   splitOwners,
   withoutSessionSettings,
-} from '../../../../../src/extension/database/schema/dumpObjects.ts';
+} from '../../../../../src/base/sql/dumpObjects.ts';
 import { assertLinear } from '../../../../helpers/assertLinear.ts';
 
 const HEAD =

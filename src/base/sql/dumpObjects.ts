@@ -3,7 +3,7 @@
  * before each object, but lines that look the same may be in the body of a function, a text or a name. So only comments outside of
  * all quotes count.
  */
-import { SqlLexer } from '../../../base/sql/sqlLexer.ts';
+import { SqlLexer } from './sqlLexer.ts';
 
 /** Returns the statements for each object, such as a table or a grant, by its name and kind. */
 export function splitObjects(dump: string): ReadonlyMap<string, string> {
