@@ -83,7 +83,7 @@ describe('Branches', () => {
     await ui().quickInput.answer('Create Branch', 'trial');
     await ui().quickInput.choose('Select the parent', 'rewrite');
     await ui().quickInput.choose('Select whether the branch gets a compute', 'Without a compute');
-    await ui().quickInput.answer('Delete the branch automatically', '2 days');
+    await ui().quickInput.answer('Select or type when the branch is deleted', '2 days');
     await ui().computes.waitFor(/^Branch trial, expires (in 2 days|tomorrow), no computes, br-\S+$/);
     const created = await find('trial');
     assert.equal(created?.parent_id, rewriteBranch);
@@ -105,7 +105,7 @@ describe('Branches', () => {
     const id = await newBranch('brief', { expires_at });
     await ui().computes.contextMenu(new RegExp(`^Branch brief, expires .*${id}$`), 'More', 'Protect Branch');
     await ui().notifications.press(/brief expires on .*, so it can't be protected/, 'Change Expiry…');
-    await ui().quickInput.choose('Delete the branch automatically', 'Never');
+    await ui().quickInput.choose('Select or type when the branch is deleted', 'Never');
     await ui().computes.waitFor(`Branch brief, no computes, ${id}`);
     assert.equal((await find('brief'))?.expires_at, undefined);
     await ui().notifications.clear();

@@ -115,7 +115,7 @@ describe('the most common tasks', () => {
     await ui().page.keyboard.type('feature');
     await ui().quickInput.accept('Name of the new branch');
     await ui().quickInput.accept('Select whether the branch gets a compute');
-    await ui().quickInput.accept('Delete the branch automatically');
+    await ui().quickInput.accept('Select or type when the branch is deleted');
     await ui().computes.waitFor(/^Branch feature/);
     const { items } = await service().client.listComputes(shop);
     assert.equal(items.length, 4);

@@ -60,11 +60,11 @@ describe('The first minute', () => {
   });
 
   takes('offers a database for the git branch', 0, async () => {
-    await ui().notifications.waitFor('Give feature/orders its own database?');
+    await ui().notifications.waitFor('Create a database branch for feature/orders, and write');
   });
 
   takes('creates it and writes .env', 2, async () => {
-    await ui().notifications.press('Give feature/orders its own database?', 'Yes');
+    await ui().notifications.press('Create a database branch for feature/orders, and write', 'Yes');
     await ui().quickInput.accept('Select a project');
     await ui().statusBar.waitFor('Database branch feature/orders');
     await ui().computes.waitFor(own);

@@ -140,7 +140,7 @@ describe('Undo…', () => {
     await ui().computes.contextMenu(row, 'Data and History', 'Create Branch from a Time…');
     await ui().quickInput.choose(moment, 'As it was created');
     await ui().quickInput.answer('Name of the new branch of work', 'first');
-    await ui().quickInput.accept('Delete the branch automatically');
+    await ui().quickInput.accept('Select or type when the branch is deleted');
     await until('the branch', async () => (await names()).includes('first'));
   });
 
@@ -274,7 +274,7 @@ describe('Undo…', () => {
     await ui().computes.contextMenu(work, 'Data and History', 'Create Branch from a Time…');
     await ui().quickInput.choose(moment, 'Snapshot “kept”');
     await ui().quickInput.answer('Name of the new branch of work', 'look');
-    await ui().quickInput.accept('Delete the branch automatically');
+    await ui().quickInput.accept('Select or type when the branch is deleted');
     let compute = '';
     await until('the branch with its compute', async () => {
       const { endpoints } = await branchCalls(service).send('GET', `/${PROJECT}/endpoints`);

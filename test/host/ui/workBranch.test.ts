@@ -52,9 +52,11 @@ describe('The database branch of a Git branch', () => {
 
   it('is offered once to a repository that uses none', async () => {
     newBranch('feature/first');
-    const { buttons } = await ui().notifications.waitFor('Give feature/first its own database?');
-    assert.deepEqual(buttons.toSorted(), ['Not Here', 'Yes']);
-    await ui().notifications.press('Give feature/first', 'Not Here');
+    const { buttons } = await ui().notifications.waitFor(
+      'Create a database branch for feature/first, and write',
+    );
+    assert.deepEqual(buttons.toSorted(), ['Not in This Repository', 'Yes']);
+    await ui().notifications.press('Create a database branch for feature/first', 'Not in This Repository');
     assert.equal(await url(), undefined);
   });
 

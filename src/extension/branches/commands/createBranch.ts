@@ -96,7 +96,10 @@ const newNameQuestion =
       parentId === undefined ? undefined : resourceText(context.inventory, { projectId, branchId: parentId });
     const prompt =
       parent === undefined
-        ? l10n.t("Name of the new branch, which starts with a copy of its parent's data")
+        ? l10n.t(
+            "Name of the new branch of {0}, which starts with a copy of its parent's data",
+            projectName(context.inventory, projectId),
+          )
         : l10n.t('Name of the new branch, which starts with a copy of the data of {0}', parent);
     return await branchNameQuestion(list, { prompt, value: '' })(position);
   };

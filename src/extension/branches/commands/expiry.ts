@@ -25,7 +25,7 @@ const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
 export function lifetimeQuestion(): Question<number> {
   const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max];
   return pickOne({
-    placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
+    placeholder: l10n.t('Select or type when the branch is deleted, such as 12 h or 3 days'),
     items: [
       { label: l10n.t('Never'), value: 0 },
       ...presets.map((lifetime) => ({ label: lifetimeText(lifetime), value: lifetime })),

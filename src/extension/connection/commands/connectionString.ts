@@ -5,6 +5,8 @@ import { connectionString } from '../connectionStrings.ts';
 import { pooledHost } from '../../../api/addresses/host.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { databaseOfRow } from '../../inventory/databaseNodes.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
+import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
@@ -19,10 +21,11 @@ export const copyConnectionString: Command = async (context, argument, run) => {
   const scope = window.activeTextEditor?.document.uri;
   const database = databaseOfRow(argument);
   const result = compute && (await askForUri(context, { title, compute, scope, database }));
-  if (result === undefined) return;
+  if (compute === undefined || result === undefined) return;
+  const name = resourceText(context.inventory, computeNodeOf(compute));
   const announcement = result.hasPassword
-    ? l10n.t('Copied the connection string with its password')
-    : l10n.t('Copied the connection string with a placeholder for the password');
+    ? l10n.t('Copied the connection string of {0} with its password', name)
+    : l10n.t('Copied the connection string of {0} with a placeholder for the password', name);
   await copyText(result.uri, announcement);
 };
 

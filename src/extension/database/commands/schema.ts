@@ -39,7 +39,8 @@ export const openSchema: Command = async (context, argument, run) => {
 export const compareSchema: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare the schemas");
   const title = l10n.t('Compare Schema');
-  const picked = await pickBranch(context, title, argument);
+  const placeholder = l10n.t('Select the branch whose changes to show');
+  const picked = await pickBranch(context, title, argument, undefined, { placeholder });
   if (picked === undefined) return;
   run.failureMessage = l10n.t("Couldn't compare the schema of {0}", picked.fullName);
   if (picked.list.branches.size < 2) throw new Error(l10n.t('The project has no other branch.'));

@@ -135,11 +135,11 @@ async function offerBranch(
 ): Promise<void> {
   const yes = l10n.t('Yes');
   const question = l10n.t(
-    'Give {0} its own database? {1} gets its URL.',
+    'Create a database branch for {0}, and write its URL to {1}?',
     sanitize(gitBranch),
     new FolderEnv(config, folder).file,
   );
-  const chosen = await window.showInformationMessage(question, yes, l10n.t('Not Here'));
+  const chosen = await window.showInformationMessage(question, yes, l10n.t('Not in This Repository'));
   if (chosen === yes)
     await executeCommand('hostedPostgres.workBranch.create', { folder: folder.uri.fsPath, gitBranch });
 }

@@ -38,20 +38,23 @@ const INTERRUPTED = new Error('The user went back or canceled');
 
 /** @param steps see the top of this file. @returns its result, or undefined if the user canceled */
 export async function askInSteps<T>(title: string, steps: (ask: Ask) => Promise<T>): Promise<T | undefined> {
-  const answers: unknown[] = [];
+  const answers: { readonly value: unknown; readonly isAssumed: boolean }[] = [];
   let isBack = false;
   for (;;) {
     let step = 0;
     const ask: Ask = async <A>(question: Question<A>, options: StepOptions<A> = {}) => {
       step += 1;
       // This question was answered in the previous run.
-      if (step <= answers.length) return answers[step - 1] as A;
+      if (step <= answers.length) return answers[step - 1]?.value as A;
       const { following = 0, assumed } = options;
-      const position = { title, step, totalSteps: step + following, canGoBack: step > 1 };
-      const answer = (isBack ? undefined : assumed) ?? (await question(position));
+      const isAssumed = assumed !== undefined && !isBack;
+      // The user has not seen the questions whose answers are assumed.
+      const shownStep = step - answers.filter((earlier) => earlier.isAssumed).length;
+      const position = { title, step: shownStep, totalSteps: shownStep + following, canGoBack: step > 1 };
+      const answer = isAssumed ? assumed : await question(position);
       isBack = answer === GO_BACK;
       if (answer === undefined || answer === GO_BACK) throw INTERRUPTED;
-      answers.push(answer);
+      answers.push({ value: answer, isAssumed });
       return answer;
     };
     try {

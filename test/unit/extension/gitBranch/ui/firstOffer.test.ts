@@ -26,7 +26,7 @@ describe('The offer of a database branch', () => {
   let isTrusted: boolean;
   const changed = new Emitter<void>();
   const [first, second] = ['feature/x', 'control'].map(
-    (name) => `Give ${name} its own database? .env gets its URL.`,
+    (name) => `Create a database branch for ${name}, and write its URL to .env?`,
   ) as [string, string];
 
   before(() => assert(!hasOpenMessage(), 'An earlier suite has left a message open'));
@@ -79,7 +79,7 @@ describe('The offer of a database branch', () => {
   });
 
   it('comes once for a repository, also in later windows and other worktrees', async () => {
-    answers.push('Not Here');
+    answers.push('Not in This Repository');
     await asked(first);
     repository.git('switch', '--quiet', '--create', 'feature/y');
     open();

@@ -53,7 +53,7 @@ describe('askInSteps', () => {
       { fruit: 'apple' },
     );
     assert.deepEqual(state, ['pear', 'big', 'red']);
-    const expected = ['size 2/3 back', 'color 3/3 back', 'size 2/3 back', 'fruit 1/3', 'size 2/3 back'];
+    const expected = ['size 1/2 back', 'color 2/2 back', 'size 1/2 back', 'fruit 1/3', 'size 2/3 back'];
     assert.deepEqual(asked.slice(0, 5), expected);
   });
 
