@@ -47,6 +47,8 @@ export class FirstOffer implements Disposable {
   /** The folders that were checked, each with the git branch that needs no database branch. */
   readonly #checked = new Set<string>();
   #isChecking = false;
+  /** Whether something has changed since the last check has begun. */
+  #isOutdated = false;
   #isDisposed = false;
 
   constructor(deps: OfferDependencies, memory: Memory) {
@@ -71,6 +73,7 @@ export class FirstOffer implements Disposable {
   }
 
   readonly #update = (): void => {
+    this.#isOutdated = true;
     if (this.#isChecking || !this.#mayAsk) return;
     this.#isChecking = true;
     void this.#checkFolders()
@@ -79,8 +82,11 @@ export class FirstOffer implements Disposable {
   };
 
   async #checkFolders(): Promise<void> {
-    for (const folder of workspace.workspaceFolders ?? [])
-      if (folder.uri.scheme === 'file' && this.#mayAsk) await this.#checkFolder(folder);
+    while (this.#isOutdated) {
+      this.#isOutdated = false;
+      for (const folder of workspace.workspaceFolders ?? [])
+        if (folder.uri.scheme === 'file' && this.#mayAsk) await this.#checkFolder(folder);
+    }
   }
 
   async #checkFolder(folder: WorkspaceFolder): Promise<void> {

@@ -24,6 +24,8 @@ describe('The offer of a database branch', () => {
   let session: { onDidChange: unknown; connection: unknown };
   let lists: Map<string, object>;
   let isTrusted: boolean;
+  /** Called when a check reads the settings, which is after it has read what is checked out. */
+  let readSettings: () => void;
   const changed = new Emitter<void>();
   const [first, second] = ['feature/x', 'control'].map(
     (name) => `Create a database branch for ${name}, and write its URL to .env?`,
@@ -37,6 +39,7 @@ describe('The offer of a database branch', () => {
     memory = new MemoryMap();
     lists = new Map([['shop', {}]]);
     [isTrusted, focus.has] = [true, true];
+    readSettings = () => undefined;
     session = { onDidChange: changed.event, connection: {} };
     answers.length = questions.length = executed.length = 0;
     const folders = [repository, control].map(({ folder }) => ({ uri: vscode.Uri.file(folder) }));
@@ -60,7 +63,9 @@ describe('The offer of a database branch', () => {
       projects: { entries: new Map([['shop', {}]]) },
       branches: { forProject: (id: string) => lists.get(id) },
     };
-    const config = { envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }) };
+    const config = {
+      envFileSettings: () => (readSettings(), { file: '.env', variable: 'DATABASE_URL' }),
+    };
     const log = { error: (what: string, error: unknown) => assert.fail(`${what}: ${String(error)}`) };
     const deps = { session, inventory, config, log };
     offer = new FirstOffer(deps as unknown as ConstructorParameters<typeof FirstOffer>[0], memory);
@@ -92,6 +97,16 @@ describe('The offer of a database branch', () => {
     await asked(second);
     repository.git('switch', '--quiet', 'feature/x');
     await until(first, async () => questions.includes(first));
+  });
+
+  it('comes when it is checked out while the one before is being checked', async () => {
+    for (const each of [repository, control]) each.git('switch', '--quiet', 'main');
+    readSettings = () => {
+      readSettings = () => undefined;
+      repository.git('switch', '--quiet', 'feature/x');
+      changed.fire();
+    };
+    await asked(first);
   });
 
   const lacks: readonly (readonly [what: string, change: () => void])[] = [
