@@ -5,7 +5,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { AccountConnection, type OpenClient } from './accountConnection.ts';
 
-/** The state of a session. `loading`: the secret store is being read. `failed`: it couldn't be read, or `fail` was called. */
+/** While `loading`, the secret store is being read. A session has `failed` if the store couldn't be read, or `fail` was called. */
 type SessionState =
   | { readonly kind: 'signedOut' | 'loading'; readonly connection?: undefined }
   | { readonly kind: 'connected'; readonly connection: AccountConnection }

@@ -30,13 +30,13 @@ export interface AgentEnvFile {
   readonly variable: string;
   /** The variable's value, a secret; empty if it has none. */
   readonly value: string;
-  /** Writes the URL, after everything is checked again. @param url a secret. @throws {Error} for the agent */
+  /** Writes the URL, after everything is checked again. @param url a secret. @throws {Error} with a message for the agent */
   readonly write: (url: string) => Promise<void>;
 }
 
 /**
  * Checks that the file can be written. Call this before the branch is created.
- * @throws {Error} for the agent if the file can't be written
+ * @throws {Error} with a message for the agent if the file can't be written
  */
 export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
   const { path: file, value } = await readReplaceableValue(request);
@@ -80,7 +80,7 @@ const PROBLEMS: Readonly<Record<FileProblem, string>> = {
 
 /**
  * Reads the value that would be replaced, and the path of its file with links resolved.
- * @throws {Error} for the agent if the file must not be written, or the value is the user's
+ * @throws {Error} with a message for the agent if the file must not be written, or the value is the user's
  */
 async function readReplaceableValue(request: AgentEnvRequest) {
   const { file, variable, runGit } = request;
@@ -121,7 +121,10 @@ async function resolveInFolder({ folder, file }: AgentEnvRequest): Promise<strin
   return resolved.path;
 }
 
-/** Checks that the value may be replaced, as an empty one always may. @throws {Error} for the agent if the value is the user's */
+/**
+ * Checks that the value may be replaced, as an empty one always may.
+ * @throws {Error} with a message for the agent if the value is the user's
+ */
 async function requireReplaceable(request: AgentEnvRequest, value: string): Promise<void> {
   const { file, variable, isReplaceable } = request;
   const host = parseDatabaseUrl(value)?.host;

@@ -13,7 +13,7 @@ import type { AgentBranches } from '../inventory/agentBranches.ts';
 export interface EnvSettings {
   /** Returns the folders that are open. Each may have settings. */
   readonly folders: () => readonly string[];
-  /** @returns the path of the env file in the folder, and the variable in it */
+  /** Returns the path of the env file in the folder, and the variable in it. */
   readonly of: (folder: string) => { readonly file: string; readonly variable: string };
 }
 

@@ -22,14 +22,14 @@ function jsonLines(value: unknown, separator = ','): string {
 /** Returns the number of bytes of a value as JSON, with a separator. */
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 2;
 
-/** @returns the first items, as many as fit */
+/** Returns the first items, as many as fit. */
 export function fittingItems<T>(items: readonly T[], maxBytes = MAX_OUTPUT): readonly T[] {
   let left = maxBytes;
   const end = items.findIndex((item) => (left -= jsonBytes(item)) < 0);
   return end === -1 ? items : items.slice(0, end);
 }
 
-/** @returns the text, or as many of its first lines as fit; if not even the first line fits, the start of that */
+/** Returns the text, or as many of its first lines as fit; if not even the first line fits, the start of that. */
 export function fittingText(text: string, maxBytes = MAX_OUTPUT): string {
   if (jsonBytes(text) <= maxBytes) return text;
   const lines = text.split('\n');

@@ -54,7 +54,7 @@ const DESCRIBE = `
     WHERE pid = pg_backend_pid() AND relnamespace = 'information_schema'::regnamespace)
   FROM ROWS FROM (unnest($1::oid[]), unnest($2::int4[])) AS t (id, modifier)`;
 
-/** @returns for each column, its type and whether the statement has read from `information_schema` */
+/** Returns for each column its type, and whether the statement has read from `information_schema`. */
 async function describeResult(
   client: Client,
   fields: StatementResult['fields'],

@@ -2,7 +2,7 @@
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
 
-/** @returns none on an account of the public service, which doesn't list them. @throws {ApiError} */
+/** Returns no slots for an account of the public service, which doesn't list them. @throws {ApiError} */
 export async function findEndingSlots(
   connection: AccountConnection,
   { projectId, branchId }: BranchIds,

@@ -29,7 +29,7 @@ export interface DetailsDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly apiKeys: ApiKeyList;
-  /** @returns why the compute is active, in one line */
+  /** Returns why the compute is active, in one line. */
   readonly whyActive?: (compute: Compute) => Promise<string | undefined>;
   /** The changes that haven't ended, of any resource. Each has its ids too, such as `computeId`. */
   readonly tracker: {

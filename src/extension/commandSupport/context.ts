@@ -38,7 +38,7 @@ export interface CommandContext extends WindowModel {
 
 /** One run of a command, which says how a failure is shown. */
 export interface CommandRun {
-  /** The title of the message if the command fails, such as “Couldn't restart ep-…”. Set by the command. */
+  /** The title of the message if the command fails, such as “Couldn't restart ep-…”. The command sets it. */
   failureMessage: string;
   /** The connection when the command began. Changes are sent only to its account. */
   readonly initialConnection: AccountConnection | undefined;

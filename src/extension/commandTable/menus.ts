@@ -36,9 +36,9 @@ export type SelectedRow = 'selectedInComputes' | 'selectedInApiKeys';
 export interface CommandRow {
   /** A codicon. */
   readonly icon?: string;
-  /** Whether the Command Palette hides it while signed out. Default: true. */
+  /** Whether the Command Palette hides the command while signed out; true by default. */
   readonly needsAccount?: false;
-  /** Another condition for the Command Palette, if there is one. False if the command is never offered there. */
+  /** Another condition for the Command Palette, if there is one. It is false if the command is never offered there. */
   readonly palette?: string | false;
   readonly menus?: readonly MenuEntry[];
   /** The keys of the command while a row of this view has the focus. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 export interface ClientProcess {
-  /** The name of its file, such as `node`. Arguments may be secret. */
+  /** The name of the program's file, such as `node`. Arguments are left out, because they may be secret. */
   readonly program: string;
   readonly pid: number;
 }

@@ -20,7 +20,7 @@ import { isEndedOperation } from '../operations/pendingChange.ts';
 /** All that the cause is found out from. */
 export interface ActivityFacts extends KnownOperations {
   readonly compute: Compute;
-  /** Undefined if they weren't asked for. */
+  /** Undefined if the sessions weren't asked for. */
   readonly sessions?: readonly PostgresSession[] | undefined;
   /** The number of PgBouncer's clients, which only the local service knows. */
   readonly pooledClients?: number | undefined;
@@ -68,7 +68,7 @@ export interface WhyActive {
   readonly isReplica: boolean;
   /** The session that is the cause. */
   readonly session?: PostgresSession | undefined;
-  /** The program that has opened it, if it is on this machine. */
+  /** The program that has opened the session, if the program is on this machine. */
   readonly client?: ClientProcess | undefined;
   /** How many client sessions there are. */
   readonly clients: number;

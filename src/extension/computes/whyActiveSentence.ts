@@ -20,7 +20,7 @@ export interface WhyActiveQuestion {
 /** How many operations of the project are requested. For most projects, these are more than those of a day. */
 const OPERATIONS = 500;
 
-/** @returns undefined if the service doesn't answer */
+/** Returns why the compute is active, as a sentence; undefined if the service doesn't answer. */
 export async function whyActiveSentence(
   connection: AccountConnection,
   compute: Compute,

@@ -62,7 +62,7 @@ export async function findLoginRole(
   return found ?? { missing: 'database', existing: catalog.databases.map(({ name }) => name) };
 }
 
-/** @returns undefined if the service doesn't offer both lists, at all or to this key. @throws {ApiError} */
+/** Returns the branch's databases and roles; undefined if the service doesn't offer both lists, at all or to this key. @throws {ApiError} */
 export async function loadBranchCatalog(
   connection: AccountConnection,
   { projectId, branchId }: BranchIds,

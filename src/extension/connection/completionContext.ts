@@ -3,7 +3,7 @@
  * as `PGHOST`. This uses patterns, which work for every language and file format.
  */
 
-/** `host`: a host fits here. `uri`: a whole connection string does. Columns are UTF-16 units, as in an editor. */
+/** A place for a `host`, or for a whole connection string (`uri`). Columns are UTF-16 units, as in an editor. */
 export interface CompletionContext {
   readonly kind: 'host' | 'uri';
   /** The text from `start` to the cursor. */
@@ -42,7 +42,7 @@ function valueKindAfter(lead: string, after: string, parent: string): Completion
   return name === undefined ? undefined : kindByName(name);
 }
 
-/** @returns the name of the variable whose value starts after the text */
+/** Returns the name of the variable whose value starts after the text. */
 export const variableBefore = (lead: string): string | undefined =>
   VARIABLES.map((pattern) => pattern.exec(lead)?.[1]).find((name) => name !== undefined);
 

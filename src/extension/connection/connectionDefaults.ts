@@ -142,6 +142,6 @@ export function loginChoices(catalog: Catalog, preferences: LoginPreferences): r
   return pairs.flatMap((pair) => hosts.map((pooled) => ({ ...pair, pooled })));
 }
 
-/** Whether both exist on the branch. */
+/** Whether the role and the database exist on the branch. */
 export const isInCatalog = ({ databases, roles }: Catalog, { role, database }: RoleAndDatabase): boolean =>
   databases.some(({ name }) => name === database) && roles.some(({ name }) => name === role);

@@ -16,7 +16,7 @@ const PART = /[A-Za-z0-9_.-]/;
 const PORT = /^:(\d{1,5})(?![\w-])/;
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
 
-/** @returns undefined if the word at the position can't be a host */
+/** Returns the host at a position of the line; undefined if the word there can't be a host. */
 export function hostAtPosition(line: string, column: number): HostAtPosition | undefined {
   const at = startOfPort(line, column) ?? column;
   let [start, end] = [at, at];

@@ -15,9 +15,9 @@ import {
 export type PortPlace =
   /** The port stays with the host. */
   | { readonly kind: 'withHost' }
-  /** Insert it after the host, with the text `between`, which may start a new line. */
+  /** The port is inserted after the host and the text `between`, which may start a new line. */
   | { readonly kind: 'after'; readonly between: string }
-  /** Replace an existing port. Columns are UTF-16 units. */
+  /** The port replaces an existing one. Columns are UTF-16 units. */
   | { readonly kind: 'instead'; readonly line: number; readonly start: number; readonly end: number };
 
 /** The most lines that are read on each side of the host. */
@@ -81,7 +81,7 @@ function findPortInNearbyLines(
   return undefined;
 }
 
-/** @returns what to insert as the host, and the port if that belongs in another place */
+/** Returns what to insert as the host, and the port if that belongs in another place. */
 export function withPort(host: string, place: PortPlace): { readonly text: string; readonly port?: string } {
   const [, name, port] = /^(.+):(\d+)$/.exec(host) ?? [];
   if (name === undefined || port === undefined || place.kind === 'withHost') return { text: host };

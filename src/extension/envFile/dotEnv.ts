@@ -53,7 +53,7 @@ export interface VariableChange {
   readonly after: string;
 }
 
-/** @returns the new text; undefined if a variable has another value by now */
+/** Returns the new text; undefined if a variable has another value by now. */
 export function setVariables(
   file: string,
   changes: readonly VariableChange[],

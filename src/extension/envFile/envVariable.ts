@@ -12,7 +12,7 @@ export interface ReadVariable {
 
 /** The variable of the file that follows git. */
 export interface EnvValue extends Omit<ReadVariable, 'problem'> {
-  /** Whether the value can be replaced, and why not. `none`: no file, or no variable in it. */
+  /** Whether the value can be replaced, and why not. `none` means that the file or the variable is missing. */
   readonly file: 'writable' | 'none' | 'unsaved' | FileProblem;
   /** The whole file, with its secrets. */
   readonly text: string;
@@ -33,7 +33,7 @@ export interface EnvVariable {
   readonly isTrusted: boolean;
   /** Reads the variable. Never rejects. */
   read(): Promise<EnvValue>;
-  /** Returns the variable of another folder. @param folders the file must be in one of them, with links resolved. Never rejects */
+  /** Returns the variable of another folder. Never rejects. @param folders the file must be in one of them, with links resolved */
   readIn(folder: string, folders: readonly string[]): Promise<ReadVariable>;
   /** Replaces values. @returns undefined if a value has changed since. @throws {Error} for example in an untrusted workspace */
   replace(changes: readonly [VariableChange, ...VariableChange[]]): Promise<EnvChange | undefined>;

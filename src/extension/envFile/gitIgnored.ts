@@ -4,8 +4,8 @@ import type { RunGit } from '../../base/git/runGit.ts';
 import { findRepository } from '../../base/git/repository.ts';
 
 /**
- * Whether git ignores a file. `outside`: it isn't in a repository. `unknown`: git failed, for example because the repository has
- * another owner.
+ * Whether git ignores a file. An `outside` file isn't in a repository. The state is `unknown` if git failed, for example because
+ * the repository has another owner.
  */
 export type IgnoreState = 'ignored' | 'notIgnored' | 'tracked' | 'outside' | 'unknown';
 

@@ -15,7 +15,7 @@ export interface CreatedBranch extends BranchRef {
 export interface BranchMap {
   /** Whether env files follow checkouts. */
   readonly isFollowed: boolean;
-  /** The database branches by git branch. `none`: the user chose no database branch. */
+  /** The database branches by git branch. `none` means that the user chose no database branch. */
   readonly branches: ReadonlyMap<string, BranchRef | 'none'>;
   /** The parent of new branches, if the user chose one. */
   readonly parent: BranchRef | undefined;
@@ -133,7 +133,7 @@ const formatRef = ({ account, projectId, branchId }: BranchRef): string =>
 
 const formatCreated = (created: CreatedBranch): string => `${formatRef(created)} ${created.gitBranch}`;
 
-/** @returns the reference, if it is valid, and the text after it */
+/** Returns the reference, if it is valid, and the text after it. */
 function parseRef(value: string): [ref: BranchRef | undefined, rest: string | undefined] {
   const [, account = '', projectId, branchId, rest] = /^(\S+) (\S+) (\S+)(?: (.+))?$/s.exec(value) ?? [];
   if (!isId(projectId) || !isBranchId(branchId)) return [undefined, rest];

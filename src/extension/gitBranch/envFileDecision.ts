@@ -59,10 +59,10 @@ export type EnvFileDecision =
   /** The git branch has no database branch yet. */
   | { readonly kind: 'ask' }
   | { readonly kind: 'stopped'; readonly reason: StopReason; readonly message?: string }
-  /** Point the file to the branch, if it can be used. */
+  /** The file is to point to the branch, if the branch can be used. */
   | { readonly kind: 'switch'; readonly target: BranchRef };
 
-/** Why the user is asked for the database branch of a git branch. `missing`, `shared`: only in a linked worktree. */
+/** Why the user is asked for the database branch of a git branch. `missing` and `shared` are reasons only in a linked worktree. */
 export type AskReason = 'unmapped' | 'missing' | 'shared';
 
 /** Returns why to ask about the checked-out git branch; undefined if there is no reason. */

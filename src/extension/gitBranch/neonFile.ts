@@ -51,9 +51,9 @@ interface NeonChange {
   readonly projectId: string;
   /** The name of the database branch. */
   readonly branch: string;
-  /** The git branch to map to it, if the file has a map. */
+  /** The git branch to map to the database branch, if the file has a map. */
   readonly gitBranch?: string | undefined;
-  /** Whether it becomes the current branch. */
+  /** Whether the database branch becomes the current one. */
   readonly isCheckedOut: boolean;
 }
 

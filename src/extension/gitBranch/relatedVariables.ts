@@ -28,7 +28,7 @@ interface Connection {
   readonly name: string;
   /** A secret. */
   readonly url: string;
-  /** @returns undefined if the variables can't hold the URL */
+  /** Returns the changes that make the variables hold the URL; undefined if they can't hold the URL. */
   readonly changesTo: (url: string) => readonly VariableChange[] | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface RelatedVariables {
   readonly left: readonly string[];
 }
 
-/** @param text the text of the env file. @param name the variable that follows git. Never rejects */
+/** Never rejects. @param text the text of the env file. @param name the variable that follows git */
 export async function findRelatedVariables(
   deps: BranchUrlDependencies,
   text: string,

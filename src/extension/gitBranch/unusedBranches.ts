@@ -29,7 +29,7 @@ export interface UnusedBranch {
   readonly branch: Branch;
 }
 
-/** Why a branch is kept although its git branch is gone. `gitBranch`: another git branch has it. */
+/** Why a branch is kept although its git branch is gone. `gitBranch` means that another git branch uses it. */
 export type KeptReason =
   | 'gitBranch'
   | 'newParent'

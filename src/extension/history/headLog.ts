@@ -9,13 +9,13 @@ import type { Repository } from '../../base/git/repository.ts';
 /** Something that git did in a worktree. */
 export interface GitEvent {
   readonly kind: 'commit' | 'checkout' | 'reset' | 'merge';
-  /** The beginning of the second in which it happened, in milliseconds since 1970. */
+  /** The beginning of the second of the event, in milliseconds since 1970. */
   readonly time: number;
   /** The abbreviated id of the commit that HEAD had afterwards. */
   readonly commit: string;
   /** The subject of the commit, or what was checked out, merged or reset to. */
   readonly text: string;
-  /** What was checked out after it. */
+  /** The branch that was checked out after the event. */
   readonly gitBranch: string | undefined;
 }
 

@@ -17,7 +17,7 @@ type MarkerKind = 'agent' | 'program' | 'mark' | 'undo';
 
 /** A moment of a branch that has a name, such as an agent's turn. */
 export interface Marker extends BranchRef {
-  /** The time just before it happened, as in the service's records. */
+  /** The time just before the moment, as in the service's records. */
   readonly time: string;
   readonly kind: MarkerKind;
   /** Contains no secret. */

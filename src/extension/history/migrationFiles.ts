@@ -36,7 +36,7 @@ export interface MigrationFiles {
 
 type GitFolder = Pick<Repository, 'worktree' | 'gitDir'>;
 
-/** @returns undefined if they can't be read, or if no script was removed */
+/** Returns the migration files of a worktree; undefined if they can't be read, or if no script was removed. */
 export async function readMigrationFiles(
   runGit: RunGit,
   { worktree, gitDir }: GitFolder,

@@ -102,7 +102,7 @@ function positionOf({ lsn }: Before): bigint | undefined {
     : (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }
 
-/** @returns undefined if the log doesn't have all rows, or if the first migration may have run just before its row was written */
+/** Returns the moment before the first row; undefined if the log lacks a row, or if the migration may have run before that moment. */
 function momentBeforeFirst(
   { rows, areNotedFirst }: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
   transactions: readonly TableTransaction[],

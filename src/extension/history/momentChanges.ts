@@ -22,7 +22,7 @@ interface ChangesSources {
   readonly log: { readonly error: (what: string, error: unknown) => void };
 }
 
-/** @returns undefined for a service that doesn't offer it */
+/** Returns a function that loads the changes; undefined for a service that doesn't offer them. */
 export function momentChangesLoader(
   { session, log }: ChangesSources,
   ref: BranchRef,

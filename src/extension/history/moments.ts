@@ -57,7 +57,7 @@ interface Segment {
   readonly branchId: string;
   readonly from: number;
   readonly to: number;
-  /** The undo with which it begins. */
+  /** The undo with which the time span begins. */
   readonly undo: Marker | undefined;
 }
 

@@ -20,7 +20,7 @@ const LSN = /^(?!\d\d?\/\d\d?$)[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i;
 const DAY = 24 * 60 * 60;
 const MAX_AGE = { min: 0, max: 366 * DAY };
 
-/** @returns undefined if the text is no moment */
+/** Returns the moment that the user has typed; undefined if the text is no moment. */
 export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): ParsedMoment | undefined {
   const trimmed = text.trim();
   if (LSN.test(trimmed)) return { lsn: trimmed.toUpperCase() };
@@ -106,7 +106,7 @@ function fullTime(entered: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** @returns undefined for a date or time that doesn't exist, and NaN for one that was skipped when the clocks went forward */
+/** Returns milliseconds since 1970; undefined if there is no such local time, and NaN if the clocks skipped it when they went forward. */
 function localTime(
   [year = 0, month = 0, day = 0]: readonly number[],
   [hour = 0, minute = 0, second = 0]: readonly number[],

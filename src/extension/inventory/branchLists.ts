@@ -63,7 +63,7 @@ const visibleFields = (branch: Branch | undefined): string | undefined =>
 interface BranchListeners {
   readonly onChange: (changes: readonly InventoryEvent[]) => void;
   readonly onNotOffered: () => void;
-  /** Refreshes the computes of the project. @returns whether that succeeded, so the key can read the project. Never rejects. */
+  /** Refreshes the computes of the project. Never rejects. @returns whether that succeeded, so the key can read the project */
   readonly tryRefreshComputes: (projectId: string) => Promise<boolean>;
 }
 

@@ -47,7 +47,7 @@ export const isBranchReady = ({ current_state: state }: Branch): boolean =>
 export interface KeptForUndo {
   /** The branch that was undone; undefined if it isn't listed. */
   readonly of: Branch | undefined;
-  /** When it was undone, in milliseconds since 1970. */
+  /** When the branch was undone, in milliseconds since 1970. */
   readonly time: number;
 }
 

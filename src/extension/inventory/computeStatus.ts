@@ -2,7 +2,7 @@
 import type { SizeRange } from '../../api/rules/sizes.ts';
 import type { Compute } from '../../api/records/records.ts';
 
-/** `init`: the first start. `pending`: any other change. `unknown`: a state that isn't in the specification. */
+/** `init` is the first start, `pending` any other change, and `unknown` a state that isn't in the specification. */
 export type ComputeStatus = 'pending' | 'init' | 'active' | 'idle' | 'disabled' | 'unknown';
 
 type ComputeStateFields = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;

@@ -30,7 +30,7 @@ export interface SnapshotNode extends BranchIds {
   readonly snapshotId: string;
 }
 
-/** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh the lists. */
+/** The smallest part that changed. `all` is another account. `key` is another key of the account, after which lists are refreshed. */
 export type InventoryEvent =
   | { readonly kind: 'all' }
   | { readonly kind: 'key' }

@@ -58,7 +58,7 @@ class SnapshotList extends RemoteList<string, Snapshot> {
 
 interface SnapshotListeners {
   readonly onChange: (changes: readonly InventoryEvent[]) => void;
-  /** Refreshes the computes of the project. @returns whether that succeeded, so the key can read the project. Never rejects. */
+  /** Refreshes the computes of the project. Never rejects. @returns whether that succeeded, so the key can read the project */
   readonly tryRefreshComputes: (projectId: string) => Promise<boolean>;
 }
 
@@ -109,7 +109,7 @@ export class SnapshotLists {
       await this.#ensureList(projectId).ensureLoaded();
   }
 
-  /** @returns all snapshots of the project, or none if the service doesn't offer them. @throws {ApiError} */
+  /** Returns all snapshots of the project, or none if the service doesn't offer them. @throws {ApiError} */
   async refresh(projectId: string): Promise<readonly Snapshot[]> {
     if (!this.isOffered) return [];
     const list = this.#ensureList(projectId);

@@ -3,7 +3,7 @@ import type { Compute, Operation } from '../../api/records/records.ts';
 import { isFailedOperation, isEndedOperation } from './pendingChange.ts';
 
 /**
- * What a compute did. `unknown`: the time before the oldest operation that the service still has, or before the compute existed.
+ * What a compute did. `unknown` is the time before the oldest operation that the service still has, or before the compute existed.
  */
 export type ActivityPhase = 'active' | 'idle' | 'starting' | 'unknown';
 
@@ -24,10 +24,10 @@ export interface KnownOperations {
   readonly knownSince?: number | undefined;
 }
 
-/** One start of a compute. Times in milliseconds since 1970. */
+/** One start of a compute. Times are in milliseconds since 1970. */
 export interface ComputeStart {
   readonly at: number;
-  /** When it had started. */
+  /** When the compute had started. */
   readonly ready: number;
   readonly isRestart: boolean;
 }

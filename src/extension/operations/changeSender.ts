@@ -147,7 +147,7 @@ export class ChangeSender {
     return this.#session.requireConnection();
   }
 
-  /** @returns the id of the pending change; undefined if there are no operations to follow */
+  /** Returns the id of the pending change; undefined if there are no operations to follow. */
   async #accept(
     request: ServiceChange,
     { project, branch, compute, computes = [] }: UpdatedRecords,
@@ -193,7 +193,7 @@ export class ChangeSender {
     throw new NotOfferedError(request.feature);
   }
 
-  /** @returns false if a list couldn't be loaded, which then has a failure. */
+  /** Loads the lists that the change affects. Returns false if a list couldn't be loaded, which then has a failure. */
   async #refresh({ projectId, withBranches = false }: ServiceChange): Promise<boolean> {
     this.#inventory.markChanged(projectId);
     if (projectId === undefined) return await resolvesWithoutError(this.#inventory.refreshProjects());

@@ -44,10 +44,11 @@ export interface PendingChange extends ResourceRef {
   readonly since: number;
 }
 
-/** `lost`: the project was deleted. `stuck`: the change hasn't ended after `GIVE_UP_AFTER`. `reason`: why the service says it failed. */
+/** How a change ended. It is `lost` if the project was deleted, and `stuck` if it hasn't ended after `GIVE_UP_AFTER`. */
 export interface ChangeEnd {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
+  /** Why the change failed, as the service says it. */
   readonly reason?: string | undefined;
 }
 

@@ -27,7 +27,7 @@ export class RehearsalDocuments {
     return { scheme: REHEARSAL_SCHEME, path: `/${title.replaceAll('/', '∕')}.md`, query };
   }
 
-  /** @returns undefined if it was added before the window was reloaded */
+  /** Returns the text of a report; undefined if the report was added before the window was reloaded. */
   text({ query }: Pick<DocumentUri, 'query'>): string | undefined {
     return this.#texts.get(query);
   }

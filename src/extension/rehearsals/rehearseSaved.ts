@@ -41,7 +41,7 @@ export interface FileToRehearse {
   readonly isKnown: boolean;
 }
 
-/** @returns undefined if the file isn't a migration that could be applied to the branch of its folder. @throws {Error} */
+/** Returns undefined if the file isn't a migration that could be applied to the branch of its folder. @throws {Error} */
 export async function rehearseSaved(
   deps: SavingDependencies,
   { work, file, isKnown }: FileToRehearse,

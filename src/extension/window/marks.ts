@@ -1,6 +1,6 @@
 /** The marks that the user can give to accounts and projects. `operations/guards.ts` says what they restrict. */
 
-/** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
+/** For `production`, the user enters the name to confirm a change. For `readOnly`, all changes are blocked. */
 export const MARKS = ['production', 'readOnly'] as const;
 
 export type Mark = (typeof MARKS)[number];

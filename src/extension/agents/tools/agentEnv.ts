@@ -13,7 +13,7 @@ import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 /**
  * Checks that the env file that the agent has named can be written.
  * @returns undefined if the agent names no file.
- * @throws {Error} for the agent if the file can't be written
+ * @throws {Error} with a message for the agent if the file can't be written
  */
 export async function prepareNamedEnv(
   { deps, account, connection, folder }: ToolCall<unknown>,
@@ -83,7 +83,7 @@ export async function renewAgentLogin(
 export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
   updateAgentEnv(call, ref, async () => '');
 
-/** @returns a note for the agent about each file that couldn't be updated */
+/** Returns a note for the agent about each file that couldn't be updated. */
 async function updateAgentEnv(
   call: ToolCall<unknown>,
   ref: BranchRef,

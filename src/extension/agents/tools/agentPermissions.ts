@@ -25,7 +25,10 @@ export interface GatedBranch extends BranchRef {
   readonly isOwn: boolean;
 }
 
-/** Loads the branches of a project, because an old list may lack a child or a new protection. @throws {Error} for the agent */
+/**
+ * Loads the branches of a project, because an old list may lack a child or a new protection.
+ * @throws {Error} with a message for the agent
+ */
 export async function requireFreshBranches(
   { deps: { inventory, agentBranches }, account, connection }: GateCall,
   projectId: string,
@@ -45,7 +48,7 @@ export async function requireFreshBranches(
   return list;
 }
 
-/** Loads the branch that an agent has named. @throws {Error} for the agent if the branch isn't in the project */
+/** Loads the branch that an agent has named. @throws {Error} with a message for the agent if the branch isn't in the project */
 export async function findGatedBranch(
   call: GateCall,
   { projectId, branchId }: BranchIds,
@@ -84,7 +87,7 @@ const MAX_ASKED = 500;
  * with whose rights all code runs that the statement uses. So the user is asked about each statement, unless the branch is the agent's
  * own.
  * @param sql the statement, or the table
- * @throws {Error} for the agent, for example if the user doesn't approve
+ * @throws {Error} with a message for the agent, for example if the user doesn't approve
  */
 export async function findReadingLogin(
   call: ToolCall<unknown>,

@@ -13,7 +13,7 @@ interface AgentProject {
 /** An error names at most this many projects. */
 const MAX_NAMED = 20;
 
-/** Returns the project that the agent names, that of its git repository, or the only one. @throws {Error} for the agent */
+/** Returns the project that the agent names, that of its git repository, or the only one. @throws {Error} with a message for the agent */
 export async function findAgentProject({
   deps,
   account,
@@ -31,7 +31,7 @@ export async function findAgentProject({
   return { projectId, parentId: isHere ? parent.branchId : undefined };
 }
 
-/** @throws {Error} for the agent if git fails */
+/** @throws {Error} with a message for the agent if git fails */
 async function readFolderMap(
   { runGit }: ToolCall<unknown>['deps'],
   folder: string | undefined,

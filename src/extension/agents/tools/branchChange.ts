@@ -8,7 +8,7 @@ export const MAX_OPERATIONS_WAIT = 45_000;
 /**
  * Sends a change of a branch and waits until its operations have ended.
  * @returns a `pendingId` if the wait was too long or the agent has canceled the call
- * @throws {ApiError} @throws {Error} for the agent if an operation failed
+ * @throws {ApiError} @throws {Error} with a message for the agent if an operation failed
  */
 export const changeBranch = (
   { deps: { tracker }, connection, signal }: ToolCall<unknown>,

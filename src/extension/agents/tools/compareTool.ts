@@ -88,7 +88,7 @@ function shortenToFit(diff: string, { rows, note }: ComparedRows, maxBytes: numb
 /** The SQLSTATEs of a table or column that doesn't exist. */
 const UNDEFINED = ['42P01', '42703'];
 
-/** @returns only a note if a side doesn't have what is compared, such as a new table @throws {Error} for the model */
+/** Returns only a note if a side doesn't have what is compared, such as a new table. @throws {Error} for the model */
 async function differingRows(
   call: ToolCall<unknown>,
   found: GatedBranch,

@@ -236,7 +236,7 @@ async function findCompute({
 
 /**
  * Makes a change, and asks the user before unless the branch is the agent's own.
- * @throws {Error} for the agent if the user doesn't approve
+ * @throws {Error} with a message for the agent if the user doesn't approve
  */
 async function changeCompute(
   call: ToolCall<unknown>,

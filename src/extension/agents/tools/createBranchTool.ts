@@ -132,7 +132,7 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 /**
  * Creates the branch and notes it as the agent's.
  * @throws {ApiError}
- * @throws {Error} for the agent if the user doesn't approve, or the creation takes too long
+ * @throws {Error} with a message for the agent if the user doesn't approve, or the creation takes too long
  */
 async function createAgentBranch(call: Call, projectId: string, parent: Branch): Promise<Branch> {
   const { deps, account, agent, connection, worktree } = call;

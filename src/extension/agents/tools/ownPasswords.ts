@@ -9,7 +9,7 @@ import type { BranchRef } from '../../account/refs.ts';
 
 /**
  * Renews the passwords of the branch, unless that was done since the branch was last reset.
- * @param role the role whose password the agent gets @throws {ApiError} @throws {Error} for the agent
+ * @param role the role whose password the agent gets @throws {ApiError} @throws {Error} with a message for the agent
  */
 export async function ensureOwnPasswords(
   call: ToolCall<unknown>,
@@ -24,7 +24,7 @@ export async function ensureOwnPasswords(
     throw new Error(`The service doesn't give ${role} its own password, so the URL isn't returned.`);
 }
 
-/** Renews the passwords of the branch, and notes for which roles. @throws {ApiError} @throws {Error} for the agent */
+/** Renews the passwords of the branch, and notes for which roles. @throws {ApiError} @throws {Error} with a message for the agent */
 export async function renewOwnPasswords(call: ToolCall<unknown>, ref: BranchRef): Promise<void> {
   const { deps, connection, signal } = call;
   const { projectId, branchId } = ref;

@@ -14,7 +14,7 @@ import type { OperationTracker } from '../../operations/operationTracker.ts';
 import type { Schemas } from '../../database/schema/schemas.ts';
 import type { KnownHosts } from '../../gitBranch/knownHosts.ts';
 
-/** @property connections that a suspend drops; undefined if the service doesn't report them */
+/** A change of a compute. `connections` is the number that a suspend drops; undefined if the service doesn't report it. */
 export type ComputeChange = { readonly connections?: number | undefined } & (
   | { readonly kind: 'start' | 'suspend' | 'restart' }
   | { readonly kind: 'resize'; readonly size: SizeFields }
@@ -71,9 +71,9 @@ export interface ToolDependencies {
   readonly schemas: Schemas;
   readonly knownHosts: KnownHosts;
   readonly log: {
-    /** @returns the message without secrets, and without what only looks like one */
+    /** Returns the message without secrets, and without what only looks like one. */
     clean(text: string): string;
-    /** @returns data without known secrets */
+    /** Returns data without known secrets. */
     hideKnownSecrets(text: string): string;
     info(text: string): void;
     /** @param activity what failed */
@@ -81,11 +81,11 @@ export interface ToolDependencies {
   };
   readonly runGit: RunGit;
   readonly envSettings: EnvSettings;
-  /** @returns the message of an error, in one safe line */
+  /** Returns the message of an error, in one safe line. */
   explain(error: unknown): string;
   /** Call this before a file is written. @throws {Error} if the user doesn't trust the folder */
   requireTrust(): void;
-  /** Asks the user, if that is needed and possible. @throws {Error} for the agent if the change isn't approved */
+  /** Asks the user, if that is needed and possible. @throws {Error} with a message for the agent if the change isn't approved */
   approve(change: AgentChange, connection: AccountConnection, signal: AbortSignal): Promise<void>;
 }
 

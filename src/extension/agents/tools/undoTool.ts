@@ -167,7 +167,7 @@ interface Target {
   readonly problem: keyof typeof PROBLEMS | undefined;
 }
 
-/** @throws {Error} for the agent */
+/** @throws {Error} with a message for the agent */
 function requireSource({ branch, list }: GatedBranch, { history, to, problem }: Target): RestoreSource {
   const moment = listMoments(history).find(({ source }) => sourceName(source) === to);
   if (moment?.kind === 'undo') return moment.source;
@@ -187,7 +187,10 @@ function requireSource({ branch, list }: GatedBranch, { history, to, problem }: 
   throw new Error(reasons[point.problem]);
 }
 
-/** Makes an undo, and asks the user before unless the branch is the agent's own. @throws {ApiError} @throws {Error} for the agent */
+/**
+ * Makes an undo, and asks the user before unless the branch is the agent's own.
+ * @throws {ApiError} @throws {Error} with a message for the agent
+ */
 async function undoForAgent(call: ToolCall<unknown>, found: GatedBranch, source: RestoreSource) {
   const { deps, agent, worktree, connection, signal } = call;
   const { account, projectId, branchId, title: name, branch } = found;

@@ -34,7 +34,7 @@ interface AgentRequest extends ApprovalRequest {
   readonly isReading?: boolean;
 }
 
-/** @throws {Error} for the agent if the user doesn't approve the change. @throws {ReadOnlyError} */
+/** @throws {Error} with a message for the agent if the user doesn't approve the change. @throws {ReadOnlyError} */
 export async function approveForAgent(
   { guards, clock = systemClock }: { readonly guards: ChangeGuards; readonly clock?: Clock },
   change: AgentRequest,
@@ -81,7 +81,7 @@ export async function approveForAgent(
   }
 }
 
-/** @returns whether the user chose the button of the change, and not another one or none */
+/** Returns whether the user chose the button of the change, and not another one or none. */
 async function askInNotification(change: ApprovalRequest): Promise<boolean> {
   const { question, button } = change;
   const text = `${question} ${consequencesText(change)}`.trim();

@@ -57,7 +57,7 @@ interface CreationAnswers {
   readonly creation: BranchCreation;
 }
 
-/** @returns undefined if the user canceled. @throws {ApiError} */
+/** Returns undefined if the user canceled. @throws {ApiError} */
 async function askForCreation(
   context: CommandContext,
   argument: unknown,

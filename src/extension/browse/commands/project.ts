@@ -86,7 +86,7 @@ export const turnOnReplication: Command = async (context, argument, run) => {
   });
 };
 
-/** @returns undefined if the user canceled */
+/** Returns undefined if the user canceled. */
 const pickProject = async (
   context: CommandContext,
   title: string,

@@ -118,7 +118,7 @@ interface EditAnswers {
   readonly change: ComputePatch | undefined;
 }
 
-/** @returns undefined if the user canceled. @throws {ApiError} */
+/** Returns undefined if the user canceled. @throws {ApiError} */
 async function askForEdit(context: CommandContext, argument: unknown): Promise<EditAnswers | undefined> {
   const given = asComputeNode(argument);
   if (given !== undefined) await requireCompute(context, given);
@@ -134,7 +134,7 @@ async function askForEdit(context: CommandContext, argument: unknown): Promise<E
   return answers;
 }
 
-/** @returns undefined for the Postgres settings */
+/** Returns undefined for the Postgres settings. */
 async function askForChange(
   context: CommandContext,
   ask: Ask,

@@ -78,7 +78,7 @@ export const settingsUri = (
   query: accountId(account),
 });
 
-/** @returns undefined for another kind of URI */
+/** Returns undefined for another kind of URI. */
 export function parseSettingsUri({ path }: Pick<SettingsUri, 'path'>): ComputeIds | undefined {
   const [, projectId, computeId] = DOCUMENT_PATH.exec(path) ?? [];
   return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;

@@ -116,7 +116,7 @@ export class SettingsDocuments implements Disposable {
     await this.#save(uri, new TextDecoder().decode(content)).catch(rethrow);
   }
 
-  /** @returns whether a save reports this end of a change */
+  /** Returns whether a save reports this end of a change. */
   handleEnd(end: ChangeEnd): boolean {
     const { account, verb, computeId = '', since } = end.change;
     const save = this.#waiting.get(`${account} ${computeId}`);

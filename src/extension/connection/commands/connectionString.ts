@@ -35,7 +35,7 @@ interface UriResult {
   readonly hasPassword: boolean;
 }
 
-/** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
+/** Returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
 export async function askForUri(
   context: CommandContext,
   request: Pick<LoginRequest, 'title' | 'compute' | 'scope' | 'database'>,

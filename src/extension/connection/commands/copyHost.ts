@@ -66,7 +66,7 @@ async function pickHost(
   return isPooled === undefined ? undefined : computeHost(compute, isPooled);
 }
 
-/** @returns whether to use the pooled host */
+/** Returns whether to use the pooled host. */
 export function poolingQuestion(
   { connectionDefaults }: Pick<CommandContext, 'connectionDefaults'>,
   compute: Compute,

@@ -73,7 +73,7 @@ function readArguments(argument: unknown) {
 const isPooled = (compute: Compute, { pooled }: InputArguments): boolean =>
   pooled && pooledHost(compute) !== undefined;
 
-/** @returns undefined if the user canceled. @throws {Error} for a name that doesn't exist or isn't unique */
+/** Returns undefined if the user canceled. @throws {Error} for a name that doesn't exist or isn't unique */
 async function findOrPickCompute(
   context: CommandContext,
   title: string,
@@ -155,7 +155,7 @@ function findByIdOrName<Item extends { readonly id: string; readonly name?: stri
   return found;
 }
 
-/** @returns undefined if the user canceled */
+/** Returns undefined if the user canceled. */
 async function findConnection(
   context: CommandContext,
   title: string,

@@ -99,7 +99,7 @@ const choicesFor = (context: LoginContext, request: LoginRequest, catalog: Catal
     prefersPooled: context.connectionDefaults.prefersPooled(request.compute.project_id),
   });
 
-/** @returns undefined if the service doesn't offer the lists, at all or to this key. @throws {ApiError} */
+/** Returns the branch's roles and databases; undefined if the service doesn't offer the lists, at all or to this key. @throws {ApiError} */
 export async function loadRolesAndDatabases(
   { session }: LoginContext,
   { title, compute }: Target,
@@ -184,7 +184,7 @@ function nameQuestion(prompt: string, value: string, names: readonly string[] | 
 
 type Target = Pick<LoginRequest, 'title' | 'compute'>;
 
-/** @returns undefined if the service doesn't provide passwords, or not this one */
+/** Returns the login with its password; undefined if the service doesn't provide passwords, or not this one. */
 export async function findCredentials(
   { session }: Pick<CommandContext, 'session'>,
   { title, compute }: Target,
@@ -212,7 +212,7 @@ export interface PasswordAnswer extends Credentials {
   readonly isPlaceholder: boolean;
 }
 
-/** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
+/** Returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
 export async function findOrAskPassword(
   context: Pick<CommandContext, 'session'>,
   target: Target,

@@ -67,7 +67,7 @@ interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute' | 'database
   readonly pgOptions?: string;
 }
 
-/** @returns undefined if the user canceled */
+/** Returns undefined if the user canceled. */
 export async function openTerminal(
   context: CommandContext,
   { title, program, compute, database, name, pgOptions }: PsqlRequest,

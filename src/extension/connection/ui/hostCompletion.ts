@@ -101,7 +101,7 @@ export function loadComputesItem(context: ItemContext): CompletionItem {
   // The command inserts the host at the cursor.
   item.insertText = context.place.kind === 'uri' ? uriSnippet(undefined, context) : '';
   item.command = { title, command: 'hostedPostgres.compute.insertHost' } satisfies OwnCommand;
-  // This always matches the typed text.
+  // VS Code hides an item whose filter text doesn't match the typed text.
   item.filterText = `${context.place.typed} `;
   return placeItem(item, context, '~');
 }

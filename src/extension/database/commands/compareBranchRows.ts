@@ -99,7 +99,7 @@ interface Sides {
   readonly after: PreparedDatabase;
 }
 
-/** @returns undefined if the user canceled */
+/** Returns undefined if the user canceled. */
 async function findSides(
   context: CommandContext,
   title: string,
@@ -115,7 +115,7 @@ async function findSides(
   return after && before && { before, after };
 }
 
-/** @returns false if the user canceled */
+/** Returns false if the user canceled. */
 export async function showComparison(
   context: CommandContext,
   run: CommandRun,

@@ -41,7 +41,7 @@ export async function refreshPeek(
   await editors.tabGroups.close(tab, true);
 }
 
-/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+/** Returns undefined if the user canceled. @throws {Error} with a message for the user */
 async function pickReadingBranch(context: CommandContext, title: string, argument: unknown) {
   const { accountId: account } = context.session.requireConnection();
   const picked = await pickBranch(context, title, argument, undefined, {
@@ -56,7 +56,7 @@ interface Shown {
   readonly column: ViewColumn;
 }
 
-/** @returns false if the user canceled */
+/** Returns false if the user canceled. */
 async function showRows(
   context: CommandContext,
   run: CommandRun,

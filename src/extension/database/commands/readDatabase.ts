@@ -9,7 +9,7 @@ import { prepareDatabase, readWithProgress, type PreparingContext } from './prep
 
 type Load<T> = (catalog: typeof Catalog, login: BranchLogin, signal: AbortSignal) => Promise<T>;
 
-/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+/** Returns undefined if the user canceled. @throws {Error} with a message for the user */
 async function readFromDatabase<T>(
   context: PreparingContext,
   branch: BranchIds,
@@ -31,7 +31,7 @@ async function readFromDatabase<T>(
   return await readWithProgress(progress, READ_SECONDS, (signal) => load(catalog, prepared.login, signal));
 }
 
-/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+/** Returns undefined if the user canceled. @throws {Error} with a message for the user */
 export const readObjects = (
   context: PreparingContext,
   branch: BranchIds,
@@ -39,7 +39,7 @@ export const readObjects = (
 ): Promise<DatabaseObjects | undefined> =>
   readFromDatabase(context, branch, database, (catalog, login, signal) => catalog.readObjects(login, signal));
 
-/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+/** Returns undefined if the user canceled. @throws {Error} with a message for the user */
 export const readColumns = (
   context: PreparingContext,
   branch: BranchIds,

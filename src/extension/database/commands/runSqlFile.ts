@@ -57,7 +57,7 @@ interface FileRun {
   readonly file: { readonly path: string; readonly name: string };
 }
 
-/** @returns how it ended. Never rejects */
+/** Never rejects. @returns how the run ended */
 async function runIn(
   context: CommandContext,
   { target, file }: FileRun,
@@ -89,7 +89,7 @@ interface LoginFile {
   readonly path: string;
 }
 
-/** @returns the exit code, also if psql fails @throws {Error} if psql isn't installed and the file fails in the driver */
+/** Returns the exit code, also if psql fails. @throws {Error} if psql isn't installed and the file fails in the driver */
 export async function runFile(
   { config, passFiles }: CommandContext,
   { login, path: file }: LoginFile,

@@ -216,7 +216,7 @@ const UNKNOWN_BYTES = 64 * 1024 * 1024;
 /** About how many bytes of rows a range has. There are at most 2 ** 20 ranges. */
 const RANGE_BYTES = 1024;
 
-/** @returns undefined to read all rows */
+/** Returns the ranges whose rows differ; undefined if the rows of all ranges have to be read. */
 async function differingRanges(
   clients: BeforeAndAfter<Client>,
   sources: BeforeAndAfter<ComparedSource>,

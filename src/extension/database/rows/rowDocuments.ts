@@ -18,9 +18,9 @@ export interface RowRequest {
   readonly source: RowSource;
   readonly branch: BranchRef;
   readonly database: string;
-  /** The branch that it is compared with. */
+  /** The branch that the rows are compared with. */
   readonly base?: BranchRef | undefined;
-  /** The earlier data that it is compared with. */
+  /** The earlier data that the rows are compared with. */
   readonly past?: RestoreSource | undefined;
 }
 

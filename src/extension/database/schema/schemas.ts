@@ -35,7 +35,7 @@ export const schemaUri = (
   query: accountId(account),
 });
 
-/** @returns undefined for another kind of URI */
+/** Returns undefined for another kind of URI. */
 export function parseSchemaUri({ path }: Pick<SchemaUri, 'path'>): SchemaOrigin | undefined {
   const [, projectId, branchId, time, database] = TITLED_PATH.exec(path) ?? UNTITLED_PATH.exec(path) ?? [];
   if (!isId(projectId) || !isBranchId(branchId) || database === undefined) return undefined;

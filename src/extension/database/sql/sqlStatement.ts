@@ -21,7 +21,7 @@ export interface SqlRequest {
   /** Whether the statement may write. If not, only a statement that returns rows is run, and it is stopped after `maxRows`. */
   readonly write: boolean;
   readonly maxRows: number;
-  /** The most characters of all values. By default, as many as a model can read. */
+  /** The most characters of all values. The default is as many as a model can read. */
   readonly maxText?: number;
 }
 

@@ -19,7 +19,7 @@ export class SqlFileTerminal implements Pseudoterminal {
   readonly onDidWrite = this.#written.event;
   readonly onDidClose = this.#closed.event;
 
-  /** @param run called when the terminal is shown; returns the last line. Never rejects */
+  /** @param run called when the terminal is shown. It returns the last line, and never rejects */
   constructor(run: (write: Write, stop: StopSignals) => Promise<string>) {
     this.#run = run;
   }

@@ -75,7 +75,7 @@ function decodeFile(uri: Uri, bytes: Uint8Array | undefined): string {
   return text;
 }
 
-/** @returns an empty text if the file doesn't exist. @throws {Error} with the reason, if it can't be used */
+/** Returns an empty text if the file doesn't exist. @throws {Error} with the reason, if it can't be used */
 export const readText = async (uri: Uri): Promise<string> => decodeFile(uri, await readBytes(uri));
 
 /** @throws {Error} with the reason, if the file can't be used */

@@ -129,7 +129,7 @@ async function askForExisting(
   return await singleStep(title, pickOne<Choice>({ placeholder, items }));
 }
 
-/** @returns undefined if the user canceled. @throws {ApiError} */
+/** Returns undefined if the user canceled. @throws {ApiError} */
 async function createFromParent(
   context: CommandContext,
   run: CommandRun,

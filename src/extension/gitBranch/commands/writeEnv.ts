@@ -46,7 +46,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   await context.workFolders.of(folder)?.refresh();
 };
 
-/** @returns undefined if the user canceled. @throws {Error} if no folder is open */
+/** Returns undefined if the user canceled. @throws {Error} if no folder is open */
 export async function pickFolder(title: string): Promise<WorkspaceFolder | undefined> {
   const folders = workspace.workspaceFolders ?? [];
   const [first, second] = folders;

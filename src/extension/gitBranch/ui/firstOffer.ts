@@ -42,7 +42,7 @@ export class FirstOffer implements Disposable {
   readonly #deps: OfferDependencies;
   readonly #memory: Memory;
   readonly #disposables = new DisposableStore();
-  /** The git directories whose checkouts it listens to. */
+  /** The git directories whose checkouts are listened to. */
   readonly #watched = new Set<string>();
   /** The folders that were checked, each with the git branch that needs no database branch. */
   readonly #checked = new Set<string>();

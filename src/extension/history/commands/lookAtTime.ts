@@ -72,7 +72,7 @@ async function compareAgain(context: CommandContext, run: CommandRun, title: str
     await editors.tabGroups.close(tab, true);
 }
 
-/** @returns false if the user canceled */
+/** Returns false if the user canceled. */
 async function compareRowsWithPast(
   context: CommandContext,
   run: CommandRun,
@@ -136,7 +136,7 @@ interface Past {
   readonly source: RestoreSource;
 }
 
-/** @returns undefined if the user canceled, or there is no history, which a message has explained */
+/** Returns undefined if the user canceled, or there is no history, which a message has explained. */
 async function pickPast(
   context: CommandContext,
   title: string,

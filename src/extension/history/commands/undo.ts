@@ -221,7 +221,7 @@ async function showUndone(
     await executeCommand('hostedPostgres.branch.changeExpiry', { ...node, branchId: preserved, lifetime: 0 });
 }
 
-/** @returns undefined if the user canceled, or nothing is offered, which a message has explained */
+/** Returns undefined if the user canceled, or nothing is offered, which a message has explained. */
 async function chooseMoment(
   context: CommandContext,
   picked: PickedBranch,

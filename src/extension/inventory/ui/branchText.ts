@@ -29,7 +29,7 @@ interface BranchRowOptions {
   readonly hasNoComputes?: boolean;
   /** The undo from which the branch keeps the former data; undefined if it keeps none. */
   readonly kept?: KeptForUndo | undefined;
-  /** Whether an env file of the window points to it. */
+  /** Whether an env file of the window points to the branch. */
   readonly isInUse?: boolean;
 }
 

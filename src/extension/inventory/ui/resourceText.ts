@@ -14,7 +14,7 @@ export function namesText({ project, branch, compute, snapshot }: ResourceNames)
   const place = branch === undefined ? project : `${branch} (${project})`;
   if (snapshot !== undefined) return l10n.t('the snapshot {0} of {1}', sanitize(snapshot), place);
   if (compute === undefined) return place;
-  // The list of computes may not be loaded after a reload.
+  // After a reload of the window, the list of computes may be missing, so nobody knows whether this one is the primary.
   if (compute.isPrimary === undefined) return `${compute.name} (${place})`;
   return compute.isPrimary
     ? l10n.t('the primary of {0}', place)

@@ -41,7 +41,7 @@ interface RowFacts {
   readonly agent?: AgentBranch | undefined;
   /** Whether an env file of the window points to the branch. */
   readonly isInUse?: boolean;
-  /** Whether it is the project that is expanded without a click. */
+  /** Whether the row is the project that is expanded without a click. */
   readonly isFirst?: boolean;
   /** Whether the project was expanded when it was last shown, such as before the window was reloaded. */
   readonly isExpanded?: boolean;

@@ -30,7 +30,7 @@ export interface HintNode {
   readonly projectId: string;
 }
 
-/** `more`: the last root if not all projects are shown. `setUpPostgres`: the first root of a local service without Postgres. */
+/** `more` is the last root if not all projects are shown, and `setUpPostgres` the first root of a local service without Postgres. */
 export type TreeNode =
   | ProjectNode
   | BranchNode

@@ -74,7 +74,7 @@ interface EffectDetails {
   readonly toBranch?: string | undefined;
 }
 
-/** @returns undefined if connections are not affected */
+/** Returns what a change does to connections; undefined if they aren't affected. */
 export function effectText(
   effect: ComputeChangeEffect,
   { connections, toBranch = '' }: EffectDetails = {},

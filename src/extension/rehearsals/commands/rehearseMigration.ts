@@ -123,7 +123,7 @@ interface RehearsedMigration {
   readonly seen: { text: string };
 }
 
-/** @returns undefined if the user canceled */
+/** Returns undefined if the user canceled. */
 async function rehearseOnNewCopy(
   context: CommandContext,
   connection: AccountConnection,

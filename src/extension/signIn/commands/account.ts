@@ -108,7 +108,7 @@ export const removeAccount: Command = async (context, _argument, run) => {
   if (await askAndRemove(context, account, question, l10n.t('Remove'))) announce(l10n.t('Removed {0}', name));
 };
 
-/** @returns whether the user confirmed */
+/** Returns whether the user confirmed. */
 async function askAndRemove(
   { accounts }: CommandContext,
   account: Account,

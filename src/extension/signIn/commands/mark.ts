@@ -34,7 +34,7 @@ export const markProject: Command = async (context, argument, run) => {
   await setMark(context, projectId, projectName(context.inventory, projectId), mark);
 };
 
-/** @returns null for no mark */
+/** Returns the question for a mark. The answer is null if the user wants no mark. */
 function markQuestion(name: string, current: Mark | undefined): Question<Mark | null> {
   const items: Choice<Mark | null>[] = [
     {

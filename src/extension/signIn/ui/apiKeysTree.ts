@@ -88,7 +88,7 @@ function failureText(list: ApiKeyList): string {
   return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
 }
 
-/** `hiddenKeys`: the key in use has no access to the list. `unreadableKey`: a record that couldn't be parsed. */
+/** A row. `hiddenKeys` says that the key in use has no access to the list. `unreadableKey` is a record that couldn't be parsed. */
 export type KeysNode =
   | ApiKeyNode
   | { readonly kind: 'hiddenKeys' }

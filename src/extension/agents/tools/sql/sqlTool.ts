@@ -101,7 +101,7 @@ async function executeStatement(
   login: Awaited<ReturnType<typeof requireAgentLogin>>,
   { write }: { readonly write: boolean },
 ) {
-  // This import loads `pg`, which most windows never need.
+  // The import is late because it loads `pg`, which most windows never need.
   const { runSql: run } = await import('../../runSql.ts');
   const { columns, rows, truncated, command, note } = await run(
     login,
