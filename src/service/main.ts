@@ -101,7 +101,7 @@ async function runService(
   }
 }
 
-/** @returns the version of the package that has this program, or undefined if it runs from its sources */
+/** Returns the version of the package that has this program, or undefined if it runs from its sources. */
 function ownVersion(): string | undefined {
   try {
     const { version } = fieldsOf(

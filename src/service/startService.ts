@@ -35,14 +35,14 @@ interface ServiceDependencies {
   readonly log: (line: string) => void;
   /** Until it resolves, the program that started the service has a lease by the pipe to its standard input. */
   readonly inputEnded?: Promise<void> | undefined;
-  /** Called when the service must end: there is no lease left or a window asks for it (undefined), or it cannot write its data. */
+  /** Called when the service must end. `failure` says that it cannot write its data, and is undefined for any other reason to end. */
   readonly onEnd: (failure: string | undefined) => void;
 }
 
 /** A service that has started. */
 export interface ServiceHandle {
   readonly baseUrl: string;
-  /** Clients that know it may hold a lease without a key. */
+  /** Clients that know this secret may hold a lease without a key. */
   readonly leaseSecret: string;
   close(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export interface TableChange {
   readonly schema?: string | undefined;
   /** The name of the table. If it was dropped, this is its name at the moment. */
   readonly name: string;
-  /** `altered`: its columns or its name. `replaced`: another table has its name now. */
+  /** The columns or the name of an `altered` table have changed. Another table has the name of a `replaced` one now. */
   readonly change?: 'created' | 'dropped' | 'replaced' | 'truncated' | 'altered' | undefined;
   /** The number of added rows. These counts begin after a truncation, and are 0 for an unlogged table. Each change of a row counts. */
   readonly added: number;
@@ -50,7 +50,7 @@ export interface TableFile {
 export interface TableTransaction {
   /** The ids of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
-  /** The moment just before it (ISO 8601). */
+  /** The moment just before the transaction (ISO 8601). */
   readonly before: string;
   /** The position of that moment. Missing if it isn't known. */
   readonly lsn?: string | undefined;
@@ -67,7 +67,7 @@ export interface TableTransaction {
 
 /** A series of transactions that have changed the schema of a branch, or have deleted many rows. */
 export interface SchemaChange {
-  /** The moment just before the first of them (ISO 8601). */
+  /** The moment just before the first transaction (ISO 8601). */
   readonly before: string;
   /** The position of that moment. Missing if it isn't known. */
   readonly lsn?: string | undefined;

@@ -116,7 +116,7 @@ export interface BranchSpec {
   readonly moment?: Moment | undefined;
   readonly isSchemaOnly?: boolean | undefined;
   readonly keepsHistory?: boolean | undefined;
-  /** A branch whose roles' passwords it gets, so that connection strings of that branch are valid on it. */
+  /** Another branch whose roles' passwords this branch gets, so that connection strings of the other one are valid here. */
   readonly passwordsOf?: string | undefined;
   readonly owner?: BranchOwner | undefined;
 }

@@ -2,7 +2,7 @@
 
 const HALF = 2 ** 32;
 
-/** @returns undefined if the text isn't a position such as `0/15000A8` */
+/** Returns the position that a text such as `0/15000A8` names; undefined for any other text. */
 export function parseLsn(text: string): number | undefined {
   const [, high, low] = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i.exec(text) ?? [];
   return high === undefined || low === undefined ? undefined : parseInt(high, 16) * HALF + parseInt(low, 16);

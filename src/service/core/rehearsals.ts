@@ -8,6 +8,6 @@ export interface Rehearsals {
    */
   startRehearsal(branchId: string, primaryId: string): Promise<void>;
 
-  /** @returns what was seen so far @throws {EngineError} if no rehearsal was started, or the compute was stopped since */
+  /** Returns what was seen so far. @throws {EngineError} if no rehearsal was started, or the compute was stopped since */
   rehearsal(branchId: string): Promise<Rehearsal>;
 }

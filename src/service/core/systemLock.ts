@@ -44,6 +44,6 @@ async function runFlock(descriptor: number): Promise<unknown> {
   const child = spawn('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', descriptor] });
   return once(child, 'close').then(
     ([code]: unknown[]) => code,
-    () => undefined, // There is no such program.
+    () => undefined, // The system has no such program.
   );
 }

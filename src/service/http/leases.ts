@@ -37,7 +37,7 @@ export class Leases {
   /** The secret of leases, new at each start. See `leaseProof.ts`. */
   readonly secret = newLeaseSecret();
   readonly #deps: LeasesDependencies;
-  /** The functions that end the leases, each with the key of its client if that has proved itself. */
+  /** The functions that end the leases, each with the client's key if the client has proved its identity. */
   readonly #held = new Map<() => void, string | undefined>();
   #isClosed = false;
   #graceTimer: AbortController | undefined;

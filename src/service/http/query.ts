@@ -123,7 +123,7 @@ function parseCursor(text: string, list: string): Cursor {
     const cursor = z.parse(Cursor, JSON.parse(Buffer.from(text, 'base64url').toString()));
     if (cursor[2] === list) return cursor;
   } catch {
-    // It isn't one of this service.
+    // The text isn't a cursor of this service.
   }
   throw badRequest('cursor does not come from this list in this order.');
 }

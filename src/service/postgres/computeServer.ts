@@ -204,7 +204,7 @@ export class ComputeServer {
     await this.#openPooledGateway();
   }
 
-  /** @returns undefined if the compute is disabled, or no PgBouncer is installed */
+  /** Returns the started pooler; undefined if the compute is disabled, or no PgBouncer is installed. */
   async #startPooler(): Promise<Pooler | undefined> {
     const program = this.#isPooled ? this.#deps.pooler : undefined;
     if (program === undefined || this.#pooler) return this.#pooler;

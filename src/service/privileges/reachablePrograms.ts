@@ -121,7 +121,7 @@ function linkOrCopy(from: string, to: string): void {
   }
 }
 
-/** @returns false for a file on another file system, which can only be copied */
+/** Links a file. Returns false if that fails, for example across file systems, so that the file can only be copied. */
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);

@@ -48,13 +48,13 @@ export function canSearch(folder: string, account: UnixAccount): boolean {
   return (mode & (gid === account.gid ? 0o010 : 0o001)) !== 0;
 }
 
-/** Whether it is a folder that only the account and root can use. */
+/** Whether the path is a folder that only the account and root can use. */
 export function isPrivate(folder: string, account: UnixAccount): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === account.uid && (stat.mode & 0o077) === 0;
 }
 
-/** Whether it is a folder that only root can write, so that other users cannot replace its entries. */
+/** Whether the path is a folder that only root can write, so that other users cannot replace its entries. */
 export function isWritableOnlyByRoot(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === 0 && (stat.mode & 0o022) === 0;

@@ -261,7 +261,7 @@ function alreadyRunning(folder: string, info: string, owner: LockOwner): StartEr
 const readJsonFile = (file: string): unknown =>
   undefinedOnError((): unknown => JSON.parse(readFileSync(file, 'utf8')));
 
-/** @returns the temporary directories of this user whose service was killed */
+/** Returns the temporary directories of this user whose service was killed. */
 export function findAbandonedDirectories(uid: number | undefined): string[] {
   const parent = os.tmpdir();
   const names = undefinedOnError(() => readdirSync(parent)) ?? [];

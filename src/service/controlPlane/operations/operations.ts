@@ -146,7 +146,7 @@ export class Operations {
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;
-      if (!isUnfinished(operation)) continue; // It was skipped after an earlier failure.
+      if (!isUnfinished(operation)) continue; // The operation was skipped after an earlier failure.
       if (operation.record.status === 'scheduling') store.commit(this.#statusMutation(operation, 'running'));
       const [error] = await Promise.all([
         this.#perform(work, operation),

@@ -121,9 +121,9 @@ interface ComputeState {
   readonly current?: ComputeRecord['current_state'];
   /** Undefined if no operation is in progress. */
   readonly pending: ComputeRecord['pending_state'];
-  /** Milliseconds since 1970. Undefined leaves it unchanged. */
+  /** Milliseconds since 1970. Undefined leaves the stored time unchanged. */
   readonly lastActive?: number;
-  /** Why it is idle, for users. Undefined leaves the reason unchanged, unless the compute becomes active, which removes it. */
+  /** Why the compute is idle, for users. Undefined leaves the reason unchanged, unless the compute becomes active, which removes it. */
   readonly error?: string | undefined;
 }
 

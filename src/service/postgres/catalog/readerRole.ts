@@ -22,7 +22,7 @@ export class ReaderRole {
     this.#deps = deps;
   }
 
-  /** @returns the password on the running primary of a branch. @throws {EngineError} */
+  /** Returns the password on the running primary of a branch. @throws {EngineError} */
   async password(branchId: string): Promise<string> {
     const { branches } = this.#deps;
     return branches.lock(branchId).shared(async () => {

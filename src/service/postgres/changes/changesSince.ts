@@ -12,7 +12,10 @@ import { countChanges } from './countChanges.ts';
 import { changedDatabases, tableChanges } from './tableChanges.ts';
 import { readTableNames } from './tableNames.ts';
 
-/** @returns undefined for moments since which the changes aren't known. @throws {EngineError} or an error of the file system */
+/**
+ * Returns the changes since each moment; undefined for moments since which the changes aren't known.
+ * @throws {EngineError} or an error of the file system
+ */
 export async function changesSince(
   deps: ServerDependencies,
   branchId: string,

@@ -28,7 +28,7 @@ interface CountedWal {
   readonly primary: Postmaster;
 }
 
-/** @returns undefined if the WAL can't be read up to its end @throws {EngineError} or an error of the file system */
+/** Returns undefined if the WAL can't be read up to its end. @throws {EngineError} or an error of the file system */
 export async function countChanges(
   deps: ServerDependencies,
   branchId: string,
@@ -67,7 +67,7 @@ interface RecordReader {
   add(record: WalRecord): void;
 }
 
-/** @returns false if the WAL is not readable up to its end */
+/** Passes the records of the WAL to the reader. Returns false if the WAL is not readable up to its end. */
 async function readInto(reader: RecordReader, wal: Wal, from: number, head: number): Promise<boolean> {
   let end = from;
   let paused = from;

@@ -13,10 +13,10 @@ interface TableName {
 
 interface NamedTable extends TableName {
   readonly schemaId: number;
-  /** The table of which it is a partition. */
+  /** The partitioned table for a partition, and otherwise the table itself. */
   readonly whole: TableName;
   readonly isPartition: boolean;
-  /** Whether it is a materialized view. */
+  /** Whether the relation is a materialized view. */
   readonly isView: boolean;
 }
 

@@ -71,7 +71,7 @@ export async function keepHistory(
   if (problems.length > 0) throw problems[0];
 }
 
-/** @returns whether something was removed */
+/** Makes and removes history of a branch. Returns whether something was removed. */
 async function keepBranchHistory(
   deps: ServerDependencies,
   { id, seconds }: BranchRetention,
@@ -113,7 +113,7 @@ export async function canKeepDeleted(
   return [...sizes.values()].reduce((sum, { bytes }) => sum + bytes, 0) <= LIMITS.total;
 }
 
-/** @returns the version of the branch's data, or an empty text if there is no data or it is damaged */
+/** Returns the version of the branch's data, or an empty text if there is no data or it is damaged. */
 function readDataVersion(branches: ServerDependencies['branches'], id: string): string {
   try {
     return branches.dataVersion(id);

@@ -108,7 +108,7 @@ const CHECK_INTERVAL = 250;
 const STATE = `select state, sent_lsn from pg_catalog.pg_stat_replication
   where application_name operator(pg_catalog.=) $1`;
 
-/** Waits until the standby streams the write-ahead log (WAL). @returns false if it can't; true if one of the servers ended first */
+/** Waits until the standby streams the write-ahead log (WAL). @returns false if it can't; true also if one of the servers ended first */
 async function canStream(
   deps: ServerDependencies,
   primary: Postmaster,

@@ -66,7 +66,7 @@ export function invalidateReplicaCopies(deps: ServerDependencies, branchId: stri
 /** A file with the branch of a copy and, if no server ran during the copy, the version of the branch's data. */
 const MARKER = 'branch';
 
-/** @returns the markers of the branch's copies */
+/** Returns the markers of the branch's copies. */
 function findCopyMarkers({ storage }: ServerDependencies, branchId: string): string[] {
   const folder = path.join(storage.root, 'replicas');
   const markers = readdirSync(folder).map((id) => path.join(folder, id, MARKER));

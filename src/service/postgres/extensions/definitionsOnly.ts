@@ -22,7 +22,7 @@ const DEFINITIONS = [
 /** The settings that scripts may change until they end: those of messages and their encoding. */
 const MESSAGES = ['client_encoding', 'client_min_messages', 'log_min_messages'];
 
-/** @returns the script without comments, and with its settings made local to it; undefined if it does more than define */
+/** Returns the script without comments, and with its settings made local to it; undefined if it does more than define. */
 export function rewriteIfOnlyDefinitions(script: string): string | undefined {
   // The first line is a message of psql. Postgres skips such lines, too.
   const statements = statementsOf(script.replace(/^\\echo.*$/gm, ''));

@@ -208,7 +208,7 @@ export function packagedExtensionsFolder(folder: string, major: number): string 
     : path.dirname(control);
 }
 
-/** @returns names of extensions @throws the system's error if the folder can't be read */
+/** Returns names of extensions. @throws the system's error if the folder can't be read */
 export const listExtensionNames = (folder: string): string[] =>
   readdirSync(folder)
     .filter((file) => file.endsWith('.control'))

@@ -78,7 +78,7 @@ export function readBases(branchFolder: string): readonly BaseBackupRecord[] {
     return readPrivateJson(file, z.array(BaseBackupRecord), REMEDY);
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    if (!hasHistory(branchFolder)) return []; // It was removed just now.
+    if (!hasHistory(branchFolder)) return []; // The history was removed just now.
     throw new EngineError(`Cannot read ${file}: ${systemReason(error)}`, { cause: error });
   }
 }
@@ -92,7 +92,7 @@ export interface History {
   readonly bases: readonly BaseBackupRecord[];
 }
 
-/** @returns undefined if the branch has no data or keeps no history @throws {Error} if it can't be read */
+/** Returns the history of a branch; undefined if the branch has no data or keeps no history. @throws {Error} if it can't be read */
 export function readHistory(storage: EngineStorage, branchFolder: string): History | undefined {
   const dataDir = path.join(branchFolder, 'data');
   if (!hasHistory(branchFolder) || !isThere(dataDir)) return undefined;

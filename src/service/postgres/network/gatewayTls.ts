@@ -47,7 +47,7 @@ export class GatewayTls {
     const answer = (await sendAndAwaitAnswer(server, SSL_REQUEST)).read() as Buffer;
     // More bytes would be an attempt to have them read as if they were encrypted.
     if (answer.toString() !== ACCEPTED) throw new Error('the server did not accept TLS');
-    // This isn't left to Node's default, which NODE_TLS_REJECT_UNAUTHORIZED turns off.
+    // The check isn't left to Node's default, which NODE_TLS_REJECT_UNAUTHORIZED turns off.
     const secured: TLSSocket = loadTls().connect({
       socket: server,
       secureContext,

@@ -26,7 +26,7 @@ export class MessageSplitter {
     this.#kept = kept;
   }
 
-  /** @returns the messages that end in the chunk, with the position in the chunk after each of them */
+  /** Returns the messages that end in the chunk, with the position in the chunk after each of them. */
   *read(chunk: Buffer): Generator<Message & { readonly end: number }> {
     for (let at = 0; at < chunk.length;) {
       if (this.#type === '') at = this.#readHead(chunk, at);
@@ -45,7 +45,7 @@ export class MessageSplitter {
     }
   }
 
-  /** @returns the position in the chunk after what was read */
+  /** Returns the position in the chunk after what was read. */
   #readHead(chunk: Buffer, at: number): number {
     const missing = chunk.subarray(at, at + HEAD - this.#head.length);
     this.#head = Buffer.concat([this.#head, missing]);

@@ -38,7 +38,7 @@ export interface ReplicationRequest {
   readonly options: string;
 }
 
-/** @returns undefined for an ordinary session @throws {ClientRefusal} for physical replication */
+/** Returns what a client of replication asks for; undefined for an ordinary session. @throws {ClientRefusal} for physical replication */
 export function readReplicationRequest(packet: Buffer): ReplicationRequest | undefined {
   const parameters = parametersOf(packet);
   if (!asksForReplication(parameters)) {
@@ -99,7 +99,7 @@ function noMomentRefusal(word: string, given: string): ClientRefusal {
   );
 }
 
-/** @returns the parameter `options`, if any is left @throws {ClientRefusal} if the options ask for the data of another moment */
+/** Returns the parameter `options`, if any is left. @throws {ClientRefusal} if the options ask for the data of another moment */
 function withoutGatewayWords(options: string): Parameter[] {
   const words = options.match(WORD) ?? [];
   for (const word of words) {

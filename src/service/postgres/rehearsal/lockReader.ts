@@ -111,7 +111,7 @@ export class LockReader {
     return row?.count ?? 0;
   }
 
-  /** @returns whether the transaction of a session has an id, which Postgres gives to those that write or lock rows */
+  /** Returns whether the transaction of a session has an id, which Postgres gives to those that write or lock rows. */
   async isWriting(pid: number): Promise<boolean> {
     const sql = `select from pg_catalog.pg_stat_activity
       where pid operator(pg_catalog.=) $1 and backend_xid is not null`;

@@ -40,7 +40,7 @@ interface Hold {
   /** When the commit was let go, in milliseconds since the rehearsal began. */
   readonly at: number;
   readonly milliseconds: number;
-  /** The part of `milliseconds` after its locks were read. */
+  /** The part of `milliseconds` after the locks of the transaction were read. */
   readonly counting: number;
 }
 const NOT_HELD = { milliseconds: 0, counting: 0 };

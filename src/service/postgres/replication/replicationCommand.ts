@@ -10,12 +10,12 @@ import { quoteName, quoteText } from '../../../base/sql/quote.ts';
 export type ReplicationCommand =
   | { readonly kind: 'identify' | 'start'; readonly text: string }
   | { readonly kind: 'drop'; readonly text: string; readonly slot: string }
-  /** `usesSnapshot`: the transaction of the client sees the data as of the beginning of the slot. */
+  /** `usesSnapshot` means that the transaction of the client sees the data as of the beginning of the slot. */
   | {
       readonly kind: 'create';
       readonly text: string;
       readonly usesSnapshot: boolean;
-      /** The command that undoes it. */
+      /** The command that undoes this one. */
       readonly undo: string;
     };
 
@@ -40,7 +40,7 @@ interface Token {
 const TOKEN =
   /[ \t\n\r\f\v]*(?:(?<position>[0-9A-Fa-f]{1,8}\/[0-9A-Fa-f]{1,8})|(?<word>[A-Za-z_][A-Za-z0-9_$]*)|"(?<name>(?:[^"]|"")+)"|'(?<text>(?:[^']|'')*)'|(?<mark>[(),;]))/y;
 
-/** @returns undefined if the text contains anything but tokens */
+/** Returns the tokens of a command; undefined if the text contains anything else. */
 function splitTokens(sql: string): Token[] | undefined {
   const tokens: Token[] = [];
   const end = sql.replace(/[ \t\n\r\f\v]+$/, '').length;
@@ -82,7 +82,7 @@ class Reader {
     return token.value;
   }
 
-  /** @returns undefined if no token of the kind follows */
+  /** Returns undefined if no token of the kind follows. */
   option(kind: Token['kind']): string | undefined {
     return this.#tokens[this.#at]?.kind === kind ? this.take(kind) : undefined;
   }
@@ -113,7 +113,7 @@ const notServedRefusal = (): ClientRefusal =>
       'For a copy of a branch, create a branch or a snapshot; for a copy of a database, use pg_dump',
   );
 
-/** @returns undefined for SQL @throws {ClientRefusal} for a command that isn't served */
+/** Returns a command of the replication protocol; undefined for SQL. @throws {ClientRefusal} for a command that isn't served */
 export function readReplicationCommand(sql: string): ReplicationCommand | undefined {
   const [first, ...tokens] = splitTokens(sql) ?? [];
   if (first?.kind !== 'word') return undefined;

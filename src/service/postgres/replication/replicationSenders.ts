@@ -17,7 +17,7 @@ import { MAX_SLOTS } from './slotFunctions.ts';
 /** The most processes that may send changes at once, as on the public service. */
 const MAX_SENDERS = 10;
 
-/** Postgres itself says whose session it is. Roles that the API has created are members of a role that SQL can't grant. */
+/** Asks Postgres whose session it is. Only roles of the API may replicate: they are members of a role that SQL can't grant. */
 const SESSION = `
   select datname as database, usename as role, application_name as application,
     pg_catalog.pg_has_role(usesysid, 'pg_signal_backend', 'MEMBER') as "isAllowed"
@@ -37,7 +37,7 @@ const SLOTS = `
 /** Opens the senders for clients of replication. */
 export class ReplicationSenders {
   readonly #deps: ServerDependencies;
-  /** The processes of sessions by those of their senders. */
+  /** The processes of sessions by the processes of their senders. */
   readonly #sessions = new Map<number, number>();
   #count = 0;
 
@@ -110,7 +110,7 @@ export class ReplicationSenders {
     return session;
   }
 
-  /** @returns a connection that waits for a command */
+  /** Returns a connection that waits for a command. */
   async #login(
     address: ServerAddress,
     { database, application }: SessionRow,

@@ -12,7 +12,7 @@ import { PLUGINS } from './replicationCommand.ts';
 /** The most slots that users may create, as on the public service. A server has more of them, for our own copies. */
 export const MAX_SLOTS = 10;
 
-/** `source`: null if the slot is to be created. */
+/** Checks what a caller may do with a slot. `source` is null if the slot is to be created. */
 const CHECK = `
 create function pg_catalog.service_check_slot(source name, plugin name, is_new bool, failover bool) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $check$

@@ -36,7 +36,7 @@ interface LaunchDependencies {
 interface StartOptions {
   readonly compute: Pick<ComputeSpec, 'id' | 'minCu'>;
   readonly dataDir: string;
-  /** The id in its address: that of its branch for a primary, of its compute for a replica. */
+  /** The id in the server's address: the branch's id for a primary, and the compute's id for a replica. */
   readonly name: string;
   readonly onLine: (line: string) => void;
   /** Further settings of the service, on the command line, which wins over the file. */
@@ -76,10 +76,10 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
 }
 
 interface InternalStart {
-  /** What its messages and its processes are named after. */
+  /** What the server's messages and processes are named after. */
   readonly id: string;
   readonly dataDir: string;
-  /** The id in its address. */
+  /** The id in the server's address. */
   readonly name: string;
   readonly settings: PostgresSettings;
 }

@@ -109,7 +109,7 @@ async function stopPooler(folder: string): Promise<boolean> {
   return found;
 }
 
-/** @returns whether it was running */
+/** Returns whether the process was running. */
 async function stopProcess(written: PidRecord, steps: StopSteps, signalTo = sendSignal): Promise<boolean> {
   if (!isServerRunning(written)) return false;
   for (const [signal, limit] of steps) {

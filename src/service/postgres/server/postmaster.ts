@@ -112,7 +112,7 @@ export function shellQuoted(argument: string): string {
   return `"${argument.replace(/\\+$/, '$&$&')}"`;
 }
 
-/** @returns the server on the data directory, unless its pid file is older */
+/** Returns the server on the data directory, unless its pid file is older. */
 function pidSince(dataDir: string): () => number | undefined {
   const since = Math.floor(Date.now() / 1000);
   return () => {

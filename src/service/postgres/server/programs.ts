@@ -57,7 +57,7 @@ const NOT_INSTALLED = `Postgres is not installed on this machine. Install ${SUPP
 
 interface Found {
   readonly folder?: string;
-  /** Why the Postgres in it must not be run. */
+  /** Why the Postgres in the folder must not be run. */
   readonly problem?: string;
 }
 
@@ -218,7 +218,7 @@ const versionText = (program: string): string =>
     windowsHide: true,
   });
 
-/** @returns the version, or a message for users why the program can't be run */
+/** Returns the version, or a message for users why the program can't be run. */
 function readMajor(postgres: string): number | string {
   try {
     return Number(/ (\d+)/.exec(versionText(postgres))?.[1] ?? 0);

@@ -18,7 +18,7 @@ interface ProgramOptions {
   readonly signal?: AbortSignal;
 }
 
-/** @returns its output. @throws {EngineError} with its reason if it fails */
+/** Returns the program's output. @throws {EngineError} with the program's reason if it fails */
 export async function runProgram(
   program: string,
   args: readonly string[],

@@ -35,7 +35,7 @@ export class ServerProcess {
   readonly ready: Promise<true>;
   /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
-  /** The last lines of its log so far. */
+  /** The last lines of the server's log so far. */
   readonly lastLines: string[] = [];
   readonly #child: ChildProcess;
   readonly #options: ServerOptions;

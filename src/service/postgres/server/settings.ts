@@ -165,7 +165,7 @@ export function standbySettingsOfCompute(compute: ComputeSpec): StandbySettings 
   return { ...Object.fromEntries(values), max_connections: maxConnectionsOf(compute) };
 }
 
-/** @returns the higher of both values of each setting */
+/** Returns the higher of both values of each setting. */
 export function maximumSettings(
   own: StandbySettings,
   primary: StandbySettings = STANDBY_DEFAULTS,

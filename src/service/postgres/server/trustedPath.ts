@@ -27,7 +27,7 @@ const MACOS_ADMIN = 80;
 /** The ids of trusted users: root, this user, and the owner of the running code. */
 const owners: ReadonlySet<number> = new Set([0, process.getuid?.() ?? 0, statSync(programFile).uid]);
 
-/** @returns undefined when there is no such file */
+/** Returns the path without links; undefined if the file doesn't exist. */
 export function realPathIfExists(file: string): string | undefined {
   try {
     return realpathSync(file);

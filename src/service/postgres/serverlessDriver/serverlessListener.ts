@@ -42,7 +42,7 @@ const MAX_LOGINS = 50;
 /** The largest WebSocket message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
-/** @returns a function that serves an HTTP client, whose first bytes are still unread */
+/** Returns a function that serves an HTTP client, whose first bytes are still unread. */
 export function createServerlessListener(options: ServerlessOptions): (client: Socket) => void {
   const server = createServer();
   const incomplete = new IncompleteRequests();

@@ -32,7 +32,7 @@ import {
   writePrivateFile,
 } from './privateFiles.ts';
 
-/** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
+/** The limit on macOS and the BSDs, in bytes. On Linux it is 107. */
 const MAX_SOCKET_PATH_LENGTH = 103;
 
 /** The engine's folders. */

@@ -74,7 +74,10 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   removeRelationMaps(folder);
 }
 
-/** @returns false if there is no packed cluster for this Postgres, or if it can't be used, for example because the build has another block size */
+/**
+ * Unpacks the packed cluster. Returns false if there is none for this Postgres, or if it can't be used, for example because the build
+ * has another block size.
+ */
 async function initializeFromPacked(
   deps: EngineDependencies,
   folder: string,

@@ -51,7 +51,7 @@ export class CatalogChanges {
   readonly #major: number;
   /** The new files of tables that are being rewritten. */
   readonly #rewrites = new Set<string>();
-  /** The table of each file, as far as a change has named both. */
+  /** The table of each file, as far as a change has named the table and the file. */
   readonly tablesByFile = new Map<string, number>();
   /** The reverse of `tablesByFile`, by database and table. */
   readonly #filesOf = new Map<string, Set<string>>();

@@ -26,7 +26,7 @@ export interface Transaction {
 
 /** A transaction that was committed. */
 export interface EndedTransaction {
-  /** The position of the record of its end. */
+  /** The position of the record that ends the transaction. */
   readonly at: number;
   /** When the transaction ended, in microseconds since 1970. */
   readonly time: number;

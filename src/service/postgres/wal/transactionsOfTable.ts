@@ -6,7 +6,7 @@ import type { EndedTransaction, RowCounts, Transaction, TransactionReceiver } fr
 interface WalTransaction extends Readonly<RowCounts>, Omit<EndedTransaction, 'at'> {
   /** The ids of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
-  /** Whether steps of a migration may have come before it, see `TableTransaction`. */
+  /** Whether steps of a migration may have come before the transaction, see `TableTransaction`. */
   readonly late: boolean;
 }
 

@@ -23,8 +23,8 @@ export const WAL_MANAGERS = {
 } as const;
 const SWITCH = 0x40;
 /**
- * Where the data of a record has the time, by what the record is about: a commit, an abort, these two of a prepared transaction,
- * or its preparation.
+ * The offset of the time in the data of a record, by the kind of the record. In this order, the kinds are: a commit, an abort, a
+ * commit and an abort of a prepared transaction, and the preparation of a transaction.
  */
 const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
   [0x00, 0],
@@ -51,7 +51,7 @@ export interface WalRecord {
   readonly bytes: Buffer;
   /** The position where the next record is looked for. */
   readonly end: number;
-  /** When a transaction ended or was prepared. Microseconds since 1970. */
+  /** When a transaction ended or was prepared, in microseconds since 1970. */
   readonly time?: number;
 }
 
@@ -100,13 +100,13 @@ class Reader {
     this.#wal = wal;
   }
 
-  /** @returns the length of the record at the position; 0 without a record */
+  /** Returns the length of the record at the position; 0 without a record. */
   lengthAt(start: number): number {
     const page = start - (start % PAGE);
     return this.page(page) === undefined ? 0 : this.#bytes(start, 4).readUInt32LE();
   }
 
-  /** @returns the record at the position; undefined if it isn't complete */
+  /** Returns the record at the position; undefined if it isn't complete. */
   record(start: number) {
     const length = this.lengthAt(start);
     if (length < RECORD_HEADER) return undefined;
