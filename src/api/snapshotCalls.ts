@@ -19,7 +19,7 @@ export class SnapshotCalls {
     this.#http = http;
   }
 
-  /** @returns undefined if the service doesn't offer snapshots */
+  /** Returns the project's snapshots; undefined if the service doesn't offer snapshots. */
   async list(projectId: string, options?: CallOptions): Promise<ParsedList<records.Snapshot> | undefined> {
     const reply = await this.#http.getIfOffered(snapshotsPath(projectId), {}, options);
     return reply && parseList(reply, 'snapshots', records.Snapshot);

@@ -7,7 +7,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { fieldsOf } from './fieldsOf.ts';
 import { limitConcurrency } from './limitConcurrency.ts';
 
-/** `outside`: the file isn't in the folders. `noFile`: the path is that of a folder, FIFO or device, for example. */
+/** `outside` means that the file isn't in the folders; `noFile`, that the path is that of a folder, FIFO or device, for example. */
 type ResolveProblem = 'brokenLink' | 'outside' | 'noFile';
 
 export interface ResolvedFile {
@@ -51,7 +51,7 @@ interface UserFile {
   /** The path with links resolved, if the file can be used. */
   readonly path: string;
   readonly bytes?: Buffer;
-  /** Whether the file is longer, and these are only its last bytes. */
+  /** Whether the file is longer, so that `bytes` are only its last ones. */
   readonly isCut?: boolean;
   readonly problem?: FileProblem;
 }

@@ -66,7 +66,7 @@ export class Poller implements Disposable {
     this.#schedule(this.#runAgain ? 0 : delay);
   }
 
-  /** @returns milliseconds until the next run */
+  /** Returns milliseconds until the next run. */
   async #poll(): Promise<number> {
     try {
       await this.#options.poll();

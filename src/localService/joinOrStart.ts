@@ -70,7 +70,7 @@ export async function joinOrStartService(options: LocalServiceOptions): Promise<
   }
 }
 
-/** @returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
+/** Returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
 async function joinRunning({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
   const lease = await takeLeaseOfRunning(dataDir);
   if (lease === undefined) return undefined;
@@ -118,7 +118,7 @@ const folderArguments = ({
   ...trustedExtensions.map((name) => `--trust-extension=${name}`),
 ];
 
-/** @returns why it ended, or its standard input once it is running and has published its address */
+/** Returns why it ended, or its standard input once it is running and has published its address. */
 async function startProcess(
   options: LocalServiceOptions,
 ): Promise<{ readonly code: number | null; readonly reason: string } | { readonly input: Writable | null }> {

@@ -97,14 +97,17 @@ function leaseUrl(purpose: 'window' | 'end', challenge: LeaseChallenge): URL {
   return url;
 }
 
-/** @returns undefined if no service runs on the data directory. @throws {LocalServiceError} if the service is silent */
+/**
+ * Returns a lease of the running service; undefined if no service runs on the data directory.
+ * @throws {LocalServiceError} if the service is silent
+ */
 export async function takeLeaseOfRunning(dataDir: string): Promise<Lease | undefined> {
   const owner = await findServiceOwner(dataDir);
   const address = owner && (await findServiceAddress(dataDir, owner));
   return address && (await takeLease(address));
 }
 
-/** @returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */
+/** Returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */
 export async function requestStatus({ baseUrl, ended }: Lease, key: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${key}` };
   const request = get(`${baseUrl}/projects?limit=1`, { agent: directAgent, headers, signal: ended });

@@ -37,7 +37,7 @@ export interface AvailableExtensions {
   }[];
 }
 
-/** @returns the problem. @throws {SyntaxError} if the line is incomplete because the service has ended */
+/** Returns the problem. @throws {SyntaxError} if the line is incomplete because the service has ended */
 export function parsePostgresLine(line: string): string | undefined {
   const { problem } = fieldsOf(JSON.parse(line));
   return typeof problem === 'string' ? problem : undefined;

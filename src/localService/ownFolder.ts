@@ -31,7 +31,7 @@ export function createReachableDataFolder(
   }
 }
 
-/** @returns the API key, the same at each start on a folder, so that other programs may keep it */
+/** Returns the API key, the same at each start on a folder, so that other programs may keep it. */
 export function readOrCreateKey(folder: string): string {
   const file = path.join(folder, 'api-key');
   createFileSync(file, newApiKey());

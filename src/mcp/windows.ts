@@ -20,7 +20,7 @@ const PROOF_WAIT = 3000;
 /** The most characters of a line from a window that has not proved itself. */
 const MAX_UNPROVED = 1000;
 
-/** @returns the answer of a window, or else of the local service @throws {Error} with a sentence for the model */
+/** Returns the answer of a window, or else of the local service. @throws {Error} with a sentence for the model */
 export async function callToolInWindow(
   call: Omit<BridgeCall, 'folder'>,
   signal: AbortSignal,
@@ -108,7 +108,7 @@ function sendToWindow(
   return socket;
 }
 
-/** @returns undefined for the greeting */
+/** Returns the proof in a line of the window; undefined if the line is the window's greeting. */
 function parseProof(line: string): string | undefined {
   try {
     return BridgeProof.parse(JSON.parse(line)).proof;

@@ -32,7 +32,7 @@ import { findRunningService, type RunningService } from '../localService/findRun
 
 let connecting: ReturnType<typeof connectTo> | undefined;
 
-/** @returns undefined if no service runs. @throws {Error} with a sentence for the model */
+/** Returns the answer of the local service; undefined if no service runs. @throws {Error} with a sentence for the model */
 export async function callWithoutWindow(
   { tool, input, agent, folder }: BridgeCall,
   signal: AbortSignal,

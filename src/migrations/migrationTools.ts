@@ -15,9 +15,9 @@ export type TransactionMode = 'statements' | 'unknown' | 'query' | 'file' | 'all
 
 /** How a tool runs the files of a folder. */
 export interface FolderRules {
-  /** The names of all files that it runs. */
+  /** The names of all files that the tool runs. */
   readonly names?: RegExp;
-  /** `text`: by characters. `number`: by the numbers in the names. */
+  /** `text` compares names by characters, and `number` by the numbers in them. */
   readonly order: 'text' | 'number' | 'journal' | 'version';
   readonly transaction: TransactionMode;
   /** A name with 17 digits is a date, and one with fewer is milliseconds or a number. */
@@ -33,7 +33,7 @@ export interface FolderRules {
 
 interface DownCommand {
   readonly command: string;
-  /** Whether it takes back one file at a time, and not all that were applied together. */
+  /** Whether the command takes back one file at a time, and not all that were applied together. */
   readonly isOneFile: boolean;
 }
 
@@ -295,6 +295,6 @@ export const MIGRATION_TOOLS: readonly MigrationTool[] = [
   { name: 'pogo', command: 'pogo migrate', mark: /^[ \t]*--\s*migrate:\s*rollback\b/im },
 ];
 
-/** @returns undefined if the command isn't that of a tool that takes migrations back */
+/** Returns the command that takes back what this one has applied; undefined if no such command is known. */
 export const downCommandOf = (command: string): DownCommand | undefined =>
   MIGRATION_TOOLS.find((tool) => tool.command === command.trim())?.down;

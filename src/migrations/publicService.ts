@@ -35,7 +35,7 @@ export async function createPublicServiceRoles(client: Client, text: string): Pr
   }
 }
 
-/** @returns the roles of the public service that a script names, without those that it creates itself */
+/** Returns the roles of the public service that a script names, without those that it creates itself. */
 function missingRoles(text: string): string[] {
   const named = new Set<string>();
   const created = new Set<string>();
@@ -104,7 +104,7 @@ interface Subject {
   readonly isForSuperusers: boolean;
 }
 
-/** @returns undefined unless the statement creates, changes, drops or comments on event triggers or publications */
+/** Returns undefined unless the statement creates, changes, drops or comments on event triggers or publications. */
 function subjectOf(statement: string): Subject | undefined {
   // Only the first word is read, because the data of an INSERT can be long.
   const [verb] = tokensOf(statement, 1);

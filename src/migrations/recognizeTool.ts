@@ -24,7 +24,7 @@ export interface FoundMigrations {
 }
 
 interface Recognized {
-  /** Undefined if it isn't known. */
+  /** Undefined if the tool isn't known. */
   readonly tool?: MigrationTool;
   readonly rules: FolderRules;
   /** The names of the files that don't undo others. */

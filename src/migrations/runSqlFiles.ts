@@ -31,7 +31,7 @@ export interface FileRun {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @returns how many statements there were @throws {Error} as `runSqlFiles` does */
+/** Returns how many statements there were. @throws {Error} as `runSqlFiles` does */
 export async function runLoadedFiles(
   { files, rules, refuse }: SqlFiles,
   url: string,
@@ -50,7 +50,7 @@ export async function runLoadedFiles(
   return count;
 }
 
-/** @returns how many statements there were */
+/** Returns how many statements there were. */
 async function runFile(
   client: Client,
   { file, text, transaction }: SqlFile,

@@ -6,7 +6,7 @@ import { MIGRATION_TOOLS, type MigrationTool } from './migrationTools.ts';
 
 const DEPENDENCIES = ['dependencies', 'devDependencies'] as const;
 
-/** @returns those of the nearest package.json in or above the folder that names any, up to the folder of the repository */
+/** Returns those of the nearest package.json in or above the folder that names any, up to the folder of the repository. */
 export async function findProjectTools(folder: string): Promise<readonly MigrationTool[]> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const names = await readDependencies(path.join(at, 'package.json'));

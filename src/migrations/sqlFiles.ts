@@ -12,7 +12,7 @@ import { PartError, findUndoComment } from './upPart.ts';
 /** A file to run. */
 export interface SqlFile {
   readonly file: string;
-  /** The SQL; the lines of a part that undoes it are empty. A character is a byte. */
+  /** The SQL of the migration, with empty lines in place of the part that undoes the migration. A character is a byte. */
   readonly text: string;
   readonly transaction: TransactionMode;
 }
@@ -42,7 +42,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 /** Matches migrations as Django names them. */
 const DJANGO = /(?:^|\/)\d{4}_\w+\.py$/;
 
-/** @returns undefined for JavaScript, which many tools run */
+/** Returns the command for migrations in the program's language; undefined for JavaScript, which many tools run. */
 const commandOfProgram = (program: string): string | undefined =>
   DJANGO.test(program) ? 'python manage.py migrate' : COMMANDS[path.extname(program).slice(1)];
 

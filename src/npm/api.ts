@@ -85,14 +85,14 @@ export class ServiceApi {
     return projects;
   }
 
-  /** @returns the id of the project of this library, which is created unless it exists */
+  /** Returns the id of the project of this library, which is created unless it exists. */
   async findOrCreateOwnProject(): Promise<string> {
     const found = (await this.listProjects()).filter(({ name }) => name === TEST_PROJECT);
     const [first] = found.map(({ id }) => id).toSorted();
     return first ?? this.createProject(TEST_PROJECT);
   }
 
-  /** @returns the project's id, when its compute runs */
+  /** Returns the project's id, when its compute runs. */
   async createProject(name: string): Promise<string> {
     const { project } = await this.#change('POST', '/projects', { project: { name } });
     return (project as records.Project).id;
@@ -108,7 +108,7 @@ export class ServiceApi {
     });
   }
 
-  /** @returns the branch when its compute runs; undefined if the name is taken */
+  /** Returns the branch when its compute runs; undefined if the name is taken. */
   async createBranch(
     projectId: string,
     { name, parent, maker, lifetime }: Creation,
@@ -128,7 +128,7 @@ export class ServiceApi {
     return { ...branch, url: await this.#urlOf(branch, oldestDatabase(reply['databases'])) };
   }
 
-  /** @returns the URL of the first database, with its password; undefined if the branch has none */
+  /** Returns the URL of the first database, with its password; undefined if the branch has none. */
   async findUrl(branch: Branch): Promise<string | undefined> {
     const { databases } = await this.#call('GET', databasesPath(branch.project_id, branch.id));
     const database = oldestDatabase(databases);
@@ -175,7 +175,7 @@ export class ServiceApi {
     return (await this.#call('GET', `${pathOfBranch(branch)}/rehearsal`))['rehearsal'] as Rehearsal;
   }
 
-  /** @returns the schema of a database as pg_dump writes it */
+  /** Returns the schema of a database as pg_dump writes it. */
   async readSchema(branch: Branch, database: string): Promise<string> {
     const query = { db_name: database };
     return textField(await this.#call('GET', `${pathOfBranch(branch)}/schema`, { query }), 'sql');

@@ -75,7 +75,7 @@ function takeToken(): string {
   return token;
 }
 
-/** @returns the dump to rehearse on. @throws {StartError} `usage` if other data are named, or a branch has the same name */
+/** Returns the dump to rehearse on. @throws {StartError} `usage` if other data are named, or a branch has the same name */
 async function findNamedDump({ rehearsal, dataDir }: CommandLine): Promise<string | undefined> {
   if (rehearsal?.from === undefined) return undefined;
   const { from } = rehearsal;
@@ -92,7 +92,7 @@ async function findNamedDump({ rehearsal, dataDir }: CommandLine): Promise<strin
   return from;
 }
 
-/** @returns the id of a branch with this name or id, but undefined if the name can only be that of a file */
+/** Returns the id of a branch with this name or id, but undefined if the name can only be that of a file. */
 async function branchNamed(dataDir: string, name: string): Promise<string | undefined> {
   const file = path.isAbsolute(name) ? undefined : findAccountFile(dataDir);
   if (file === undefined) return undefined;

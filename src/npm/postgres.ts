@@ -21,7 +21,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fieldsOf } from '../base/fieldsOf.ts';
 
-/** @returns the folder with `postgres` if the service can't find it itself, because it is a copy, or Yarn's PnP has placed it */
+/** Returns the folder with `postgres` if the service can't find it itself, because it is a copy, or Yarn's PnP has placed it. */
 export function preparePostgres(): string | undefined {
   const root = findPackageFolder();
   if (root === undefined) return undefined;

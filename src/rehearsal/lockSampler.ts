@@ -24,7 +24,7 @@ interface Activity {
   readonly text: string;
   /** When the session's last statement began; null before the first one. */
   readonly began: number | null;
-  /** When that statement ended; null while it runs. */
+  /** When the session's last statement ended; null while it runs. */
   readonly ended: number | null;
   readonly transaction: number | null;
 }

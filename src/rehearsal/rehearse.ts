@@ -22,9 +22,9 @@ const COUNTS_AT_A_TIME = 4;
 
 /** What a rehearsal needs of a service: copies of one branch, and what the service has seen on a copy. */
 export interface Rehearser<Copy extends BranchCopy> {
-  /** @returns a new branch with the data as they are now, whose compute runs. The branch expires by itself */
+  /** Returns a new branch with the data as they are now, whose compute runs. The branch expires by itself. */
   copyBranch(): Promise<Copy>;
-  /** @returns whether the service sees statements. Otherwise, locks are sampled */
+  /** Returns whether the service sees statements. Otherwise, locks are sampled. */
   startRehearsal(copy: Copy): Promise<boolean>;
   /** Returns what was seen so far. */
   rehearsal(copy: Copy): Promise<Rehearsal>;

@@ -59,7 +59,7 @@ export const withSkips = (
       : each,
   );
 
-/** @returns the statements, each with its place if it is from one of the files, which run in their order */
+/** Returns the statements, each with its place if it is from one of the files, which run in their order. */
 export function withPlaces(
   statements: readonly RehearsedStatement[],
   files: readonly MigrationFile[],

@@ -99,7 +99,7 @@ export async function dropNewTables<Copy extends BranchCopy>(
       async (client) =>
         client.query(drop).then(
           () => true,
-          // A table that can't be dropped is listed line by line by the comparison.
+          // If the table can't be dropped, the comparison of the schemas lists each of its lines as left over.
           (error: unknown) => rethrowUnless(error, INSUFFICIENT_PRIVILEGE),
         ),
     );

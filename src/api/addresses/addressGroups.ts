@@ -37,11 +37,11 @@ const LOGINS: ReadonlySet<string> = new Set([...user, ...password, ...database])
 
 export interface AddressGroup {
   readonly prefix: string;
-  /** The names of its variables, with the part that each is, such as `HOST`, or `HOST_FILE` if it names a file with the host. */
+  /** The part of the address by the name of its variable: such as `HOST`, or `HOST_FILE` if the variable names a file with the host. */
   readonly parts: ReadonlyMap<string, string>;
   /** Whether the prefix is libpq's or that of images of Postgres. */
   readonly isKnown: boolean;
-  /** Whether something says that it is Postgres. */
+  /** Whether something says that the server is Postgres. */
   readonly isCertain: boolean;
 }
 
@@ -126,7 +126,7 @@ export function isAssumedAddress(environment: NodeJS.ProcessEnv, name: string): 
   );
 }
 
-/** @returns what to say about variables that nothing says is Postgres; undefined if the user has said which are other services */
+/** Returns what to say about variables that nothing says is Postgres; undefined if the user has said which are other services. */
 export function describeAssumedVariables(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   if (environment[OTHER_SERVICES_VARIABLE]) return undefined;
   const assumed = findAddressGroups(environment).filter(({ isCertain }) => !isCertain);

@@ -22,7 +22,7 @@ export const CONNECTION_PART_NAMES = {
   database: ['DATABASE', 'DBNAME', 'DB', 'NAME'],
 } as const;
 
-/** @returns pairs of a part's name, such as `HOST`, and its value, for each name that the part can have */
+/** Returns pairs of a part's name, such as `HOST`, and its value, for each name that the part can have. */
 export function connectionPartValues({ server, role, password, database }: DatabaseUrl) {
   const values = { host: server.name, port: String(server.port), user: role, password, database };
   return Object.entries(CONNECTION_PART_NAMES).flatMap(([part, names]) =>
@@ -33,7 +33,7 @@ export function connectionPartValues({ server, role, password, database }: Datab
 /** The suffix with which providers mark a second host that isn't pooled, as in PGHOST_UNPOOLED. */
 const UNPOOLED_SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
 
-/** @returns the prefixes of variables with a host, such as `DB_` of DB_HOST, which DB_PORT and DB_USER share */
+/** Returns the prefixes of variables with a host, such as `DB_` of DB_HOST, which DB_PORT and DB_USER share. */
 export function findHostPrefixes(names: readonly string[]): readonly string[] {
   const prefixes = names.flatMap((name) =>
     CONNECTION_PART_NAMES.host.map((host) =>
@@ -46,7 +46,7 @@ export function findHostPrefixes(names: readonly string[]): readonly string[] {
 /** The end of the name of a variable that names a file with the value, as in DB_PASSWORD_FILE. */
 export const FILE_SUFFIX = '_FILE';
 
-/** @returns what follows the prefix in a variable's name, in upper case, such as `HOST`; undefined for names without the prefix */
+/** Returns what follows the prefix in a variable's name, in upper case, such as `HOST`; undefined for names without the prefix. */
 export const partNameAfterPrefix = (prefix: string, name: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length).toUpperCase().replace(UNPOOLED_SUFFIX, '') : undefined;
 

@@ -107,7 +107,7 @@ export function decodeIfPossible(text: string): string {
 const joinParts = ({ scheme, role, password, host, database, rest }: Texts): string =>
   `${scheme}${password === undefined ? role : `${role}:${password}`}@${host}/${database}${rest}`;
 
-/** @returns undefined if it isn't the URL of one database on one host, or if its parameters name another one */
+/** Returns the parts of a URL; undefined if the text isn't the URL of one database on one host, or its parameters name another one. */
 export const parseDatabaseUrl = (value: string): DatabaseUrl | undefined => readParts(value)?.url;
 
 /** Parses a URL of the local service. @throws {TypeError} if it isn't the URL of one database */

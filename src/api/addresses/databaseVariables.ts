@@ -56,7 +56,7 @@ function* presentVariables(
   }
 }
 
-/** @returns undefined for the name of a file with the part, such as that of DB_PASSWORD_FILE */
+/** Returns the value of a part; undefined for the name of a file with the part, such as that of DB_PASSWORD_FILE. */
 function partValue(parts: Parts, part: string, before: string): string | undefined {
   const value = parts.get(part);
   const isHost = value !== undefined && value === parts.get('HOST');

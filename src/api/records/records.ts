@@ -243,7 +243,7 @@ const momentBefore = { before: text, lsn: z.nullish(text) };
 const TableTransaction = z.object({
   ids: z.array(number),
   ...momentBefore,
-  /** Whether steps of a migration may have come before it: see `TableTransaction` of the service. */
+  /** Whether steps of a migration may have come before this transaction: see `TableTransaction` of the service. */
   late: z.boolean(),
   added: number,
   changed: number,

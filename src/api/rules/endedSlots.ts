@@ -5,7 +5,7 @@
 import { sanitize } from '../../base/sanitize.ts';
 import { ENGLISH, type Translator } from '../../base/translator.ts';
 
-/** @returns undefined without slots */
+/** Returns what programs that read these slots have to do; undefined if no slot has ended. */
 export const endedSlotsMessage = (
   slots: readonly string[],
   l10n: Pick<Translator, 't'> = ENGLISH,

@@ -101,7 +101,7 @@ export interface TableWithColumns {
   readonly columns: readonly string[];
 }
 
-/** @returns undefined for other tables */
+/** Returns the kind of a migration tool's table; undefined if the columns aren't those of such a table. */
 export const migrationTableKind = ({ columns }: TableWithColumns): MigrationTableKind | undefined =>
   KINDS.find(
     ({ columns: known, isAll = false }) =>

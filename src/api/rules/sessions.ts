@@ -1,6 +1,6 @@
 /** One statement that asks what a compute's sessions do. Both the extension and the local service use it. */
 
-/** The application name of the sessions that run the statement. The statement leaves these sessions out. */
+/** The application name of sessions that run `SESSIONS_QUERY`, which leaves these sessions out. */
 export const ACTIVITY_APPLICATION = 'Hosted Postgres activity';
 
 /**

@@ -13,7 +13,7 @@ export interface Repository {
   readonly commonDir: string;
 }
 
-/** @returns the innermost repository around the folder, or undefined */
+/** Returns the innermost repository around the folder, or undefined. */
 export async function findRepository(folder: string): Promise<Repository | undefined> {
   const entry = path.join(folder, '.git');
   // After any error but that of a missing entry, there may be a repository here.

@@ -2,7 +2,7 @@
 import { readStatements } from './readStatements.ts';
 import { isKeyword, identifierIn, tokensOf } from './sqlTokens.ts';
 
-/** @returns the names of the extensions in the order of the script, without those in comments and strings. What isn't SQL is skipped */
+/** Returns the names of the extensions in the order of the script, without those in comments and strings. What isn't SQL is skipped. */
 export function findCreatedExtensions(text: string): string[] {
   const names = new Set<string>();
   for (const { kind, text: statement } of readStatements(text)) {

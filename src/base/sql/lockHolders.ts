@@ -38,7 +38,7 @@ type Holder = Readonly<
     Record<'gid' | 'application' | 'state' | 'since', string | null> & { pid: number | null }
 >;
 
-/** @returns sentences that name the oldest holders and what helps; undefined if no table is locked any more */
+/** Returns sentences that name the oldest holders and what helps; undefined if no table is locked any more. */
 export async function lockAdvice(client: Client): Promise<string | undefined> {
   const { rows } = await client.query<Holder>(OLDEST);
   return rows.length === 0 ? undefined : rows.map(holderAdvice).join(' ');

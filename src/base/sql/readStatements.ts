@@ -2,7 +2,7 @@
 import { isKeyword, tokensOf } from './sqlTokens.ts';
 import { SqlScript, type ScriptCommand, type ScriptStatement } from './sqlScript.ts';
 
-/** @returns statements and commands of psql in their order, without the data of COPY. All branches of `\if` are read */
+/** Returns statements and commands of psql in their order, without the data of COPY. All branches of `\if` are read. */
 export function* readStatements(text: string): Generator<ScriptStatement | ScriptCommand> {
   const script = new SqlScript(text);
   for (let next = script.next(); next !== undefined; next = script.next()) {

@@ -50,7 +50,7 @@ interface ScriptOptions {
 const UNSAFE_ENCODINGS = /^(?:SJIS|SHIFT_JIS_2004|BIG5|GBK|GB18030|UHC|JOHAB)$/;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** @returns how many statements there were. @throws {ScriptError} with the line of the statement that failed */
+/** Returns how many statements there were. @throws {ScriptError} with the line of the statement that failed */
 export async function runScript(client: Client, bytes: Buffer, options: ScriptOptions = {}): Promise<number> {
   const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   if (bytes.includes(0))

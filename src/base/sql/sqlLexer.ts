@@ -78,7 +78,7 @@ export class SqlLexer {
     this.#later = { from: end === -1 ? this.#text.length : end, isStandard };
   }
 
-  /** @returns undefined at the end. A token without an end reaches to the end of the text */
+  /** Returns the next token; undefined at the end. A token without an end reaches to the end of the text. */
   next(): SqlToken | undefined {
     const start = this.position;
     TOKEN.lastIndex = start;

@@ -5,9 +5,9 @@ export interface ScriptStatement {
   readonly kind: 'statement';
   /** The text as psql sends it: without a command of psql in it. */
   readonly text: string;
-  /** The position of its first character in the script. */
+  /** The position of the statement's first character in the script. */
   readonly start: number;
-  /** The position after its semicolon. */
+  /** The position after the statement's semicolon. */
   readonly end: number;
   /** How many `COPY … FROM STDIN` psql sees in it, each of which has data in the lines that follow. There is rarely more than one. */
   readonly copies: number;
@@ -18,7 +18,7 @@ export interface ScriptCommand {
   readonly kind: 'command';
   readonly text: string;
   readonly start: number;
-  /** 1 if the lines after it are the data of `\\copy`. */
+  /** 1 if the lines after the command are the data of `\\copy`. */
   readonly copies: number;
 }
 
@@ -87,7 +87,7 @@ export class SqlScript {
     this.#lexer.setStandardStrings(isStandard);
   }
 
-  /** @returns undefined at the end */
+  /** Returns undefined at the end. */
   next(): ScriptStatement | ScriptCommand | undefined {
     if (this.#sent !== undefined) {
       const sent = this.#sent;
@@ -103,7 +103,7 @@ export class SqlScript {
     return this.#end(this.#text.length);
   }
 
-  /** @returns whether the statement ends with the token */
+  /** Returns whether the statement ends with the token. */
   #add({ kind, start, end }: SqlToken): boolean {
     const isSymbol = kind === 'symbol';
     const isEnd = isSymbol && this.#text[start] === ';' && this.#parentheses === 0 && this.#bodies === 0;
@@ -144,7 +144,7 @@ export class SqlScript {
     else if (word === 'end') this.#bodies = Math.max(this.#bodies - 1, 0);
   }
 
-  /** @returns undefined if there is nothing but comments */
+  /** Returns the statement that ends here; undefined if there is nothing but comments. */
   #end(end: number): ScriptStatement | undefined {
     const [statement, words] = [this.#statement, this.#words];
     this.#reset();

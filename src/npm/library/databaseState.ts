@@ -16,7 +16,7 @@ export interface ResettableTable {
   /** The quoted names of the columns with commas, without generated ones; null if there is none. */
   readonly columns: string | null;
   readonly hasTriggers: boolean;
-  /** Whether row-level security applies to its owner, too. */
+  /** Whether row-level security applies to the table's owner, too. */
   readonly isForced: boolean;
   /** Why the rows can't be replaced alone, as the end of a sentence; null if they can. */
   readonly problem: string | null;

@@ -65,7 +65,7 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
   });
 }
 
-/** @returns the URL of the branch on which all files with the same migrations have a database */
+/** Returns the URL of the branch on which all files with the same migrations have a database. */
 async function findOrCreateSharedUrl(
   api: ServiceApi,
   { projectId, id, hash, shared }: MigratedParent,

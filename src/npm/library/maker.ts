@@ -61,7 +61,7 @@ async function isPortOpen(port: number): Promise<boolean> {
   return !(await connection).destroyed;
 }
 
-/** @returns a connection, which has ended already if the thread has */
+/** Returns a connection, which has ended already if the thread has. */
 async function connectToThread(port: number): Promise<net.Socket> {
   const socket = ignoreErrors(net.connect(port, '127.0.0.1')).once('close', () => connections.delete(port));
   await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));

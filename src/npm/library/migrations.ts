@@ -14,7 +14,7 @@ import type { BranchOptions, Step } from './types.d.ts';
 /** The version of how steps run, and of what is saved. Parents of other versions aren't used. */
 const VERSION = 7;
 
-/** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
+/** Returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
 export async function hashSteps(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {
   const hash = createHash('sha256');
   hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(commandOfStep)]));

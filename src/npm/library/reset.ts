@@ -164,11 +164,11 @@ function numberInResults(results: unknown): number {
   return number;
 }
 
-/** @returns the names of catalogs */
+/** Returns the names of catalogs. */
 const changedCatalogs = (before: CatalogContents, after: CatalogContents): string[] =>
   Object.keys(before).filter((name) => before[name] !== after[name]);
 
-/** @returns the error as an obstacle @throws {Error} if others use a table */
+/** Returns the error as an obstacle. @throws {Error} if others use a table */
 async function rollBackAfter(client: TestClient, error: unknown): Promise<ResetObstacle> {
   // If the connection has ended, so has its transaction.
   await client.query('rollback').catch(() => undefined);
