@@ -188,6 +188,7 @@ export const PostgresSession = z.object({
   client_port: z.nullish(number),
   state: z.nullish(text),
   is_blocked: z.nullish(flag),
+  is_copying: z.nullish(flag),
   /** `logical` or `physical`, if the session serves a replication slot. `lag` has the bytes of log that aren't confirmed. */
   replication: z.nullish(text),
   slot: z.nullish(text),

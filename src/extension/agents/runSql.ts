@@ -4,6 +4,7 @@
  * TRANSACTION` and the like return none. What else a statement can do depends on the rights of the login: see decision 85.
  */
 import type Client from 'pg/lib/client.js';
+import { AGENT_APPLICATION } from '../../api/rules/sessions.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { USE_CATALOG_SEARCH_PATH, useUsersSearchPath, withSession } from '../database/sql/sqlSession.ts';
 import { Statement, type SqlRequest, type StatementResult } from '../database/sql/sqlStatement.ts';
@@ -26,7 +27,7 @@ export async function runSql(
   // NUL would end the text in the protocol.
   if (request.sql.includes('\0')) throw new Error('The statement contains a NUL character.');
   const options = {
-    application: 'Hosted Postgres agent',
+    application: AGENT_APPLICATION,
     begin: request.write ? undefined : 'BEGIN READ ONLY',
     timeoutSeconds: request.write ? WRITE_SECONDS : READ_SECONDS,
   };

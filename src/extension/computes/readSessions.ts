@@ -1,6 +1,6 @@
 /** Asks a compute for its sessions. That counts as a use of it at the public service. */
 import { parsePostgresSessions, type PostgresSession } from '../../api/records/records.ts';
-import { ACTIVITY_APPLICATION, SESSIONS_QUERY } from '../../api/rules/sessions.ts';
+import { ACTIVITY_APPLICATION, SESSIONS_QUERY, withCommands } from '../../api/rules/sessions.ts';
 import { withSession, type BranchLogin, type SessionOptions } from '../database/sql/sqlSession.ts';
 
 /** Seconds that connecting and the statement may take together. */
@@ -23,6 +23,6 @@ export const readSessions = async (
     AbortSignal.any([signal, AbortSignal.timeout(LIMIT_SECONDS * 1000)]),
     async (client) => {
       const { rows } = await client.query<{ sessions: unknown }>(SESSIONS_QUERY);
-      return parsePostgresSessions(rows[0]?.sessions);
+      return parsePostgresSessions(withCommands(rows[0]?.sessions));
     },
   );

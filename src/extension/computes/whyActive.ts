@@ -5,6 +5,7 @@
  * the compute active.
  */
 import type { Compute, Operation, PostgresSession } from '../../api/records/records.ts';
+import { AGENT_APPLICATION } from '../../api/rules/sessions.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspendDelay.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import { computeStatus, computeSizeRange } from '../inventory/computeStatus.ts';
@@ -195,9 +196,13 @@ function holdingCause(
   const working =
     find('blocked', 'state_for', ({ state, is_blocked }) => state === 'active' && is_blocked === true) ??
     find('idleInTransaction', 'transaction_for', ({ state }) => state?.startsWith('idle in ') === true) ??
-    find('copyingData', 'state_for', (each) => each.state === 'active' && isCopying(each)) ??
-    find('agent', 'state_for', (each) => isCounted(each, isLocal) && AGENT.test(each.application ?? '')) ??
-    find('cron', 'state_for', (each) => isCounted(each, isLocal) && CRON.test(each.application ?? '')) ??
+    find('copyingData', 'state_for', ({ state, is_copying }) => state === 'active' && is_copying === true) ??
+    find(
+      'agent',
+      'state_for',
+      (each) => isCounted(each, isLocal) && each.application === AGENT_APPLICATION,
+    ) ??
+    find('cron', 'state_for', (each) => isCounted(each, isLocal) && each.application === CRON_APPLICATION) ??
     find('query', 'state_for', (each) => each.state !== 'idle');
   if (working !== undefined) return working;
   const isPooled = pooledClients > 0 && clients.every(({ state_for }) => (state_for ?? 0) <= POOLED_SESSION);
@@ -216,13 +221,10 @@ function holdingCause(
   return isLocal && operations.some(isCopied) ? { cause: 'branchCopy' } : undefined;
 }
 
-const AGENT = /\b(?:agent|mcp|claude|codex|copilot|cursor)\b/i;
-const CRON = /\bpg_cron\b|\bcron\b/i;
+/** What the extension pg_cron calls the sessions of its jobs. */
+const CRON_APPLICATION = 'pg_cron';
 
 const isCounted = ({ state }: PostgresSession, isLocal: boolean): boolean => isLocal || state !== 'idle';
-
-const isCopying = ({ command, application }: PostgresSession): boolean =>
-  command === 'COPY' || /^pg_(?:dump|dumpall|restore|basebackup)$/.test(application ?? '');
 
 /** The causes that count only at the local service. The public service counts only the last statement of an idle session. */
 const ONLY_LOCAL: readonly HoldingCause[] = ['listen', 'psql', 'idleSession'];

@@ -1,5 +1,5 @@
 /** The sessions of a running server, read past the gateway, so that reading them is no activity. */
-import { SESSIONS_QUERY } from '../../api/rules/sessions.ts';
+import { SESSIONS_QUERY, withCommands } from '../../api/rules/sessions.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { asEngineError } from '../core/computeEngine.ts';
 import { REPLICATOR, SUPERUSER } from '../core/systemNames.ts';
@@ -18,9 +18,9 @@ export async function readSessions(
 ): Promise<readonly object[]> {
   try {
     const { rows } = await withSuperuser(login, address, async (client) =>
-      client.query<{ sessions: object[] | null }>(SESSIONS_QUERY),
+      client.query<{ sessions: unknown }>(SESSIONS_QUERY),
     );
-    return (rows[0]?.sessions ?? []).flatMap((session) => {
+    return withCommands(rows[0]?.sessions).flatMap((session) => {
       const { id, role, replication } = fieldsOf(session);
       const shown = { ...session, client_port: clientPort(Number(id)) };
       // This process sends changes to a client.

@@ -71,9 +71,14 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
     /session “waiter”.* waiting for a lock/,
   ],
   [
-    'a dump',
-    ({ begin }) => begin('begin; select pg_sleep(300)', { application_name: 'pg_dump' }),
-    /session “pg_dump”.* copying data/,
+    'a statement after a comment about copies',
+    ({ begin }) => begin('/* copy job */ select pg_sleep(300)', { application_name: 'datadog-agent' }),
+    /: session “datadog-agent”.* running a statement/,
+  ],
+  [
+    'LISTEN after a comment',
+    async ({ open }) => (await open()).query('-- name: Listen :exec\nlisten jobs'),
+    /listening for notifications/,
   ],
   ['COPY', ({ begin }) => begin('copy (select pg_sleep(300)) to stdout'), /copying data/],
   [

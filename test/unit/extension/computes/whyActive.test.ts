@@ -159,7 +159,7 @@ const STAGED: readonly (readonly [
     'neverSuspends',
     /: autosuspend is off; clients connected: 1\. About 1\.0 CU-hours/,
   ],
-  ['COPY', { sessions: [client('active', { command: 'COPY' })] }, 'copyingData', /copying data for 60 sec/],
+  ['COPY', { sessions: [client('active', { is_copying: true })] }, 'copyingData', /copying data for 60 sec/],
   [
     'a copy to a new branch',
     {
