@@ -50,27 +50,47 @@ export function gitBranchNameInMap(map: BranchMap, gitBranch: string): string {
  */
 export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {
   const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*|core\\.ignorecase)$`.toLowerCase();
-  const result = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);
-  // Git exits with 1 if the configuration has no such entry.
-  if (result.code !== 0 && result.code !== 1) throw await explainFailure(runGit, folder, result);
+  const entries = await readConfig(runGit, folder, pattern);
   const branches = new Map<string, BranchRef | 'none'>();
   const created: CreatedBranch[] = [];
   let parent: BranchRef | undefined;
-  let isFollowed = false;
-  let ignoresCase = false;
-  for (const entry of result.stdout.split('\0')) {
-    const key = entry.replace(/\n.*$/s, '');
-    const value = entry.slice(key.length + 1);
+  for (const [key, value] of entries) {
     const [ref, gitBranch] = parseRef(value);
     const mapped = /^branch\.(.*)\.hostedpostgres$/s.exec(key)?.[1];
     if (mapped !== undefined && (ref !== undefined || value === 'none')) branches.set(mapped, ref ?? 'none');
-    if (key === KEYS.follow.toLowerCase()) isFollowed = value === 'true';
-    if (key === 'core.ignorecase') ignoresCase = /^(?:true|yes|on|1)$/i.test(value);
     if (key === KEYS.parent.toLowerCase()) parent = ref;
     if (key === KEYS.created.toLowerCase() && ref !== undefined && gitBranch !== undefined)
       created.push({ ...ref, gitBranch });
   }
-  return { isFollowed, branches, parent, created, ignoresCase };
+  return { ...(await readSwitches(runGit, folder, entries)), branches, parent, created };
+}
+
+type ConfigEntry = readonly [key: string, value: string];
+
+/** @throws {Error} with git's message if git rejects it */
+async function readConfig(
+  runGit: RunGit,
+  folder: string,
+  pattern: string,
+  ...options: readonly string[]
+): Promise<readonly ConfigEntry[]> {
+  const result = await runGit(folder, 'config', '--local', ...options, '-z', '--get-regexp', pattern);
+  // Git exits with 1 if the configuration has no such entry.
+  if (result.code !== 0 && result.code !== 1) throw await explainFailure(runGit, folder, result);
+  return result.stdout.split('\0').map((entry) => {
+    const key = entry.replace(/\n.*$/s, '');
+    return [key, entry.slice(key.length + 1)];
+  });
+}
+
+/** Asks git which entries are true, because it has several words for that, and an entry without a value is true, too. */
+async function readSwitches(runGit: RunGit, folder: string, entries: readonly ConfigEntry[]) {
+  const keys = { isFollowed: KEYS.follow.toLowerCase(), ignoresCase: 'core.ignorecase' };
+  const isSet = entries.some(([key]) => Object.values(keys).includes(key));
+  const pattern = `^(${Object.values(keys).join('|')})$`.replaceAll('.', String.raw`\.`);
+  const read = isSet ? await readConfig(runGit, folder, pattern, '--type=bool') : [];
+  const isOn = (name: string) => read.findLast(([key]) => key === name)?.[1] === 'true';
+  return { isFollowed: isOn(keys.isFollowed), ignoresCase: isOn(keys.ignoresCase) };
 }
 
 /** Reads the map. If git fails, for example because the repository has another owner, the given map is kept. */

@@ -1,7 +1,7 @@
 /** Timers: base/git/runGit.ts. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createGitRunner } from '../../../../src/base/git/runGit.ts';
 import {
@@ -77,6 +77,27 @@ describe('The map of git branches to database branches', () => {
         expected,
       );
     }
+  });
+
+  it('is followed if git takes the entry for true', async () => {
+    for (const [value, expected] of [
+      ['yes', true],
+      ['On', true],
+      ['1', true],
+      ['false', false],
+      ['off', false],
+      ['0', false],
+    ] as const) {
+      repository.git('config', 'hostedPostgres.follow', value);
+      assert.equal((await read()).isFollowed, expected, value);
+    }
+    repository.git('config', 'hostedPostgres.follow', 'maybe');
+    await assert.rejects(read(), /bad boolean config value 'maybe'/);
+    repository.git('config', '--unset', 'hostedPostgres.follow');
+    const file = path.join(repository.folder, '.git', 'config');
+    appendFileSync(file, '[hostedPostgres]\n\tfollow\n[core]\n\tignoreCase = 2\n');
+    const { isFollowed, ignoresCase } = await read();
+    assert.deepEqual([isFollowed, ignoresCase], [true, true]);
   });
 
   it('throws what git says if it cannot be written', async () => {
