@@ -7,7 +7,8 @@ import type { FolderRules, MigrationTool, TransactionMode } from './migrationToo
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
 import { createRefusalFactory, type CreateRefusal } from './refusal.ts';
 import { findProjectTools } from './shownTools.ts';
-import { PartError, findUndoComment } from './upPart.ts';
+import { findUndoPart } from './undoPart.ts';
+import { PartError } from './upPart.ts';
 
 /** A file to run. */
 export interface SqlFile {
@@ -113,9 +114,8 @@ function readPart(
   if (text === undefined) throw refuse(file, "doesn't exist, although the order of the files names it");
   if (rules.refused?.mark.test(text) === true) throw refuse(file, rules.refused.reason);
   if (rules.transaction === 'unknown' && rules.upPart === undefined) {
-    const line = findUndoComment(text);
-    if (line !== undefined)
-      throw refuse(file, `has the line "${line}", so what follows may undo what is before it`);
+    const reason = findUndoPart(text);
+    if (reason !== undefined) throw refuse(file, reason);
   }
   const transaction = rules.without?.mark.test(text) === true ? rules.without.transaction : rules.transaction;
   try {

@@ -1,7 +1,4 @@
 /** Finds the part of a file that migrates. Some tools have the part that undoes the migration in the same file. */
-import { readStatements } from '../base/sql/readStatements.ts';
-import { SqlLexer } from '../base/sql/sqlLexer.ts';
-
 /** Says what is wrong with a file. */
 export class PartError extends Error {}
 
@@ -43,33 +40,3 @@ export const nodePgMigratePart: UpPart = (text) => {
     ? blankLines(text.slice(0, up)) + text.slice(up)
     : blankLines(text.slice(0, up)) + text.slice(up, down);
 };
-
-/** What tools call the part that undoes a migration. */
-const UNDO = /\b(?:downs?|undo|rollback|revert)\b/i;
-
-/**
- * Finds a comment before a statement that only says, in at most three words, that what follows undoes the migration, such as `--
- * //@UNDO`.
- * @returns its line
- */
-export function findUndoComment(text: string): string | undefined {
-  let end = 0;
-  for (const next of readStatements(text)) {
-    if (next.kind === 'command') continue;
-    const comment = commentsAt(text, end).find(
-      (each) => UNDO.test(each) && (each.match(/[a-z]+/gi) ?? []).length <= 3,
-    );
-    if (comment !== undefined) return comment.trim();
-    ({ end } = next);
-  }
-  return undefined;
-}
-
-function commentsAt(text: string, position: number): string[] {
-  const comments: string[] = [];
-  const lexer = new SqlLexer(text, position);
-  for (let token = lexer.next(); token !== undefined; token = lexer.next())
-    if (token.kind === 'comment') comments.push(text.slice(token.start, token.end));
-    else if (token.kind !== 'space') break;
-  return comments;
-}

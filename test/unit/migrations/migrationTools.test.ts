@@ -1,6 +1,7 @@
 /** What is read in the files of migrations, which anyone can write. */
 import { MIGRATION_TOOLS } from '../../../src/migrations/migrationTools.ts';
-import { PartError, findUndoComment } from '../../../src/migrations/upPart.ts';
+import { findUndoPart } from '../../../src/migrations/undoPart.ts';
+import { PartError } from '../../../src/migrations/upPart.ts';
 import { assertLinear } from '../../helpers/assertLinear.ts';
 
 const UNITS = [
@@ -14,11 +15,19 @@ const UNITS = [
   ':A_',
   '-- a\n;',
   '-- rollback a b c\n;',
+  'create table a ();drop table a;',
+  'drop table a, a;alter table a add b int, drop b;',
+  'drop table a,',
+  'a.',
+  'a,',
+  'alter table a.',
 ];
 
 /** Reads a text in all ways in which any tool's row can read it. */
 function readAsAll(text: string): void {
-  findUndoComment(text);
+  findUndoPart(text);
+  findUndoPart(`drop table ${text}`);
+  findUndoPart(`alter table a ${text}`);
   for (const { mark, rules } of MIGRATION_TOOLS) {
     mark?.test(text);
     rules?.without?.mark.test(text);
