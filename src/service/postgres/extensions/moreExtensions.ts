@@ -4,12 +4,8 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import {
-  listExtensionNames,
-  FIRST_WITH_CONTROL_PATH,
-  MODULE_SUFFIXES,
-  packagedExtensionsFolder,
-} from './ownerExtensions.ts';
+import { listExtensionNames, FIRST_WITH_CONTROL_PATH, packagedExtensionsFolder } from './ownerExtensions.ts';
+import { MODULE_SUFFIXES } from '../server/changeableSettings.ts';
 import type { PostgresBinaries } from '../server/programs.ts';
 import type { PostgresSettings } from '../server/settings.ts';
 import { findChangeableAmong, realPathIfExists } from '../server/trustedPath.ts';

@@ -11,6 +11,7 @@ import { makePrivateFolder, removeFileOrFolder } from '../storage/privateFiles.t
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { rewriteIfOnlyDefinitions } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
+import { hasLibrary, ownLibraryFolders } from '../server/changeableSettings.ts';
 import type { PostgresBinaries } from '../server/programs.ts';
 import type { PostgresSettings } from '../server/settings.ts';
 import { findChangeablePart, realPathIfExists } from '../server/trustedPath.ts';
@@ -172,21 +173,11 @@ export function extensionSettings(
   if (folder === undefined) return {};
   return {
     extension_control_path: [folder, '$system'].join(path.delimiter),
-    ...(hasModule(binaries, 'pg_stat_statements') && { shared_preload_libraries: 'pg_stat_statements' }),
+    ...(ownLibraryFolders(binaries).some((each) => hasLibrary(each, 'pg_stat_statements')) && {
+      shared_preload_libraries: 'pg_stat_statements',
+    }),
   };
 }
-
-function hasModule({ folder, major }: PostgresBinaries, name: string): boolean {
-  const above = path.dirname(folder);
-  const libraries = ['lib/postgresql', 'lib', `lib/postgresql@${major}`].map((each) =>
-    path.join(above, each),
-  );
-  return libraries.some((library) =>
-    MODULE_SUFFIXES.some((suffix) => existsSync(path.join(library, name + suffix))),
-  );
-}
-
-export const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
 
 /**
  * Returns the folder of Postgres's own extensions, which npm, Windows, Debian and Homebrew have in different places.

@@ -1,4 +1,7 @@
 /** Which settings of Postgres users may change: Postgres says of each who may, and what it is about. */
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { SHARED_BUFFERS_MB } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import type { EngineStorage } from '../storage/storage.ts';
@@ -14,7 +17,7 @@ import {
 
 interface CheckDependencies {
   readonly storage: Pick<EngineStorage, 'root'>;
-  readonly binaries: Pick<PostgresBinaries, 'postgres'>;
+  readonly binaries: Pick<PostgresBinaries, 'postgres' | 'folder' | 'major'>;
   /** The settings that all servers have for extensions. See `extensions/ownerExtensions.ts`. */
   readonly extensionSettings: PostgresSettings;
 }
@@ -90,10 +93,24 @@ const CLOSED_GROUPS: readonly (readonly [group: string, reason: string])[] = [
 ];
 
 /**
- * Settings of a procedural language contain code that it runs with the rights of the server: `plperl.on_init`. Only the language
- * itself could say which, once it is loaded. PL/pgSQL has none.
+ * The libraries of which users may change all settings: any session may set them, or they are about what is logged, counted or checked.
+ * Postgres describes the settings of a library only once the library runs. That could run what a setting contains, and fails if a
+ * library needs another one that is missing.
  */
-const SETTING_OF_LANGUAGE = /^pl(?!pgsql\.)[a-z0-9_$]*\./;
+const OPEN_LIBRARIES = [
+  'auto_explain',
+  'h3',
+  'hypopg',
+  'isn',
+  'pg_stat_statements',
+  'pg_trgm',
+  'plpgsql',
+  'postgres_fdw',
+  'roaringbitmap',
+  'vector',
+];
+
+export const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
 
 /**
  * Returns the user's settings of a compute, by name. Call this before a server starts with them, or they are saved.
@@ -110,6 +127,8 @@ export async function changeableSettings(
   const kept = new Set(Object.keys({ ...service, ...LOGICAL_REPLICATION_SETTINGS }));
   const described = await describeSettings(deps);
   for (const name of settings.keys()) requireChangeable(name, described.get(name), kept.has(name));
+  const ofLibraries = [...settings.keys()].filter((name) => name.includes('.'));
+  await requireOpenLibraries(deps, ofLibraries);
   return settings;
 }
 
@@ -149,10 +168,7 @@ function requireChangeable(name: string, described: SettingDescription | undefin
   };
   const reason = KEPT_SETTINGS.get(name);
   if (isKept || reason !== undefined) refuse(reason ?? 'the service sets it');
-  if (name.includes('.')) {
-    if (SETTING_OF_LANGUAGE.test(name)) refuse(RUNS);
-    return;
-  }
+  if (name.includes('.')) return; // A library may have it.
   if (described === undefined)
     throw new EngineError(
       `unrecognized configuration parameter "${name}", or one that Postgres leaves out of its description`,
@@ -162,3 +178,68 @@ function requireChangeable(name: string, described: SettingDescription | undefin
   const closed = CLOSED_GROUPS.find(([each]) => group.startsWith(each));
   refuse(closed?.[1] ?? `only the service sets what Postgres counts as “${group}”`);
 }
+
+/**
+ * Postgres takes any name with a point. If no library has it, it is a text that only the user's own SQL reads. Otherwise, the library
+ * gets it from the server's file, so that it counts as a superuser's: that of a language may be code.
+ * @throws {EngineError} for a setting of a library that isn't known to be harmless
+ */
+async function requireOpenLibraries(deps: CheckDependencies, names: readonly string[]): Promise<void> {
+  for (const [name, found] of await findLibraries(deps, names))
+    if (found.length > 0 && !found.some((library) => OPEN_LIBRARIES.includes(library)))
+      throw new EngineError(
+        `parameter "${name}" cannot be changed: it belongs to the library ${found[0]}, which could do anything with it`,
+      );
+}
+
+/** The libraries with a setting, by its name, as far as the service's Postgres was searched for it. */
+const searched = new WeakMap<CheckDependencies['binaries'], Map<string, readonly string[]>>();
+
+/** Returns, for each setting, the libraries whose file has its name as the C string with which it is defined. */
+async function findLibraries(
+  deps: CheckDependencies,
+  names: readonly string[],
+): Promise<readonly (readonly [name: string, libraries: readonly string[]])[]> {
+  const before = searched.get(deps.binaries) ?? new Map<string, readonly string[]>();
+  searched.set(deps.binaries, before);
+  const found = new Map(names.filter((name) => !before.has(name)).map((name) => [name, [] as string[]]));
+  for (const folder of found.size === 0 ? [] : libraryFolders(deps))
+    for (const file of await readdir(folder)) {
+      const { name: library, ext } = path.parse(file);
+      if (!MODULE_SUFFIXES.includes(ext)) continue;
+      // Postgres, which runs as the service does, couldn't load a file that can't be read.
+      const text = (await readFile(path.join(folder, file), 'latin1').catch(() => '')).toLowerCase();
+      for (const [name, libraries] of found) if (text.includes(`${name}\0`)) libraries.push(library);
+    }
+  for (const [name, libraries] of found) before.set(name, libraries);
+  return names.map((name) => [name, before.get(name) ?? []]);
+}
+
+/** @throws {EngineError} if Postgres's own folder isn't found */
+function libraryFolders({ binaries, extensionSettings }: CheckDependencies): readonly string[] {
+  const own = ownLibraryFolders(binaries).find((folder) => hasLibrary(folder, 'plpgsql'));
+  if (own === undefined)
+    throw new EngineError(
+      `The libraries of ${binaries.postgres} were not found, so their settings aren't known`,
+    );
+  const further = String(extensionSettings['dynamic_library_path'] ?? '').split(path.delimiter);
+  return [own, ...further.filter((folder) => path.isAbsolute(folder))];
+}
+
+/** Returns the folders in which Postgres's own libraries may be: npm, Windows and each system have different ones. */
+export const ownLibraryFolders = ({
+  folder,
+  major,
+}: Pick<PostgresBinaries, 'folder' | 'major'>): readonly string[] =>
+  // Of npm, of Debian and Windows, of openSUSE, of Fedora, of Homebrew, and of Alpine.
+  [
+    'lib/postgresql',
+    'lib',
+    'lib64',
+    'lib64/pgsql',
+    `lib/postgresql@${major}`,
+    `/usr/lib/postgresql${major}`,
+  ].map((each) => path.resolve(folder, '..', each));
+
+export const hasLibrary = (folder: string, name: string): boolean =>
+  MODULE_SUFFIXES.some((suffix) => existsSync(path.join(folder, name + suffix)));

@@ -47,6 +47,10 @@ describe('size and settings of a compute', () => {
         Statement_Timeout: '12345',
         jit: 'off',
         'app.note': "it's \\ here",
+        // A language could have such a name, but no library has it.
+        'platform.tenant_id': '7',
+        'plpgsql.variable_conflict': 'use_column',
+        'pg_stat_statements.track': 'all',
         autovacuum_naptime: '7min',
         max_locks_per_transaction: '65',
         log_min_duration_statement: '5s',
@@ -56,7 +60,10 @@ describe('size and settings of a compute', () => {
     assert.equal(await show('statement_timeout'), '12345ms');
     assert.equal(await show('jit'), 'off');
     assert.equal(await show('app.note'), "it's \\ here");
+    assert.equal(await show('platform.tenant_id'), '7');
     // No session may set these, but an operator may.
+    assert.equal(await show('plpgsql.variable_conflict'), 'use_column');
+    assert.equal(await show('pg_stat_statements.track'), 'all');
     assert.equal(await show('autovacuum_naptime'), '7min');
     assert.equal(await show('max_locks_per_transaction'), '65');
     assert.equal(await show('log_min_duration_statement'), '5s');
@@ -78,7 +85,9 @@ describe('size and settings of a compute', () => {
       { session_preload_libraries: 'x' },
       /"session_preload_libraries" cannot be changed/,
     ],
-    ['code of a language', { 'plperl.on_init': 'system("touch x")' }, /"plperl.on_init" cannot be changed/],
+    ['code of a language', { 'plperl.on_init': 'system("touch x")' }, /belongs to the library plperl, which/],
+    ['a function of a language', { 'PLTclU.start_proc': 'x' }, /"pltclu.start_proc" .* library pltcl, which/],
+    ['a file of a library', { 'basic_archive.archive_directory': '/x' }, /library basic_archive, which/],
     ['another file to read', { include: '/etc/passwd' }, /unrecognized configuration parameter "include"/],
     [
       'what Postgres has for its developers',
