@@ -24,6 +24,9 @@ export interface UnexpectedReply {
 /** The local service's error code if there is no usable Postgres, so that no compute can start. */
 export const POSTGRES_MISSING = 'POSTGRES_MISSING';
 
+/** The code of the local service's error for a database that its branch didn't have at the requested moment. */
+export const DATABASE_MISSING_THEN = 'DATABASE_MISSING_THEN';
+
 /** The local service's error code if another branch of the project has the name. */
 export const NAME_TAKEN = 'NAME_TAKEN';
 

@@ -76,7 +76,7 @@ export interface BranchCatalog {
 
 export type SchemaFormat = 'sql' | 'json';
 
-/** The schema of a database, in one of the formats: as pg_dump writes it, or its tables. */
+/** The schema of a database, as pg_dump writes it or as its tables. It has neither if there was no such database at the moment. */
 export interface BranchSchema {
   readonly sql?: string;
   readonly json?: { readonly tables: readonly SchemaTable[] };

@@ -2,7 +2,7 @@
 import { isBranchId, isId } from '../../../api/records/ids.ts';
 import type { CallOptions } from '../../../api/client.ts';
 import { pointInTimeParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
-import { isNotOffered, isRejected } from '../../../api/transport/errors.ts';
+import { codeOf, DATABASE_MISSING_THEN, isNotOffered } from '../../../api/transport/errors.ts';
 import { Emitter } from '../../../base/event.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import type { BranchIds } from '../../account/refs.ts';
@@ -112,7 +112,8 @@ export class Schemas {
   }
 
   /**
-   * Loads a schema for a caller that doesn't show it. The text is empty if the branch has no such database.
+   * Loads a schema for a caller that doesn't show it. The text is empty if the branch has no such database, or had none at the moment.
+   * @throws {ApiError}
    * @throws {NotOfferedError}
    */
   async read({ projectId, branchId, database, at }: SchemaOrigin, options: CallOptions): Promise<string> {
@@ -124,10 +125,10 @@ export class Schemas {
     return await branches
       .getSchema(projectId, branchId, database, { ...options, at })
       .catch(async (error) => {
-        // The database did not exist yet, unless the service doesn't offer schemas at all.
-        if (!isRejected(error, 404)) return explainedError(error);
-        await now();
-        return '';
+        if (codeOf(error) === DATABASE_MISSING_THEN) return '';
+        // If the service has the schema of now, it offers schemas, and the error is about the moment.
+        if (isNotOffered(error)) await now();
+        throw error;
       });
   }
 

@@ -9,7 +9,8 @@ import {
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import { isSystemDatabase, isSystemRole, READER } from '../../core/systemNames.ts';
-import { notFound, unprocessable } from '../../core/serviceErrors.ts';
+import { DATABASE_MISSING_THEN } from '../../../api/transport/errors.ts';
+import { HttpError, notFound, unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import {
@@ -73,7 +74,10 @@ export async function readSchema(
   // At that moment, there may have been other databases.
   if (moment === undefined) requireNamed('database', catalog.databases, database);
   const found = await findInHistory(target.plane, target.project, branch.id, moment);
-  return (await target.plane.engine).schema(branch.id, database, format, found);
+  const schema = await (await target.plane.engine).schema(branch.id, database, format, found);
+  if (schema.sql !== undefined || schema.json !== undefined) return schema;
+  const message = `At this moment, the branch had no database ${JSON.stringify(database.slice(0, 80))}.`;
+  throw new HttpError(404, DATABASE_MISSING_THEN, message);
 }
 
 /** Returns what a copy of the branch begins with: also the password if there is exactly one role. Empty without Postgres. */

@@ -74,11 +74,15 @@ export class Catalogs {
       format === 'sql'
         ? { sql: await dumpSchema(this.#deps, server.address, database) }
         : { json: { tables: await withSuperuser(this.#deps, server.address, readTables, database) } };
-    return moment === undefined
-      ? this.#withServer(branchId, { read, cached: () => undefined, use: (schema) => schema })
-      : this.#deps.branches
-          .lock(branchId)
-          .shared(async () => readAtMoment(this.#deps, branchId, moment, read));
+    if (moment === undefined)
+      return this.#withServer(branchId, { read, cached: () => undefined, use: (schema) => schema });
+    const readThen = async (server: Postmaster) => {
+      const { databases } = await this.#readRows(server);
+      return databases.some(({ name }) => name === database) ? await read(server) : {};
+    };
+    return this.#deps.branches
+      .lock(branchId)
+      .shared(async () => readAtMoment(this.#deps, branchId, moment, readThen));
   }
 
   /** Reads from the branch's primary, or else from the cache or a server that is started for this. */

@@ -165,6 +165,15 @@ describe('the schema of a branch', () => {
     );
   });
 
+  it('of a moment is rejected with its own code if the branch had no such database then', async () => {
+    await main.waitForHistory();
+    const then = new Date().toISOString();
+    await main.create('later', 'create table t ()');
+    const { status, body, text } = await main.get('later', `&timestamp=${then}`);
+    assert.deepEqual([status, body['code']], [404, 'DATABASE_MISSING_THEN'], text);
+    assert.equal((await main.get('app', `&timestamp=${then}`)).status, 200);
+  });
+
   it('reports what pg_dump says when it fails', async () => {
     await main.create('closed', 'create table t ()');
     await runStatements(await main.uri(), 'alter database closed allow_connections false');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { isRejected } from '../../../../../src/api/transport/errors.ts';
 import { AccountSwitchedError, NotOfferedError } from '../../../../../src/extension/window/changeErrors.ts';
 import { parseSchemaUri, Schemas, schemaUri } from '../../../../../src/extension/database/schema/schemas.ts';
 import { connectModel } from '../../../../helpers/connectedModel.ts';
-import { scriptService, type Script } from '../../../../helpers/scriptedService.ts';
+import { CodedError, scriptService, type Script } from '../../../../helpers/scriptedService.ts';
 
 const origin = { projectId: 'shop', branchId: 'br-main', database: 'app' };
 const databases = { databases: [{ id: 1, name: 'app', owner_name: 'o' }] };
@@ -74,9 +75,14 @@ describe('Schemas', () => {
       query?.get('timestamp') === at.timestamp ? { sql: '-- then' } : script(call, query, body),
     );
     assert.equal(await schemas.load(uriOf({ at }), {}), '-- then');
-    service.script = (call, query, body) =>
-      query?.has('timestamp') === true ? 404 : script(call, query, body);
+    const thenWith =
+      (code: string): Script =>
+      (call, query, body) =>
+        query?.has('timestamp') === true ? new CodedError(404, code) : script(call, query, body);
+    service.script = thenWith('DATABASE_MISSING_THEN');
     assert.equal(await schemas.load(uriOf({ at }), {}), '');
+    service.script = thenWith('NOT_FOUND');
+    await assert.rejects(schemas.load(uriOf({ at }), {}), (error: unknown) => isRejected(error, 404));
     service.script = (call) => (call.includes('/schema') ? 404 : databases);
     await assert.rejects(schemas.load(uriOf({ at }), {}), NotOfferedError);
   });
