@@ -7,7 +7,7 @@ const ADDED: ReadonlyMap<string, readonly string[]> = new Map([
   ['gemini-cli-mcp-client', ['wait_for_previous']],
 ]);
 
-/** @param client its name in the request @returns the arguments of the model */
+/** Removes the arguments that the client has added. @param client the client's name in the request */
 export function withoutClientArguments(
   client: string,
   input: Readonly<Record<string, unknown>>,

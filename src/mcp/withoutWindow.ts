@@ -99,7 +99,7 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
       info: ignore,
       error: ignore,
     },
-    // The settings are VS Code's. Without it, only hosts are known that agents have written to their env files.
+    // Without VS Code, no settings of folders are known. So only hosts count that agents have written to their env files.
     envSettings: { folders: () => [], of: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
     runGit: createGitRunner(() => 'git'),
     requireTrust: ignore,

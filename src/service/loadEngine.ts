@@ -15,7 +15,7 @@ import { findAbandonedDirectories } from './state/instanceLock.ts';
 interface EngineChoice {
   readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'allowedOrigins'> & ExtensionChoice;
   readonly directory: DataDirectory;
-  /** What the service becomes if root started it. */
+  /** The account that the service runs as if root started it. */
   readonly account: UnixAccount | undefined;
   /** Writes a line to the service's log. */
   readonly log: (line: string) => void;

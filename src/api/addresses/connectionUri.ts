@@ -14,7 +14,7 @@ const SSL_MODES = ['require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
 /**
- * Its groups are the password, the host and the query. No part before the path may contain another `@`, `/` or `?`, because
+ * The groups of a match are the password, the host and the query. No part before the path may contain another `@`, `/` or `?`, because
  * clients disagree on where such a part ends.
  */
 const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:([^:@/?]+)@([^@/?]+)\/[^/?]*(?:\?([^?]*))?$/;

@@ -50,7 +50,7 @@ export const encodeDatabasePath = (database: string): string =>
 export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pgsql|ecto)';
 
 /**
- * Its groups are the scheme, the role, the password, the host, the database and the rest. The rest may end with an escaped
+ * The groups of a match are the scheme, the role, the password, the host, the database and the rest. The rest may end with an escaped
  * line break, as in `"postgres://…\
  * "`.
  */
@@ -159,7 +159,7 @@ export const tlsParameters = (text: string): string[] =>
 
 /** Matches the separator that is left at the end of a query when its parameters are removed. */
 const DANGLING = /[?&](?=$|[#\s\\])/;
-/** Its groups are a URL, its query, and the rest. In a file, white space or a backslash can follow the URL. */
+/** The groups of a match are a URL, its query, and the rest. In a file, white space or a backslash can follow the URL. */
 const QUERY = /^([^?#\s\\]*)\??([^#\s\\]*)(.*)$/s;
 
 /** Replaces the parameters for TLS. @param text a URL, or its end */

@@ -48,8 +48,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * Throws if the window has switched to another account. Another key of the same account is allowed. So is no connection, because
-   * then nothing can be sent.
+   * Throws if the window has switched to another account. Another key of the same account is allowed. A window without a connection
+   * is allowed, too, because it can send nothing.
    * @param initialConnection the connection when the user began
    * @throws {AccountSwitchedError}
    */

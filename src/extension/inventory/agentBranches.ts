@@ -97,7 +97,7 @@ export class AgentBranches {
   readonly #now: () => number;
   readonly #changed = new Emitter<void>();
 
-  /** Fires when the branches have changed, but not for calls. */
+  /** Fires when the branches have changed, but not when an agent's call is noted. */
   readonly onDidChange = this.#changed.event;
 
   constructor(memory: SharedMemory, now: () => number = Date.now) {

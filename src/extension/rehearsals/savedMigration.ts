@@ -13,7 +13,7 @@ import type { AppliedMigrations } from '../database/sql/appliedMigrations.ts';
 export async function loadMigrations(file: string, isKnown: boolean): Promise<SqlFiles | undefined> {
   const folders = [path.dirname(file), path.dirname(path.dirname(file))];
   for (const folder of folders) {
-    // The folder of a project may have many other files.
+    // The search ends at the folder of a project, which may have many other files.
     if (
       (await fileExists(path.join(folder, 'package.json'))) ||
       (await fileExists(path.join(folder, '.git')))

@@ -13,7 +13,7 @@ export interface DelayLimits {
 
 type Delay = { readonly seconds: number } | { readonly problem: 'tooShort' | 'tooLong' };
 
-/** A number without a unit is minutes. @returns undefined if the text is not a delay */
+/** Reads a delay such as `3 h`. A number without a unit is minutes. @returns undefined if the text is not a delay */
 export function parseDelay(text: string, { min, max }: DelayLimits): Delay | undefined {
   const [, amount, unit = 'm'] = DELAY.exec(text.trim()) ?? [];
   const factor = SECONDS[unit.charAt(0).toLowerCase()];

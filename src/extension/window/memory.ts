@@ -7,7 +7,7 @@ export interface Memory {
 /** The values of {@link SharedMemory} by entry. */
 export type SharedValues = Readonly<Record<string, unknown>>;
 
-/** State that several processes change at once. A file, or a Map in tests. */
+/** State that several processes change at once, in a file, or for tests in a Map. */
 export interface SharedMemory {
   values(): SharedValues;
   /** @param next returns all values after the change; it may be called again. @throws {Error} if they can't be stored */

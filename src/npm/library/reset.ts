@@ -164,7 +164,7 @@ function numberInResults(results: unknown): number {
   return number;
 }
 
-/** Returns the names of catalogs. */
+/** Returns the names of the catalogs whose contents have changed. */
 const changedCatalogs = (before: CatalogContents, after: CatalogContents): string[] =>
   Object.keys(before).filter((name) => before[name] !== after[name]);
 

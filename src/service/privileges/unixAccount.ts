@@ -21,7 +21,7 @@ import nodeModule from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
-/** What the service becomes. */
+/** The account that the service runs as after it has given up the rights of root. */
 export interface UnixAccount {
   readonly uid: number;
   readonly gid: number;
@@ -115,7 +115,7 @@ function isInherited(descriptor: number): boolean {
     const stat = fstatSync(descriptor);
     return process.versions['electron'] === undefined && (stat.isFile() || stat.isDirectory());
   } catch {
-    return false; // /proc/self/fd itself, which was listed and is already closed.
+    return false; // This descriptor listed /proc/self/fd itself, and is already closed.
   }
 }
 

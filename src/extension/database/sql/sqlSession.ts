@@ -124,7 +124,7 @@ function createClient(login: BranchLogin, application: string): Client {
  * name.
  */
 export const USE_CATALOG_SEARCH_PATH = 'SET search_path TO pg_catalog';
-/** Reads the search path that Postgres gives a role when it logs in. $1: its name */
+/** Reads the search path that Postgres gives a role when it logs in. `$1` is the role's name. */
 const PATH_OF_ROLE = `
   SELECT set_config('search_path', replace(coalesce(
     (SELECT substr(setting, 13) FROM pg_db_role_setting, unnest(setconfig) AS setting

@@ -133,7 +133,7 @@ function noBranchText(file: string): StatusBarText {
   return { icon: 'database', text: label, spoken: { label }, tooltip: markdownList(lines) };
 }
 
-/** Returns the item without a database branch in an env file: its menu is still needed for the branches of agents. */
+/** Returns the item's text if no env file points to a branch. The item's menu is still needed for the branches of agents. */
 function agentsText(agents: readonly AgentBranch[]): StatusBarText {
   const label = l10n.t('Agent branches: {0}', agents.length);
   const lines = agents.map((each) => `${agentBranchName(each)} ${agentBranchText(each)}`);

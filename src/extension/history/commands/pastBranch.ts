@@ -1,4 +1,4 @@
-/** A branch with earlier data of another one, only to read it. It is deleted after its use, and otherwise expires. */
+/** Makes a branch with earlier data of another one, which is only read. The branch is deleted after its use, or expires. */
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { BranchRef } from '../../account/refs.ts';

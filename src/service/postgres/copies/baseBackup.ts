@@ -230,7 +230,7 @@ export async function copyNewestBase(
   return true;
 }
 
-/** Finds the newest base. @returns undefined also if the history is damaged, or the base is too old, or not on the timeline on which a copy recovers by itself */
+/** Finds the newest base from which a copy can soon recover by itself. @returns undefined also if the history is damaged */
 function findNewestBase({ storage }: ServerDependencies, branchId: string) {
   const { wal, bases = [] } = readHistoryIfReadable(storage, storage.branch(branchId)) ?? {};
   const base = bases.at(-1);

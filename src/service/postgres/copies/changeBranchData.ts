@@ -130,8 +130,8 @@ export async function restoreBranchData(
     });
   if (sourceId === id) return replace();
   await branches.lock(sourceId).shared(replace);
-  // The restore succeeds even if this fails, because a failed one would delete the branch that preserves the data from before it. The next
-  // start of the compute tries again.
+  // A failure here doesn't fail the restore, because a failed restore would delete the branch that preserves the earlier data. The
+  // next start of the compute tries again.
   await setPlannedPasswords(deps, id).catch((error: unknown) => {
     if (deps.shutdownSignal.aborted) throw error;
     deps.log(

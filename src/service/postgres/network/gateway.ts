@@ -167,7 +167,7 @@ export class Gateway {
 
   async #startTls(client: net.Socket, isDirect: boolean, onPacket: () => void): Promise<void> {
     const secured = await this.#tls.accept(client, isDirect);
-    // The secured socket closes the other one after its last bytes.
+    // The plain socket is forgotten here, because the secured one closes it after the last bytes.
     this.#clients.delete(client);
     this.#keep(secured);
     this.#serveFirstPacket(secured, { isSecure: true, onPacket });

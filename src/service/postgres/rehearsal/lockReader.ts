@@ -105,7 +105,7 @@ export class LockReader {
    * or waits to lock it, because a wait could last until the transaction ends.
    */
   async changedRows({ pid, database, table }: Pick<ReadLock, 'pid' | 'database' | 'table'>): Promise<number> {
-    // Several statements of one query are one transaction.
+    // Both statements are in one query and so in one transaction, which keeps the lock until the rows are counted.
     const sql = `lock table only ${table} in access share mode nowait; ${changedRowsOf(table, pid)}`;
     const [row] = await this.#withSession(database, async ({ query }) => query<{ count: number }>(sql));
     return row?.count ?? 0;

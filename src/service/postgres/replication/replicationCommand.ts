@@ -157,7 +157,7 @@ function readCreation(reader: Reader): ReplicationCommand {
   for (const [name, value = 'true'] of [...legacy, ...reader.options()])
     if (name === 'snapshot' && SNAPSHOTS.includes(value)) snapshot = value;
     else if (name === 'two_phase' && /^(?:true|false|on|off)$/.test(value)) twoPhase = `, TWO_PHASE ${value}`;
-    // Newer clients write out the default of `failover`.
+    // Newer clients write out the default of `failover`, so the default is accepted.
     else if (name !== 'failover' || value !== 'false') throw notServedRefusal();
   const usesSnapshot = snapshot === 'use';
   const options = `(SNAPSHOT ${quoteText(usesSnapshot ? 'export' : snapshot)}${twoPhase})`;

@@ -170,7 +170,7 @@ export function slotProblem({ name, isLost, kept }: SlotRow, isFree: boolean): s
   );
 }
 
-/** Returns no slots if the file is missing or damaged, so that they count from now. */
+/** Returns the stored idle times of slots. There are none if the file is missing or damaged, so that the times count from now. */
 function readIdleSlots(file: string): Readonly<Record<string, IdleSlot>> {
   try {
     return z.parse(IdleSlots, JSON.parse(readFileSync(file, 'utf8')));

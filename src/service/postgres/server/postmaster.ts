@@ -56,7 +56,7 @@ export class Postmaster extends ServerProcess {
   }
 }
 
-/** Thrown if a server has the data that this one can't see, because it runs in another container or has just been killed. */
+/** Thrown if another server uses the data. The service can't see that server: it is in another container, or was just killed. */
 export class DataInUseError extends EngineError {}
 
 /**

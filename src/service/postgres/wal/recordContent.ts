@@ -6,7 +6,7 @@ const [PAGE, HEADER] = [8192, 24];
 const [SHORT_DATA, LONG_DATA, ORIGIN, TOP_TRANSACTION] = [255, 254, 253, 252];
 /** Flags of a block. */
 const [FORK, HAS_IMAGE, HAS_DATA, SAME_FILE] = [0x0f, 0x10, 0x20, 0x80];
-/** Flags of an image: the hole without data was left out; the image is compressed. Versions before 15 have other flags. */
+/** Flags of an image: whether the hole without data was left out, and whether the image is compressed. Versions before 15 have other flags. */
 const [HAS_HOLE, COMPRESSED] = [0x01, 0x1c];
 const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map([
   [0x04, 'pglz'],
