@@ -40,3 +40,7 @@ export async function findServiceAddress(
   if (pid !== owner.pid || typeof leaseSecret !== 'string' || leaseSecret === '') return undefined;
   return { baseUrl: address, leaseSecret, ...(typeof version === 'string' && { version }) };
 }
+
+/** @param version undefined for 0.3 and earlier, which don't say it */
+export const isEarlierVersion = (version: string | undefined, own: string): boolean =>
+  version === undefined || version.localeCompare(own, 'en', { numeric: true }) < 0;

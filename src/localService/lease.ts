@@ -134,6 +134,10 @@ async function waitForResponse(request: ClientRequest): Promise<IncomingMessage 
 const connectionLost = (): Error =>
   Object.assign(new Error('The local service has ended'), { code: 'ECONNRESET' });
 
+/** Returns the error that fetch throws if no program listens at the address. */
+export const notRunningError = (): Error =>
+  Object.assign(new Error('The local service is not running'), { code: 'ECONNREFUSED' });
+
 /**
  * Why the local service can't be used.
  * - `noPostgres`: it has no usable Postgres; the message says why.

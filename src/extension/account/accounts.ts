@@ -43,12 +43,15 @@ interface AccountList {
   readonly current: Account | undefined;
 }
 
+/** The id of the account of the local service. */
+export const LOCAL_ACCOUNT = 'local';
+
 /**
  * Returns an id that is unique for each account, and constant for the local service, whose address changes. It is part of the name
  * of the key's entry.
  */
 export function accountId({ baseUrl, name, local }: Account): string {
-  if (local === true) return 'local';
+  if (local === true) return LOCAL_ACCOUNT;
   return name === '' ? baseUrl : `${baseUrl}#${name}`;
 }
 

@@ -6,6 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Compute } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { LocalServiceError } from '../../localService/lease.ts';
+import { LOCAL_ACCOUNT } from '../account/accounts.ts';
+import type { Session } from '../account/session.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { pooledHost } from '../../api/addresses/host.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -33,6 +36,19 @@ export const isKnownExpired = (known: KnownBranch | undefined, now = Date.now())
 export function knownBranchProblem(known: KnownBranch | undefined): 'deleted' | 'expired' | undefined {
   if (known?.isDeleted === true) return 'deleted';
   return isKnownExpired(known) ? 'expired' : undefined;
+}
+
+interface ServiceState {
+  readonly session: Pick<Session, 'current'>;
+  readonly localService: { readonly runs: boolean };
+}
+
+/** Whether the branch is of the local service and that was stopped or has ended. All windows have the same current account. */
+export function isServiceStopped({ account }: KnownBranch, { session, localService }: ServiceState): boolean {
+  if (account !== LOCAL_ACCOUNT || localService.runs) return false;
+  const { current } = session;
+  const hasEnded = current.kind === 'failed' && current.error instanceof LocalServiceError;
+  return current.kind === 'signedOut' || hasEnded;
 }
 
 /** The most hosts that are remembered. The least recently used ones are dropped. */

@@ -6,10 +6,16 @@ import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { isOfOtherGitBranch } from '../envFileDecision.ts';
-import type { KnownBranch } from '../knownHosts.ts';
+import { isServiceStopped, type KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
-import { keptFileText, knownBranchText, noBranchReason, otherGitBranchText } from '../ui/workBranchText.ts';
+import {
+  keptFileText,
+  knownBranchText,
+  noBranchReason,
+  otherGitBranchText,
+  serviceStoppedText,
+} from '../ui/workBranchText.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { projectName } from '../../inventory/names.ts';
@@ -49,13 +55,15 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const agents = menuAction(l10n.t('Agents…'), 'hubot', showAgents);
   const groups = [first, second, [...last, agents]].filter((group) => group.length > 0);
   const items = groups.flatMap((group, index) => (index === 0 ? group : [listSeparator(), ...group]));
-  const act = await singleStep(title, pickOne({ placeholder: placeholderText(work?.state, file), items }));
+  const placeholder = placeholderText(context, work?.state, file);
+  const act = await singleStep(title, pickOne({ placeholder, items }));
   await act?.();
 };
 
-function placeholderText(state: WorkFolderState | undefined, file: string): string {
+function placeholderText(context: CommandContext, state: WorkFolderState | undefined, file: string): string {
   const none = noBranchReason(file);
   if (state === undefined) return none;
+  if (state.current !== undefined && isServiceStopped(state.current, context)) return serviceStoppedText();
   const gitBranch = sanitize(state.git.branch ?? '');
   const reason = keptFileText(state.decision, gitBranch);
   if (reason !== undefined) return reason;
@@ -69,12 +77,18 @@ function placeholderText(state: WorkFolderState | undefined, file: string): stri
 
 /** Returns the usual actions for the branch that the env file points to. @param open the actions that open the file */
 async function branchActions(
-  { session, inventory, workFolders, config }: CommandContext,
+  context: CommandContext,
   folder: WorkspaceFolder,
   open: readonly Action[],
 ): Promise<readonly Action[]> {
+  const { session, inventory, workFolders, config } = context;
   const current = workFolders.of(folder)?.state.current;
   if (current === undefined || current.isDeleted) return open;
+  if (isServiceStopped(current, context))
+    return [
+      menuAction(l10n.t('Start Local Service'), 'play', commandAction('hostedPostgres.localService.start')),
+      ...open,
+    ];
   const { account, projectId, branchId } = current;
   if (session.connection?.accountId !== account)
     return [

@@ -8,7 +8,7 @@ import type { AgentBranch, AgentBranches } from '../../inventory/agentBranches.t
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { changedProjects } from '../../inventory/nodes.ts';
-import { isKnownExpired } from '../knownHosts.ts';
+import { isKnownExpired, isServiceStopped } from '../knownHosts.ts';
 import { readGitBranches } from '../gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
 import { countUnusedBranches } from '../unusedBranches.ts';
@@ -29,6 +29,7 @@ import {
   noBranchReason,
   otherGitBranchText,
   pauseText,
+  serviceStoppedText,
   unusedBranchesText,
 } from './workBranchText.ts';
 import { isOfOtherGitBranch } from '../envFileDecision.ts';
@@ -41,6 +42,7 @@ interface StatusItemDependencies {
   readonly workFolders: WorkFolders;
   readonly inventory: Inventory;
   readonly config: Config;
+  readonly localService: { readonly runs: boolean };
 }
 
 /** The place of the item: next to VS Code's item for the git branch. */
@@ -156,10 +158,12 @@ function branchText(
           isExpired: isKnownExpired(current),
           sharedWith: sharedWith && path.basename(sharedWith),
         });
+  const isStopped = current !== undefined && isServiceStopped(current, deps);
   const reason = keptFileText(decision, sanitize(git.branch ?? ''));
   const { file, variable } = deps.config.envFileSettings(folder.uri);
   const other = unreadOther && path.join(path.basename(unreadOther.folder), file);
   const notes = [
+    ...(isStopped ? [serviceStoppedText()] : []),
     ...warnings,
     ...(reason === undefined ? [] : [reason]),
     ...(isOfOtherGitBranch(state) ? [otherGitBranchText(sanitize(git.branch ?? ''), file, name)] : []),
@@ -183,7 +187,7 @@ function branchText(
   return {
     // High-contrast themes have no color for warnings.
     icon: isWarning ? 'warning' : 'database',
-    text: labelWithState(name, state),
+    text: isStopped ? l10n.t('{0} (service stopped)', name) : labelWithState(name, state),
     spoken: { label: notes.length === 0 ? label : `${label}. ${notes.join(' ')}` },
     tooltip: markdown`${table}\n\n${markdownList([...notes, ...unusedBranchesText(unusedCount)])}`,
     isWarning,

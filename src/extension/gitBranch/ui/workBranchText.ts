@@ -94,6 +94,8 @@ export function keptFileText(decision: EnvFileDecision, gitBranch: string): stri
   }
 }
 
+export const serviceStoppedText = (): string => l10n.t('The local service is stopped.');
+
 export const followedByNeonText = (): string =>
   l10n.t('“neon git” switches the database branch, because .neon has git.follow.');
 

@@ -11,7 +11,8 @@ import type { Account, Accounts, SecretStore } from '../../account/accounts.ts';
 import type { Session } from '../../account/session.ts';
 import { setLocalServiceRuns, setLocalServiceStopped } from '../../window/ui/contextKey.ts';
 import type { Config } from '../../window/ui/config.ts';
-import { LocalServiceError, type Lease } from '../../../localService/lease.ts';
+import { isEarlierVersion } from '../../../localService/discover.ts';
+import { LocalServiceError, notRunningError, type Lease } from '../../../localService/lease.ts';
 import {
   checkPostgres,
   joinOrStartService,
@@ -52,6 +53,7 @@ export class LocalService implements Disposable {
   /** Whether the service was restarted after an unexpected end. This is reset when the user starts the service. */
   #isRestarted = false;
   #isDisposed = false;
+  #runs = false;
 
   /** Fires when `postgresProblem` has changed. */
   readonly onDidChangePostgres = this.#postgresChanged.event;
@@ -63,6 +65,11 @@ export class LocalService implements Disposable {
   constructor(deps: LocalServiceDependencies) {
     this.#deps = deps;
     this.#showState(false);
+  }
+
+  /** Whether this window uses the running service. */
+  get runs(): boolean {
+    return this.#runs;
   }
 
   /** Why the running service can't start computes, as a message for users. */
@@ -198,8 +205,8 @@ export class LocalService implements Disposable {
     return `${this.#deps.dataDir}.used`;
   }
 
-  /** @param runs whether this window uses the service */
   #showState(runs: boolean): void {
+    this.#runs = runs;
     setLocalServiceRuns(runs);
     setLocalServiceStopped(!runs && [this.#marker, this.#deps.dataDir].every((path) => existsSync(path)));
   }
@@ -290,11 +297,3 @@ export class LocalService implements Disposable {
     return key;
   }
 }
-
-/** @param version undefined for 0.3 and earlier, which don't say it */
-const isEarlierVersion = (version: string | undefined, own: string): boolean =>
-  version === undefined || version.localeCompare(own, 'en', { numeric: true }) < 0;
-
-/** Returns the error that fetch throws if no program listens at the address. */
-const notRunningError = (): Error =>
-  Object.assign(new Error('The local service is not running'), { code: 'ECONNREFUSED' });

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { Emitter } from '../../../../../src/base/event.ts';
+import { LocalServiceError } from '../../../../../src/localService/lease.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import { expiryAfter } from '../../../../../src/extension/branches/expiryTime.ts';
@@ -47,6 +48,42 @@ describe('The status bar item of the database branch', () => {
     current_state = 'active';
     await model.inventory.refreshComputes('shop');
     assert.match(tooltip(), /active/);
+    item.dispose();
+  });
+
+  it('says that the local service of its branch is stopped, once the window knows that', async () => {
+    const current = { account: 'local', projectId: 'shop', branchId: 'br-main', branchName: 'main' };
+    const git = { branch: 'main', pause: undefined };
+    const map = { isFollowed: false, created: [], branches: new Map() };
+    const state = { current, decision: { kind: 'nothing' }, git, map };
+    const changed = new Emitter<void>();
+    const session: { current: object } = { current: { kind: 'loading' } };
+    const localService = { runs: false };
+    const item = showBranchItem({
+      session,
+      localService,
+      inventory: { onDidChange: () => ({ dispose: () => undefined }), computesOf: () => undefined },
+      workFolders: {
+        onDidChange: changed.event,
+        shown: { folder: { name: 'web', uri: { fsPath: '/web' } }, work: { state } },
+      },
+      agentBranches: { onDidChange: changed.event, ofAccount: () => [] },
+      config: { marks: {}, envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
+    } as unknown as Parts);
+    const shownIn = (kind: string, error?: Error) => {
+      session.current = { kind, error };
+      changed.fire();
+      return statusBarItems.get('hostedPostgres.workBranch');
+    };
+    const [usual, stopped] = ['$(database) main', '$(database) main (service stopped)'];
+    assert.equal(shownIn('loading'), usual);
+    assert.equal(shownIn('signedOut'), stopped);
+    assert.match(statusBarTooltips.get('hostedPostgres.workBranch') ?? '', /The local service is stopped/);
+    assert.equal(shownIn('failed', new LocalServiceError('ended', 'It ended')), stopped);
+    assert.equal(shownIn('failed', new Error('The keyring is locked')), usual);
+    assert.equal(shownIn('connected'), usual);
+    localService.runs = true;
+    assert.equal(shownIn('signedOut'), usual);
     item.dispose();
   });
 
