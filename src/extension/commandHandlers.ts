@@ -148,6 +148,8 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.project.replicate': turnOnReplication,
   'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.row.copy': byKind({ compute: copyHost, branch: copyId, project: copyId, snapshot: copyId }),
+  'hostedPostgres.row.copyHost': copyHost,
+  'hostedPostgres.row.copyId': copyId,
   'hostedPostgres.row.delete': byKind({
     compute: deleteCompute,
     branch: deleteBranch,

@@ -92,6 +92,15 @@ describe('The menu of a row', () => {
     );
   });
 
+  it('shows a key only where that key does the same', () => {
+    const commands: readonly CommandRow[] = Object.values(COMMAND_TABLE);
+    const shown = commands.flatMap(({ keys }) => Object.entries(keys?.shownAt ?? {}));
+    for (const [id, when] of shown)
+      for (const row of rows)
+        for (const entry of entries.filter((each) => each.id === id && isInComputes(each, row)))
+          assert.ok(isOn({ ...entry, when }, row), `${id} on ${row}`);
+  });
+
   it('offers at most four buttons', () => {
     for (const row of rows) {
       const buttons = entries.filter((entry) => entry.group.startsWith('inline') && isInComputes(entry, row));

@@ -3,6 +3,7 @@
  * `commandHandlers.ts`, their titles in package.nls.json as `command.ID`. Nothing loads this at run time.
  */
 import { BRANCH_COMMANDS } from './branchCommands.ts';
+import { ROW_COMMANDS } from './rowCommands.ts';
 import {
   apiKeyMenu,
   apiKeysToolbar,
@@ -26,6 +27,7 @@ import {
   API_KEY,
   API_KEY_IN_USE,
   BRANCH,
+  BRANCH_WITH_PRIMARY,
   CAN_START,
   COMPUTE,
   CONNECTABLE,
@@ -48,10 +50,8 @@ import {
   OPERATIONS_DOCUMENT,
   LISTED_BRANCH,
   PROJECT,
-  PROJECT_BRANCH_OR_SNAPSHOT,
   RUNNING_COMPUTE,
   SIGNED_IN,
-  SNAPSHOT,
   TRUSTED,
 } from './when.ts';
 
@@ -86,14 +86,7 @@ export const COMMAND_TABLE = {
     palette: isSet('namesFirst'),
     menus: [computesToolbar('0_order@1', inState('ready'), isSet('namesFirst'))],
   },
-  'hostedPostgres.view.copyId': {
-    menus: [
-      computeMoreMenu('3_copy@1', COMPUTE),
-      branchMoreMenu('3_copy@1', BRANCH),
-      rowMenu('4_copy@1', PROJECT),
-      rowMenu('4_copy@1', SNAPSHOT),
-    ],
-  },
+  'hostedPostgres.view.copyId': { menus: [computeMoreMenu('3_copy@1', COMPUTE)] },
   'hostedPostgres.view.copyName': { palette: false, menus: [rowMenu('1_copy@1', DATABASE_OBJECT)] },
   'hostedPostgres.view.create': { icon: 'add', menus: [computesToolbar('navigation@2', inState('ready'))] },
   'hostedPostgres.view.openConsole': {
@@ -140,7 +133,7 @@ export const COMMAND_TABLE = {
   },
   'hostedPostgres.compute.copyHost': {
     icon: 'copy',
-    menus: [rowMenu('inline@2', CONNECTABLE), rowMenu('1_copy@3', CONNECTABLE)],
+    menus: [rowMenu('inline@2', CONNECTABLE), rowMenu('1_copy@3', BRANCH_WITH_PRIMARY)],
   },
   'hostedPostgres.compute.copyConnectionString': {
     menus: [rowMenu('1_copy@1', CONNECTABLE), rowMenu('1_copy@2', DATABASES)],
@@ -157,45 +150,7 @@ export const COMMAND_TABLE = {
       rowMenu('0_open@1', DATABASES, TRUSTED),
     ],
   },
-  'hostedPostgres.row.edit': {
-    palette: false,
-    keys: {
-      key: 'f2',
-      row: 'selectedInComputes',
-      shownAt: {
-        'hostedPostgres.compute.edit': COMPUTE,
-        'hostedPostgres.branch.rename': LISTED_BRANCH,
-        'hostedPostgres.project.rename': PROJECT,
-        'hostedPostgres.snapshot.rename': SNAPSHOT,
-      },
-    },
-  },
-  'hostedPostgres.row.delete': {
-    palette: false,
-    keys: {
-      key: 'delete',
-      mac: 'cmd+backspace',
-      row: 'selectedInComputes',
-      shownAt: {
-        'hostedPostgres.compute.delete': COMPUTE,
-        'hostedPostgres.branch.delete': LISTED_BRANCH,
-        'hostedPostgres.project.delete': PROJECT,
-        'hostedPostgres.snapshot.delete': SNAPSHOT,
-      },
-    },
-  },
-  'hostedPostgres.row.copy': {
-    palette: false,
-    keys: {
-      key: 'ctrl+c',
-      mac: 'cmd+c',
-      row: 'selectedInComputes',
-      shownAt: {
-        'hostedPostgres.compute.copyHost': COMPUTE,
-        'hostedPostgres.view.copyId': PROJECT_BRANCH_OR_SNAPSHOT,
-      },
-    },
-  },
+  ...ROW_COMMANDS,
   ...BRANCH_COMMANDS,
   'hostedPostgres.sql.run': {
     palette: allOf('resourceLangId == sql', TRUSTED, HAS_BRANCHES),

@@ -71,6 +71,8 @@ describe('Branches', () => {
       [branch['Delete Branch…'], project['Rename Project…'], project['Delete Project…'], project['Copy Id']],
       ['Del', 'F2', 'Del', 'Ctrl+C'],
     );
+    // There, the key copies the id.
+    assert.equal(branch['Copy Host'], '');
   });
 
   it('are created without a compute and with an expiry from the palette', async () => {
