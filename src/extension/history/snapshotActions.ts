@@ -3,6 +3,7 @@ import type { SnapshotPatch, SnapshotRestoreBody } from '../../api/records/reque
 import type { Operation } from '../../api/records/records.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { namesOf } from '../inventory/names.ts';
 import type { ChangeSender, SendOptions, SendResult } from '../operations/changeSender.ts';
 import { finishChange } from '../operations/finishChange.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
@@ -135,6 +136,11 @@ async function sendRestore(
 ): Promise<SendResult> {
   const before = new Set(inventory.branches.forProject(projectId)?.branches.keys());
   const name = body.name ?? inventory.branches.get(projectId, target_branch_id)?.name;
+  // Until the branch takes the place of the other one, it has another name.
+  const names =
+    body.finalize_restore === true
+      ? namesOf(inventory, { projectId, branchId: target_branch_id })
+      : undefined;
   const find = () => {
     const branches = [...(inventory.branches.forProject(projectId)?.branches.values() ?? [])];
     const branch = branches.find((each) => !before.has(each.id) && each.name === name);
@@ -145,6 +151,7 @@ async function sendRestore(
       {
         verb,
         projectId,
+        names,
         withBranches: true,
         send: ({ snapshots }, call) =>
           snapshots.restore(projectId, snapshotId, { ...body, target_branch_id }, call),

@@ -9,7 +9,7 @@ import { Emitter } from '../../base/event.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { ConnectionClosedError, NotOfferedError, type OptionalFeature } from '../window/changeErrors.ts';
 import type { Session } from '../account/session.ts';
-import { nameUnlessId } from '../inventory/names.ts';
+import { nameUnlessId, type ResourceNames } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { OperationTracker } from './operationTracker.ts';
 import type { ChangeVerb } from './pendingChange.ts';
@@ -21,6 +21,8 @@ export interface SendOptions extends CallOptions {
   readonly initialConnection: AccountConnection | undefined;
   /** Whether the success isn't announced, see `PendingChange`. */
   readonly isQuiet?: boolean;
+  /** Whether a notification shows the progress, see `PendingChange`. */
+  readonly hasNotification?: boolean;
   /** What an edit changes, see `PendingChange`. */
   readonly edited?: string | undefined;
 }
@@ -45,6 +47,8 @@ export interface ServiceChange {
   readonly verb: ChangeVerb;
   /** Undefined for changes of the list of projects. */
   readonly projectId?: string;
+  /** What the target is called, if its record has another name until the change has ended. */
+  readonly names?: ResourceNames | undefined;
   /** Whether other branches may change as well. */
   readonly withBranches?: boolean;
   readonly send: (
@@ -161,7 +165,8 @@ export class ChangeSender {
       for (const changed of compute === undefined ? computes : [compute]) this.#inventory.put(changed);
     }
     const target = targetResource(request, { project, branch, compute });
-    const pendingId = target && this.#tracker.follow(verb, target, operations, options);
+    const { names } = request;
+    const pendingId = target && this.#tracker.follow(verb, target, operations, { ...options, names });
     // The tracker refreshes the computes, but not other branches and projects.
     if (pendingId === undefined || compute === undefined) await this.#refresh(request);
     return pendingId;
@@ -181,7 +186,7 @@ export class ChangeSender {
     if (target === undefined) return undefined;
     const operations = await tryListOperations(connection, target.projectId);
     const own = operations?.filter((each) => concerns(each, target)) ?? [unreadOperation(target)];
-    return this.#tracker.follow(request.verb, target, own, options);
+    return this.#tracker.follow(request.verb, target, own, { ...options, names: request.names });
   }
 
   /** @throws {NotOfferedError} */

@@ -40,6 +40,8 @@ interface OperationTrackerDependencies {
   readonly random?: () => number;
 }
 
+type FollowOptions = Pick<PendingChange, 'names' | 'isQuiet' | 'hasNotification' | 'edited'>;
+
 /** Milliseconds until the tracker gives up on a change and shows a warning. */
 const GIVE_UP_AFTER = 15 * 60_000;
 
@@ -111,7 +113,7 @@ export class OperationTracker implements Disposable {
     verb: ChangeVerb,
     target: ResourceRef,
     operations: readonly Operation[],
-    { isQuiet, edited }: Pick<PendingChange, 'isQuiet' | 'edited'> = {},
+    { names, isQuiet, hasNotification, edited }: FollowOptions = {},
   ): string | undefined {
     const { connection } = this.#deps.session;
     const open = operations.filter((operation) => !isEndedOperation(operation));
@@ -122,9 +124,10 @@ export class OperationTracker implements Disposable {
       account: connection.accountId,
       verb,
       ...target,
-      names: namesOf(this.#deps.inventory, target),
+      names: names ?? namesOf(this.#deps.inventory, target),
       operations: open.map(({ id, action, status }) => ({ id, action, status, failures: 0 })),
       ...(isQuiet === true && { isQuiet }),
+      ...(hasNotification === true && { hasNotification }),
       ...(edited !== undefined && { edited }),
       since: this.#clock.now(),
     };

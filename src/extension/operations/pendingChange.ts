@@ -38,6 +38,8 @@ export interface PendingChange extends ResourceRef {
   readonly operations: readonly TrackedOperation[];
   /** Whether its success isn't shown or announced, because the user knows nothing of its target, such as a rehearsal's copy. */
   readonly isQuiet?: boolean | undefined;
+  /** Whether a notification shows its progress, so that its beginning isn't announced. */
+  readonly hasNotification?: boolean | undefined;
   /** What an edit changes, such as the size `1 CU`, for the user. */
   readonly edited?: string | undefined;
   /** When the change was sent, in milliseconds since 1970. */

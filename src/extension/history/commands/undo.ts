@@ -66,7 +66,7 @@ export const undo: Command = async (context, argument, run) => {
       const request = { source: chosen.source, name: preserved };
       return Promise.resolve(
         window.withProgress({ location, title: l10n.t('Undoing {0}', fullName) }, () =>
-          undoBranch(context, ref, request, options),
+          undoBranch(context, ref, request, { ...options, hasNotification: true }),
         ),
       );
     },
@@ -171,7 +171,7 @@ export async function restoreSnapshot(
       const location = ProgressLocation.Notification;
       return Promise.resolve(
         window.withProgress({ location, title: progress }, () =>
-          restoreSnapshotInPlace(context, ref, { snapshotId, verb }, options),
+          restoreSnapshotInPlace(context, ref, { snapshotId, verb }, { ...options, hasNotification: true }),
         ),
       );
     },

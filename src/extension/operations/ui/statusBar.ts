@@ -47,7 +47,7 @@ const SLOW = 1000;
 
 /**
  * Announces the start of changes that take long. Screen readers don't read the item of pending changes by themselves. They do read
- * the notification of an undo.
+ * a notification.
  */
 function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposable {
   const timers = new Map<string, Disposable>();
@@ -62,7 +62,7 @@ function announceSlowChanges(tracker: OperationTracker, clock: Clock): Disposabl
   };
   const update = () => {
     const changes = tracker.pending.filter(
-      ({ verb, isQuiet }) => verb !== 'undo' && verb !== 'restore' && isQuiet !== true,
+      ({ isQuiet, hasNotification }) => isQuiet !== true && hasNotification !== true,
     );
     for (const [id, timer] of timers)
       if (!changes.some((change) => change.id === id)) {

@@ -77,6 +77,29 @@ describe('The status bar', () => {
     shown.dispose();
   });
 
+  it('announces the beginning of an undo unless a notification shows it', async () => {
+    const model = await connectScripted(() => ({ endpoints: [] }));
+    const clock = new FakeClock();
+    const shown = showPendingChanges(
+      model.tracker,
+      () => true,
+      () => undefined,
+      clock,
+    );
+    const branch = { projectId: 'shop', branchId: 'br-main', name: 'main' };
+    const operation = operationRecord(1) as Operation;
+    model.tracker.follow('undo', branch, [operation], { hasNotification: true });
+    assert.deepEqual(clock.waits, []);
+    statusBarItems.clear();
+    model.tracker.follow('undo', branch, [{ ...operation, id: `${operation.id.slice(0, -1)}2` }]);
+    clock.next();
+    const announced = () => statusBarItems.get('hostedPostgres.announcement');
+    // It waits for its turn behind those of other tests.
+    if (announced() === undefined) clock.next();
+    assert.equal(announced(), '$(sync) Undoing main (shop)');
+    shown.dispose();
+  });
+
   it('announces the end of changes, with what was edited, but not of a quiet one', async () => {
     statusBarItems.clear();
     const endpoint = computeRecord('ep-main');
