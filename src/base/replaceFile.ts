@@ -208,7 +208,7 @@ function lockFolder(folder: string, attempts = RENAME_ATTEMPTS): void {
  * Makes the rename durable. Windows doesn't offer this and doesn't need it. Errors are ignored, because the file has been replaced, so
  * they must not look like failures of that.
  */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);

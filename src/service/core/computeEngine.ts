@@ -16,6 +16,7 @@ import type {
   TableChange,
   TableFile,
 } from './branchHistory.ts';
+import type { RecordedIds } from './recordedIds.ts';
 import type { Rehearsals } from './rehearsals.ts';
 import type { ReplicationSlots } from './replicationSlots.ts';
 
@@ -158,13 +159,6 @@ export const asEngineError = (error: unknown): EngineError =>
   error instanceof EngineError
     ? error
     : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
-
-/** Ids of the account. Snapshots are branches without computes. Those in `formerBranches` were deleted, or couldn't be created. */
-export interface RecordedIds {
-  readonly branches: readonly string[];
-  readonly formerBranches: readonly string[];
-  readonly computes: readonly string[];
-}
 
 export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** The major version of Postgres; undefined without Postgres. */

@@ -5,8 +5,8 @@ import {
   type ComputeEngine,
   type ComputeSpec,
   type EngineEvents,
-  type RecordedIds,
 } from '../core/computeEngine.ts';
+import type { RecordedIds } from '../core/recordedIds.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { ReaderRole } from './catalog/readerRole.ts';
 import { ComputeServer } from './computeServer.ts';
@@ -162,6 +162,7 @@ function postgresEngine(
     pooledSessions: pooler === undefined ? 'separate' : 'shared',
     async open(engineEvents, recorded) {
       events = engineEvents;
+      branches.expectData(recorded.withData);
       await removeLeftovers(deps, recorded, log);
     },
     // The servers of suspended computes keep their ports.

@@ -9,6 +9,7 @@ import {
   type ComputeEngine,
   type EngineEvents,
 } from '../../../src/service/core/computeEngine.ts';
+import type { RecordedIds } from '../../../src/service/core/recordedIds.ts';
 import { createSimulatedEngine } from '../../../src/service/postgres/withoutPostgres.ts';
 import { readProjectsFile } from '../../../src/service/state/projectsFile.ts';
 import { startService, type ServiceHandle } from '../../../src/service/startService.ts';
@@ -36,8 +37,12 @@ export class FaultyEngine implements ComputeEngine {
   branchSize: number | undefined;
   historySize = 0;
 
-  open = (events: EngineEvents) => {
+  /** What the account has had at the last start. */
+  recorded: RecordedIds | undefined;
+
+  open = (events: EngineEvents, recorded: RecordedIds) => {
     this.events = events;
+    this.recorded = recorded;
     return this.#do('open');
   };
   allocateAddress = () => this.#plain.allocateAddress();

@@ -1,5 +1,5 @@
 /** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Emitter } from '../../../base/event.ts';
@@ -7,10 +7,11 @@ import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../server/settings.ts';
 import { BranchLock } from './branchLock.ts';
-import { writePrivateFile } from '../storage/privateFiles.ts';
-import { hasHistory, keptWalSettings, templateBase, writeHistory } from '../history/history.ts';
+import { isThere, writePrivateFile } from '../storage/privateFiles.ts';
+import { hasHistory, keptWalSettings, readBases, templateBase, writeHistory } from '../history/history.ts';
 import { readOrCreateBranchLogin, type OwnerLogin } from '../roles/logins.ts';
 import { sampleStatements } from '../template/sampleData.ts';
+import { syncNames } from '../template/syncToDisk.ts';
 import {
   createRootData,
   readDatabaseId,
@@ -30,6 +31,8 @@ export class BranchData {
   readonly #deps: EngineDependencies;
   readonly #locks = new Map<string, BranchLock>();
   readonly #primaries = new Map<string, Postmaster>();
+  /** The branches that have had data. */
+  readonly #expected = new Set<string>();
   readonly #primaryStarted = new Emitter<string>();
   /** Fires with the id of the branch. */
   readonly onPrimaryStart = this.#primaryStarted.event;
@@ -106,7 +109,7 @@ export class BranchData {
   async ensureDataDir(branchId: string, keepsHistory = true): Promise<string> {
     const dataDir = this.folder(branchId);
     await this.lock(branchId).creation(async () => {
-      if (existsSync(dataDir)) return;
+      if (this.hasData(branchId)) return;
       const login = this.login(branchId);
       const folder = path.dirname(dataDir);
       // The file is written before any server writes WAL, so that the history begins with the first byte.
@@ -118,6 +121,7 @@ export class BranchData {
         writeHistory(folder, [
           templateBase(this.#deps.storage.clusterTemplate(this.#deps.binaries.major), dataDir),
         ]);
+      await syncNames(this.#deps, branchId);
     });
     this.#checkVersion(branchId, dataDir);
     return dataDir;
@@ -128,9 +132,26 @@ export class BranchData {
     return readOrCreateBranchLogin(this.#deps.storage.branch(branchId), owner);
   }
 
-  /** Whether the branch has data. A branch without a parent gets its data when that is first needed. */
+  /** Records the branches that have had data, by the account. Call it before others. */
+  expectData(branchIds: readonly string[]): void {
+    for (const id of branchIds) this.#expected.add(id);
+  }
+
+  /**
+   * Whether the branch has data. A branch without a parent gets its data when that is first needed.
+   * @throws {EngineError} if it had data, so that it doesn't get an empty database instead
+   */
   hasData(branchId: string): boolean {
-    return existsSync(this.folder(branchId));
+    const dataDir = this.folder(branchId);
+    if (isThere(dataDir)) return true;
+    const folder = path.dirname(dataDir);
+    const hadData =
+      this.#expected.has(branchId) || isThere(this.#settingsFile(branchId)) || readBases(folder).length > 0;
+    if (!hadData) return false;
+    throw new EngineError(
+      `The data of branch ${branchId} is missing: there is no folder ${dataDir}. ` +
+        'Put it back while the service is stopped, such as from a backup, or delete the branch',
+    );
   }
 
   /**

@@ -10,6 +10,7 @@ import { copyBranchDataTo, copyNewestBase } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import {
   createAtomically,
+  isThere,
   makePrivateFolder,
   removeFileOrFolder,
   removeLargeFolder,
@@ -22,7 +23,7 @@ import { invalidateReplicaCopies } from './replicaCopies.ts';
 import { dropSubscriptions, dropSubscriptionsOfCopy } from './subscriptions.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolderOf } from '../storage/storage.ts';
-import { syncToDisk } from '../template/syncToDisk.ts';
+import { syncNames, syncToDisk } from '../template/syncToDisk.ts';
 
 /**
  * Creates the data of a branch.
@@ -36,8 +37,9 @@ export async function createBranchData(
   const keepsHistory = options.keepsHistory === true && !isTemporary;
   if (parentId !== undefined) {
     await branches.lock(parentId).shared(async () => {
-      if (!existsSync(branches.folder(id)))
-        await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
+      if (isThere(branches.folder(id))) return;
+      await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
+      await syncNames(deps, id);
     });
     if (options.passwordsOf !== undefined) {
       const wanted = new RolePasswords(storage.branch(options.passwordsOf)).all;
@@ -124,7 +126,7 @@ export async function restoreBranchData(
   const replace = async () =>
     branches.lock(id).exclusive(async () => {
       // If the preserved branch exists, the service was killed after the branch was replaced.
-      if (preservedId !== undefined && existsSync(branches.folder(preservedId))) return;
+      if (preservedId !== undefined && isThere(branches.folder(preservedId))) return;
       await branches.ensureDataDir(id);
       await replaceBranch(deps, restore);
     });
@@ -150,6 +152,8 @@ async function replaceBranch(
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
   invalidateReplicaCopies(deps, id);
   const passwords = new RolePasswords(folder).all;
+  // A service that was killed before the renames has left it.
+  removeFileOrFolder(replacement);
   await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
   // Roles keep their passwords, as on the public service, so that connection strings stay valid.
   if (sourceId !== id) {
@@ -165,6 +169,7 @@ async function replaceBranch(
     renameOverSync(old, folder);
     throw error;
   }
+  for (const each of preservedId === undefined ? [id] : [id, preservedId]) await syncNames(deps, each);
   // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next start does.
   if (preservedId === undefined) await removeLargeFolder(old).catch(() => undefined);
 }
@@ -207,5 +212,7 @@ async function copyBranch(
     else if (isSchemaOnly) writeHistory(unfinished, []);
     if (isSchemaOnly) writePrivateFile(path.join(unfinished, WITH_ROWS), '');
     await syncToDisk(deps, dataDir);
+    // A read of the catalog may have created the folder with the login of the branch.
+    if (!isThere(path.join(to, 'data'))) removeFileOrFolder(to);
   });
 }

@@ -55,8 +55,8 @@ export async function keepHistory(
   const problems: unknown[] = [];
   let isReduced = false;
   for (const branch of branches) {
-    if (!deps.branches.hasData(branch.id)) continue;
     try {
+      if (!deps.branches.hasData(branch.id)) continue;
       isReduced = (await keepBranchHistory(deps, branch, { ...limits, canExpire })) || isReduced;
     } catch (error) {
       problems.push(error);

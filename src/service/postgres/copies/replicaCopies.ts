@@ -6,7 +6,12 @@ import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { KEPT_WAL_FILE } from '../server/settings.ts';
 import { copyBranchDataTo, prepareBranchForCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
-import { createAtomically, makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
+import {
+  createAtomically,
+  makePrivateFolder,
+  removeFileOrFolder,
+  writePrivateFile,
+} from '../storage/privateFiles.ts';
 import { hasHistory, KEPT_WAL_SETTING } from '../history/history.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
@@ -39,6 +44,7 @@ export async function startOnNewCopy<T>(
       else ({ session } = await takeBaseBackup(deps, primary, [{ from, to: dataDir }]));
       writePrivateFile(path.join(dataDir, 'standby.signal'), '');
       writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
+      removeFileOrFolder(deps.storage.replica(replica.id));
     });
     updateKeptWal(deps, replica.branchId);
     return await start();

@@ -55,7 +55,7 @@ export function readPrivateJson<T>(file: string, schema: z.ZodMiniType<T>, remed
 }
 
 /**
- * Creates a folder, or replaces it.
+ * Creates a folder. One that has files already isn't replaced.
  * @param fill creates the folder under another name; then it is renamed
  * @param unfinished the other name
  * @throws what `fill` throws, after the unfinished folder was removed, or an {@link EngineError} that names the folder if the system has a remedy
@@ -69,7 +69,6 @@ export async function createAtomically(
   removeFileOrFolder(unfinished);
   try {
     await fill(unfinished);
-    removeFileOrFolder(folder);
     renameOverSync(unfinished, folder);
   } catch (error) {
     removeFileOrFolder(unfinished);

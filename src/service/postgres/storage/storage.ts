@@ -21,7 +21,8 @@ import { existsSync, lstatSync, mkdtempSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
-import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
+import { EngineError } from '../../core/computeEngine.ts';
+import type { RecordedIds } from '../../core/recordedIds.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import {
   isThere,
@@ -70,7 +71,7 @@ export function openStorage(root: string): EngineStorage {
     branch(branchId) {
       const folder = folderIn('branches')(branchId);
       // The service was killed between the two renames of a restore.
-      if (!existsSync(folder) && existsSync(restoredFolderOf(folder)))
+      if (!isThere(folder) && isThere(restoredFolderOf(folder)))
         renameOverSync(restoredFolderOf(folder), folder);
       return folder;
     },

@@ -1,4 +1,6 @@
 /** Syncs the files of a new data directory. */
+import path from 'node:path';
+import { syncFolder } from '../../../base/replaceFile.ts';
 import { runInBatches } from '../../core/inBatches.ts';
 import type { PostgresBinaries } from '../server/programs.ts';
 import { runProgram } from '../server/runProgram.ts';
@@ -23,6 +25,16 @@ export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promi
     runInBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
   sharedSyncs.set(deps.storage, shared);
   return shared(dataDir);
+}
+
+/** Makes it durable that a branch has its folder, and the folder its data, after they were created or renamed. */
+export async function syncNames(
+  { storage, isTemporary }: Pick<SyncDependencies, 'storage' | 'isTemporary'>,
+  branchId: string,
+): Promise<void> {
+  if (isTemporary) return;
+  const folder = storage.branch(branchId);
+  for (const each of [folder, path.dirname(folder)]) await syncFolder(each);
 }
 
 /**

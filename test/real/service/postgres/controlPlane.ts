@@ -1,7 +1,8 @@
 /** A minimal control plane for an engine. It wakes computes and records events. */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { ComputeEngine, ComputeSpec, RecordedIds } from '../../../../src/service/core/computeEngine.ts';
+import type { ComputeEngine, ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
+import type { RecordedIds } from '../../../../src/service/core/recordedIds.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { storageOf } from '../../../helpers/branchCalls.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
@@ -128,6 +129,7 @@ function allIn(storage: string): RecordedIds {
   };
   return {
     branches: names('branches'),
+    withData: [],
     formerBranches: [],
     computes: [...names('replicas'), ...names('poolers')],
   };

@@ -8,8 +8,8 @@ import {
   EngineError,
   type ComputeEngine,
   type EngineEvents,
-  type RecordedIds,
 } from '../../../../src/service/core/computeEngine.ts';
+import type { RecordedIds } from '../../../../src/service/core/recordedIds.ts';
 import { loadEngine } from '../../../../src/service/loadEngine.ts';
 import { dropInheritedEnvironment, findNobody } from '../../../../src/service/privileges/unixAccount.ts';
 import { createPostgresEngine, findPrograms } from '../../../../src/service/postgres/engine.ts';

@@ -69,7 +69,9 @@ describe('truncated file', () => {
     assert.ok((json as { message: string }).message.endsWith(words));
     await eventually(() => service.stderr().includes(words));
     await service.stop();
+    // A new account is created only without databases.
     rmSync(accountFile(dataDir));
+    rmSync(path.join(dataDir, 'postgres/branches'), { recursive: true });
     await assert.rejects(startLocalService({ dataDir }), didNotStart(5, /logins\.json is damaged\. Restore/));
   });
 });
