@@ -3,6 +3,7 @@
  * `failed`. The operations of a call run one after the other, and no other call changes their branch or computes until
  * they have ended. The next start resumes unfinished ones.
  */
+import { once } from 'node:events';
 import type { Plan } from '../../../api/rules/sizes.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { delay } from '../../core/serviceClock.ts';
@@ -148,6 +149,8 @@ export class Operations {
       if (operation === undefined || this.#stop.signal.aborted) return;
       if (!isUnfinished(operation)) continue; // The operation was skipped after an earlier failure.
       if (operation.record.status === 'scheduling') store.commit(this.#statusMutation(operation, 'running'));
+      if (needsPostgres(operation) && !(await this.#hasPostgres())) await this.#untilStopped();
+      if (this.#stop.signal.aborted) return;
       const [error] = await Promise.all([
         this.#perform(work, operation),
         delay(clock, this.#minimumDuration, this.#stop.signal),
@@ -163,6 +166,18 @@ export class Operations {
           : this.#mutationsAfterFailure(operation, error, rest)),
       );
     }
+  }
+
+  async #hasPostgres(): Promise<boolean> {
+    return this.#plane.engine.then(
+      ({ postgresProblem }) => postgresProblem === undefined,
+      () => false,
+    );
+  }
+
+  async #untilStopped(): Promise<void> {
+    const { signal } = this.#stop;
+    if (!signal.aborted) await once(signal, 'abort');
   }
 
   /** Returns why the step failed, for users. */
@@ -210,6 +225,13 @@ export class Operations {
     ];
   }
 }
+
+/**
+ * Whether the operation makes or replaces data. If an earlier run has begun it, it doesn't fail without Postgres, but is left for the
+ * next start: a failure would remove data that may be complete, such as that of a branch that preserves what was replaced.
+ */
+const needsPostgres = ({ step: { kind } }: StoredOperation): boolean =>
+  kind === 'createBranch' || kind === 'restoreBranch' || kind === 'createSnapshot';
 
 /** Whether the later operation is skipped if the earlier one fails. */
 const dependsOn = (later: StoredOperation, earlier: StoredOperation): boolean =>

@@ -128,7 +128,11 @@ export async function restoreBranchData(
       // If the preserved branch exists, the service was killed after the branch was replaced.
       if (preservedId !== undefined && isThere(branches.folder(preservedId))) return;
       await branches.ensureDataDir(id);
-      await replaceBranch(deps, restore);
+      await replaceBranch(deps, restore).catch((error: unknown) => {
+        // If this branch exists, the data was replaced. A failure would remove it.
+        if (preservedId === undefined || !isThere(branches.folder(preservedId))) throw error;
+        deps.log(`${id}: ${String(error)}`);
+      });
     });
   if (sourceId === id) return replace();
   await branches.lock(sourceId).shared(replace);

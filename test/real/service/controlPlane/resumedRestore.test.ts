@@ -1,0 +1,48 @@
+/** A restore of a branch that the service's end interrupts. */
+import assert from 'node:assert/strict';
+import { branchCalls } from '../../../helpers/branchCalls.ts';
+import { until } from '../../../workbench/until.ts';
+import { endOperations, FaultyEngine, settled, startInProcess, type InProcess } from '../inProcess.ts';
+import { BRANCHES, CHECKOUT, MAIN, MAIN_PRIMARY, PROJECT } from './sampleProject.ts';
+
+const restore = async (test: InProcess, branch: string, body: object) =>
+  branchCalls(test).send('POST', `${BRANCHES}/${branch}/restore`, body, 200);
+
+describe('A restore that is unfinished', () => {
+  const withoutPostgres: readonly (readonly [string, (engine: FaultyEngine) => void])[] = [
+    ['no Postgres', (engine) => (engine.postgresProblem = 'There is no Postgres')],
+    ['an engine that fails', (engine) => engine.fail('open', 'a file is damaged')],
+  ];
+  for (const [what, spoil] of withoutPostgres)
+    it(`waits at a start with ${what}, and is finished by the next one`, async () => {
+      const engine = new FaultyEngine();
+      engine.restoreBranch = () => new Promise(() => undefined);
+      const first = await startInProcess({ engine });
+      await settled(first, MAIN_PRIMARY, 'active');
+      const body = { source_branch_id: MAIN, preserve_under_name: 'before' };
+      const { operations } = await restore(first, CHECKOUT, body);
+      const task = operations.find(({ action }) => action === 'create_branch');
+      await first.stop();
+
+      const useless = new FaultyEngine();
+      spoil(useless);
+      const second = await startInProcess({ folder: first.folder, engine: useless });
+      const problem = await until('the reason', async () =>
+        second.log.find((line) => /no Postgres|damaged/.test(line)),
+      );
+      assert(problem !== undefined);
+      const status = async (test: InProcess) =>
+        (await test.client.findOperation(PROJECT, task?.id ?? ''))?.status;
+      assert.equal(await status(second), 'running');
+      assert(!useless.calls.some((call) => call.startsWith('restoreBranch')));
+      const preserved = (await branchCalls(second).branches(PROJECT)).find(({ name }) => name === 'before');
+      await branchCalls(second).send('DELETE', `${BRANCHES}/${preserved?.id}`, undefined, 423);
+      await second.stop();
+
+      const third = await startInProcess({ folder: first.folder });
+      await endOperations(third, PROJECT);
+      assert.equal(await status(third), 'finished');
+      const states = (await branchCalls(third).branches(PROJECT)).map((each) => each.current_state);
+      assert.deepEqual(new Set(states), new Set(['ready']));
+    });
+});
