@@ -165,6 +165,8 @@ export class Operations {
           ? this.#mutationsAfterSuccess(operation, { isLast: rest.length === 0 })
           : this.#mutationsAfterFailure(operation, error, rest)),
       );
+      // Until then, a crash would let the next start replace the data again, with what clients have written to it.
+      if (isBranchStep(operation.step)) await store.untilDurable();
     }
   }
 

@@ -1,5 +1,7 @@
-/** A restore of a branch that the service's end interrupts. */
+/** A restore of a branch that the service's end interrupts. Timers: service/state/store.ts. */
 import assert from 'node:assert/strict';
+import { mkdirSync, rmdirSync } from 'node:fs';
+import path from 'node:path';
 import { branchCalls } from '../../../helpers/branchCalls.ts';
 import { until } from '../../../workbench/until.ts';
 import { endOperations, FaultyEngine, settled, startInProcess, type InProcess } from '../inProcess.ts';
@@ -45,4 +47,26 @@ describe('A restore that is unfinished', () => {
       const states = (await branchCalls(third).branches(PROJECT)).map((each) => each.current_state);
       assert.deepEqual(new Set(states), new Set(['ready']));
     });
+});
+
+describe('A restore', () => {
+  it('is on disk before the compute starts, so that no restart repeats it', async () => {
+    const test = await startInProcess();
+    await settled(test, MAIN_PRIMARY, 'active');
+    const unfinished = path.join(test.folder, 'account.json.new');
+    test.engine.restoreBranch = async () => {
+      test.engine.calls.length = 0;
+      mkdirSync(unfinished);
+    };
+    await restore(test, MAIN, { source_branch_id: CHECKOUT, preserve_under_name: 'before' });
+    const isStarted = () => test.engine.calls.includes(`start ${MAIN_PRIMARY}`);
+    await until('the failed write', async () => test.log.some((line) => line.includes('Cannot write to')));
+    assert(!isStarted());
+    rmdirSync(unfinished);
+    await until('the start', async () => {
+      test.clock.advance(10_000);
+      return isStarted();
+    });
+    await settled(test, MAIN_PRIMARY, 'active');
+  });
 });
