@@ -123,7 +123,7 @@ export class AgentBranches {
     /** The branches of agents in the project, without those that an undo has kept. */
     readonly branches: readonly AgentBranch[];
     /** Call it with the new branch, or with nothing if the creation failed. */
-    readonly end: (branch?: AgentBranch) => void;
+    readonly end: (branch?: Omit<AgentBranch, 'createdAt'>) => void;
   } {
     const creation: Creation = { account, projectId, id: randomUUID(), startedAt: this.#now() };
     const isIn = (ref: ProjectRef) => ref.account === account && ref.projectId === projectId;
@@ -138,11 +138,12 @@ export class AgentBranches {
       return { ...values, [CREATIONS]: [...others, creation] };
     });
     let hasEnded = false;
-    const end = (branch?: AgentBranch) => {
+    const end = (branch?: Omit<AgentBranch, 'createdAt'>) => {
       if (hasEnded) return;
       hasEnded = true;
+      const createdAt = new Date(this.#now()).toISOString();
       this.#change(
-        (entries) => (branch === undefined ? entries : addOrReplace(entries, branch)),
+        (entries) => (branch === undefined ? entries : addOrReplace(entries, { ...branch, createdAt })),
         creation.id,
       );
     };

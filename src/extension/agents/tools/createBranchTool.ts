@@ -154,7 +154,7 @@ async function createAgentBranch(call: Call, projectId: string, parent: Branch):
       const result = await deps.branchActions.create(projectId, creation, options);
       const { id: branchId } = result.branch ?? {};
       // The branch is noted at once, so that it is the agent's even if the call ends before the branch is ready.
-      if (branchId !== undefined) end({ ...made, branchId, createdAt: expiryAfter(0) });
+      if (branchId !== undefined) end({ ...made, branchId });
       return result;
     });
     if (branch === undefined) throw new Error('The service has created no branch.');

@@ -86,6 +86,15 @@ describe('AgentBranches', () => {
     assert.equal(branches.wasMadeByAgent(branch), true);
   });
 
+  it('stay although a list from just before their creation lacks them', () => {
+    const { end } = branches.beginCreation(project);
+    now += 999;
+    const created = { ...branch, branchId: 'br-new' };
+    end(created);
+    listed();
+    assert(branches.find(created));
+  });
+
   it('are no longer counted as soon as a newer list lacks them', () => {
     now += 1;
     listed();
