@@ -3,7 +3,7 @@
 # Guess: a string[] property is read as it was written. Behaviour: MikroORM writes the array's text itself. It quotes an element only if
 # it is empty or has a quote, comma, brace or backslash, so Postgres takes the name Null for NULL and trims " a "; and it quotes as
 # JSON does, whose \n and \t mean n and t to Postgres. Nothing fails, and the entity in memory keeps the right texts until it is read again.
-# Needs Node 22 or newer, npm, on Linux x64, and setpriv for root. Exits with 1 if the behaviour has changed.
+# Needs Node 20 or newer, npm, on Linux x64, and setpriv for root. Exits with 1 if the behaviour has changed.
 set -eu
 folder=$(mktemp -d)
 chmod 755 "$folder"
