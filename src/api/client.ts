@@ -230,7 +230,7 @@ export class Client {
     return { operations: items, isComplete: items.length < limit };
   }
 
-  /** Returns sessions and operations of a compute. Only the local service offers this, which doesn't wake it and isn't activity. */
+  /** Returns sessions and operations of a compute. Only the local service offers this call, which wakes no compute. */
   async findActivity(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.getIfOffered(`${computePath(projectId, id)}/activity`, {}, options);
     if (reply === undefined) return undefined;

@@ -31,7 +31,7 @@ function agentOfTurn(configured: string, session: unknown): string {
   return isCopilot ? 'copilot-cli' : configured;
 }
 
-/** Marks the moment before a turn of an agent, so that Undo can return to it. @param agent its name in the command of the hook */
+/** Marks the moment before a turn of an agent, so that Undo can return to it. @param agent the agent's name in the command of the hook */
 export async function markTurn(agent: string): Promise<void> {
   const signal = AbortSignal.timeout(MAX_WAIT);
   let input: Readonly<Record<string, unknown>> = {};

@@ -83,7 +83,7 @@ function canLose(tag: string, { text }: RehearsedStatement, { fate, column }: Da
   return fate === 'replaced' || !tag.startsWith('DROP');
 }
 
-/** Whether a statement has this name, or one with Unicode escapes, which may be it. */
+/** Whether a statement contains this name, or a name with Unicode escapes, which may be the same one. */
 function mayName(text: string, name: string): boolean {
   for (const token of tokensOf(text))
     if (identifierIn(token) === name || (token.kind === 'quotedName' && identifierIn(token) === undefined))

@@ -170,7 +170,7 @@ export function compareDumps(before: string, after: string): LinesOfSchemaDiff {
 /** Matches the name of a table's own definition in a dump. */
 const TABLE = /; Type: TABLE;/;
 
-/** Returns the lines of a text that another one lacks. If it only has them in another order, that is the first line, except for tables. */
+/** Returns the lines of a text that another one lacks. If only the order differs, returns the first line, except for tables. */
 function linesWithout(text: string, other: string, { isTable }: { readonly isTable: boolean }): string[] {
   const left = new Map<string, number>();
   for (const line of dumpLines(other)) left.set(line, (left.get(line) ?? 0) + 1);

@@ -18,7 +18,7 @@ const MAX_TIME = 10_000;
 /** The most bytes of git's output: the names of a hundred thousand branches. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-/** @param program the path of git, or its name to find it in PATH @param maxTime milliseconds until it is ended */
+/** @param program the path of git, or its name to find it in PATH @param maxTime milliseconds until a run of git is ended */
 export const createGitRunner =
   (program: () => string, maxTime = MAX_TIME): RunGit =>
   (folder, ...args) =>

@@ -148,7 +148,7 @@ interface ArrangedMoments {
   readonly useful: readonly Moment[];
   /** The moments since which nothing has changed. */
   readonly unchanged: readonly Moment[];
-  /** The one to offer first: just before the last change that is known by name, or else the newest useful one. */
+  /** The moment to offer first: just before the last change that is known by name, or else the newest useful one. */
   readonly first: Moment | undefined;
 }
 

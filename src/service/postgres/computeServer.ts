@@ -34,7 +34,7 @@ interface ComputeDependencies extends ServerDependencies {
 
 type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity' | 'connect' | 'replicate'>;
 
-/** How long a client waits for the server. Milliseconds. */
+/** How many milliseconds a client waits for the server. */
 const [WAKE_LIMIT, WAKE_PAUSE] = [60_000, 20];
 
 export class ComputeServer {

@@ -1,6 +1,6 @@
 /**
  * The folder for the service's data when root starts it. Root creates it in a folder that only root can write, gives it to the
- * account that the service becomes, and never touches its contents. It is `postgres` in the data directory. If the account
+ * account that the service runs as, and never touches its contents. It is `postgres` in the data directory. If the account
  * cannot reach that (below /root, for example), it is in the system's folder, and a note in the data directory names it.
  *
  * A file of root next to each folder in the system's folder records its data directory.

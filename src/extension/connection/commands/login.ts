@@ -175,7 +175,7 @@ async function askSeparately(
   return { role, database, pooled };
 }
 
-/** @param names undefined if the user has to enter it */
+/** @param names the names to choose from; undefined if the user has to enter one */
 function nameQuestion(prompt: string, value: string, names: readonly string[] | undefined): Question<string> {
   if (names === undefined) return enterText({ prompt, value });
   const items = names.map((name) => ({ label: sanitize(name), value: name, isCurrent: name === value }));

@@ -94,9 +94,9 @@ export async function mapBranch(
 }
 
 /**
- * Maps the default git branch to the parent of new branches if the file points to that now, so that the file also follows a
- * checkout of it. Does nothing in production.
- * @param name the parent's
+ * Maps the default git branch to the parent of new branches if the file points to this parent now. So the file also follows a
+ * checkout of the default git branch. Does nothing in production.
+ * @param name the name of the parent
  */
 export async function mapDefaultBranch(
   context: Pick<CommandContext, 'log' | 'guards' | 'workFolders'>,

@@ -25,7 +25,7 @@ interface OfferDependencies {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** The repositories for which it was offered, by the folder that their worktrees share. */
+/** The repositories for which the offer was made, by the folder that their worktrees share. */
 const ENTRY = 'hostedPostgres.offeredRepositories';
 
 /** The most repositories that are remembered. The oldest ones are dropped. */

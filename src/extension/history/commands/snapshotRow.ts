@@ -40,7 +40,7 @@ export const restoreSnapshotRow = snapshotCommand(
       snapshotId,
       source,
       text: momentText(snapshot, Date.now()),
-      // A menu is chosen from by mistake more easily than a list.
+      // The user is asked, because an item of a menu is chosen by mistake more easily than one of a list.
       ask: { question, button: l10n.t('Restore') },
     });
   },

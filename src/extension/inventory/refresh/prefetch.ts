@@ -1,6 +1,6 @@
 /**
- * Loads computes for the editor, which may be used before the sidebar is opened. In a large account, only those of the first
- * projects. Picking another project loads its computes.
+ * Loads computes for the editor, which may be used before the sidebar is opened. In a large account, only the computes of the first
+ * projects are loaded. Picking another project loads its computes.
  */
 import { isCancelled, isRejected } from '../../../api/transport/errors.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';

@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { FileProblem } from '../../../base/files.ts';
 
-/** @param file its name */
+/** @param file the name of the file */
 export const fileProblemTexts = (file: string): Record<FileProblem, string> => ({
   brokenLink: l10n.t("{0} is a link to a file that doesn't exist.", file),
   outside: l10n.t('{0} is a link out of the workspace.', file),

@@ -249,7 +249,7 @@ function requireOwnMoment({ source_lsn, source_timestamp, preserve_under_name }:
     throw unprocessable(`source_branch_id: it is the branch itself, so ${missing} is required.`);
 }
 
-/** Builds the record of the branch that keeps the old data. @param name its name; undefined or empty if no branch keeps them */
+/** Builds the record of the branch that keeps the old data. @param name undefined or empty if no branch keeps them */
 function buildPreservedBranch(
   plane: ControlPlaneContext,
   project: ProjectState,

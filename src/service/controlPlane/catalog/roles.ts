@@ -61,7 +61,7 @@ export async function revealPassword(target: BranchTarget, name: string): Promis
   return requirePassword(await readCatalog(target, name), name);
 }
 
-/** Gives a role a new password, and ends the connections to the branch's primary. @throws {HttpError} 404, or 412 if it can't log in */
+/** Gives a role a new password, and ends connections to the branch's primary. @throws {HttpError} 404, or 412 if the role can't log in */
 export async function resetPassword(target: BranchTarget, name: string): Promise<RoleResult> {
   rejectReservedName('role', name);
   requireLogin(await findRole(target, name));

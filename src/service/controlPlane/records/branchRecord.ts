@@ -135,7 +135,7 @@ export function requireFreeBranchName(project: ProjectState, name: string, excep
       );
 }
 
-/** Shortens the name if both together would be too long, without splitting a character. */
+/** Appends an ending to a name. Shortens the name if the result would be too long, without splitting a character. */
 export const appendToName = (name: string, ending: string): string =>
   name.slice(0, MAX_NAME_LENGTH - ending.length).replace(/[\ud800-\udbff]$/, '') + ending;
 

@@ -9,7 +9,7 @@ import { parseLsn } from '../../core/lsn.ts';
 import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
 
-/** A day, as on the public service. Seconds. */
+/** A day in seconds, as on the public service. */
 const DEFAULT_RETENTION = 86_400;
 
 /** Returns how long a project keeps the history of its branches, in seconds; 0 for no history. */

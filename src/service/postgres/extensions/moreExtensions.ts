@@ -165,7 +165,7 @@ function misfitProblem(libraries: readonly string[], major: number): string | un
     if (!machines.includes(`${process.platform} ${process.arch}`))
       return `${file} isn't for ${process.platform} ${process.arch}`;
     const built = majorOfModule(library);
-    // A library without the block is used by others, or Postgres refuses to load it.
+    // A library without a version is one that other libraries use, or Postgres itself refuses to load it.
     if (built !== undefined && built !== major) return `${file} is for Postgres ${built}, not ${major}`;
   }
   return undefined;

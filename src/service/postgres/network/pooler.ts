@@ -18,7 +18,7 @@ import { maxConnectionsOf } from '../server/settings.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { chooseFreePort, LOOPBACK } from '../server/serverAddress.ts';
 
-/** How long an unused server connection is kept. Seconds. */
+/** For how many seconds an unused server connection is kept. */
 const SERVER_IDLE = 5;
 /** The signals that stop PgBouncer, with their limits. It has nothing to lose, so it gets little time. */
 const STOP_STEPS = [

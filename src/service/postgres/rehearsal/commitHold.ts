@@ -29,9 +29,9 @@ interface CopyStream {
 }
 
 interface HoldEvents {
-  /** A transaction commits, and keeps its locks until this resolves. Must not throw. */
+  /** Called when a transaction commits, which keeps its locks until the promise resolves. Must not throw. */
   readLocks(): Promise<void>;
-  /** The connection has ended. If the server runs, its commits wait until they are let go. */
+  /** Called when the connection has ended. If the server runs, its commits wait until they are let go. */
   lost(): void;
 }
 

@@ -46,7 +46,7 @@ const IDLE_FILE = 'idle-slots';
 const FIRST_WITH_INACTIVE_SINCE = 17;
 
 const INACTIVE_SINCE = "pg_catalog.extract('epoch', inactive_since)::pg_catalog.text";
-/** A start sets the time of all slots before the process that writes the log begins, and lets clients in after that. */
+/** Whether the time of a slot is that of the server's start, which sets all times before the process that writes the log begins. */
 const IS_RESTORED = `inactive_since operator(pg_catalog.<) (
   select backend_start from pg_catalog.pg_stat_activity where backend_type operator(pg_catalog.=) 'walwriter')`;
 const slotsQuery = (

@@ -13,7 +13,7 @@ import type { EngineStorage } from '../storage/storage.ts';
 
 const POLL = 20;
 
-/** How long killed processes may take to end. Milliseconds. */
+/** How many milliseconds killed processes may take to end. */
 const KILL_LIMIT = 5_000;
 
 /** PgBouncer's pid file, and its configuration file, which is its argument. */

@@ -16,7 +16,7 @@ const FOREIGN_SERVERS = {
 /**
  * Returns the environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the
  * server's behavior, and any keys. Libraries next to the program win over those of LD_LIBRARY_PATH, which are for others.
- * @param program its path
+ * @param program the path of the program
  */
 export function serverEnvironment(program: string): NodeJS.ProcessEnv {
   const kept = ['PATH', 'TZ', 'TMPDIR', 'SystemRoot', 'SystemDrive', 'TEMP', 'TMP'];

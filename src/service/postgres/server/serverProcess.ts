@@ -9,7 +9,7 @@ import { serverEnvironment } from './serverEnvironment.ts';
 import { backgroundOptions, missingProgramMessage } from './runProgram.ts';
 import { findCrash, followLog } from './serverLog.ts';
 
-/** The signals that end a server, and how long to wait after each. Milliseconds. */
+/** The signals that end a server, and how many milliseconds to wait after each. */
 export type StopSteps = readonly (readonly [signal: NodeJS.Signals, limit: number])[];
 
 /** How to start a server. */

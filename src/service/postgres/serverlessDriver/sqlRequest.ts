@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { parseJsonBytes } from '../../core/parseJson.ts';
 import { readParameters } from './sqlParameters.ts';
 
-/** The limit for a request and for a reply. Bytes. */
+/** The limit for a request and for a reply, in bytes. */
 export const MAX_SQL_BYTES = 10 * 1024 * 1024;
 /** The protocol counts parameters with 16 bits. */
 const MAX_PARAMETERS = 65_535;

@@ -138,7 +138,7 @@ export class ChangeCounter {
     return (this.#parts[this.#next.length] ??= newTransaction());
   }
 
-  /** Notes that the changes since the moments that were passed can't be counted. */
+  /** Notes that changes were missed, so that those since the passed moments can't be counted. */
   #forget(): void {
     this.#firstKnown = Math.max(this.#firstKnown, this.#next.length);
     this.#transactions?.forget();

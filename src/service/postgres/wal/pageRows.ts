@@ -59,7 +59,7 @@ export class PageRows {
     return this.#set(block, item, { start: copyStart(content), length: content.length });
   }
 
-  /** Reads the rows that a record inserts together. @param items their numbers on the page */
+  /** Reads the rows that a record inserts together. @param items the numbers of the rows on the page */
   insertMany(block: WalBlock, items: readonly number[]): readonly (RowVersion | undefined)[] {
     if (block.image !== undefined) return items.map((item) => this.row(block, item));
     const { data } = block;

@@ -33,7 +33,7 @@ interface KnownTables {
   readonly catalogs: ReadonlySet<string>;
 }
 
-/** The longest time between transactions that belong together. A migration tool often has one for each file. Microseconds. */
+/** The most microseconds between transactions that belong together. A migration tool often has one for each file. */
 const GAP = 10_000_000;
 
 type Draft = { -readonly [Key in Exclude<keyof SchemaRun, 'tables'>]: SchemaRun[Key] } & {
