@@ -161,8 +161,9 @@ async function replaceBranch(
   await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
   // Roles keep their passwords, as on the public service, so that connection strings stay valid.
   if (sourceId !== id) {
-    new RolePasswords(replacement).plan(passwords);
-    writePrivateFile(path.join(replacement, WITHOUT_PASSWORDS), '');
+    const restored = new RolePasswords(replacement);
+    restored.plan(passwords);
+    if (restored.planned.size > 0) writePrivateFile(path.join(replacement, WITHOUT_PASSWORDS), '');
   }
   removeFileOrFolder(old);
   // If the service is killed between the two renames, its next start does the second rename (see `branch` in `storage.ts`).
