@@ -107,6 +107,29 @@ describe('a connection', () => {
     await until('the file to go', async () => (await passFiles(ui().dataFolder)).length === 0);
   });
 
+  it('is lost by a psql whose compute is deleted, as the question says before, and its terminal after', async function () {
+    if (findProgram('psql') === undefined || process.platform === 'win32') return this.skip();
+    const { compute } = await service().client.createCompute(shop, {
+      branch_id: mainBranch,
+      type: 'read_only',
+    });
+    await ui().run('Refresh');
+    const replica = new RegExp(`^Compute .*${compute?.id}$`);
+    await ui().computes.contextMenu(replica, 'Open psql');
+    await ui().terminal.waitFor(/app=>/);
+    await ui().computes.contextMenu(replica, 'Delete Compute…');
+    assert.match(
+      (await ui().dialog.read()).detail,
+      /stays on the branch\. The open psql loses its connection too\.$/,
+    );
+    await ui().dialog.press('Delete');
+    // A terminal may break a line at any place.
+    const letters = 'This psql is no longer connected'.split('');
+    await ui().terminal.waitFor(new RegExp(letters.join('\\n?')));
+    await ui().terminal.type('\\q\n');
+    await ui().terminal.closed();
+  });
+
   it('keeps its terminal with the reason if its compute did not start, and the row has the reason and the log', async function () {
     if (findProgram('psql') === undefined) return this.skip();
     await service().client.startCompute(shop, primary);

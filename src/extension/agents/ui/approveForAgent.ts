@@ -6,12 +6,16 @@ import { l10n } from 'vscode';
 import { endedSlotsMessage } from '../../../api/rules/endedSlots.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { ComputeIds } from '../../account/refs.ts';
 import type { ChangeGuards } from '../../operations/guards.ts';
 import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
+import { loadedComputes } from '../../inventory/branchStatus.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
 import {
   approveChange,
   consequencesText,
+  detailWithPsql,
   requireWritable,
   type ApprovalRequest,
 } from '../../operations/ui/approval.ts';
@@ -84,12 +88,27 @@ export async function approveForAgent(
 /** Returns whether the user chose the button of the change, and not another one or none. */
 async function askInNotification(change: ApprovalRequest): Promise<boolean> {
   const { question, button } = change;
-  const text = `${question} ${consequencesText(change)}`.trim();
+  const text = `${question} ${consequencesText({ ...change, detail: detailWithPsql(change) })}`.trim();
   return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;
 }
 
 /** Returns the question about a change, with the consequences. It contains all by which the user recognizes the branch. */
-export function approvalRequest(inventory: Inventory, change: AgentChange): AgentRequest {
+export const approvalRequest = (inventory: Inventory, change: AgentChange): AgentRequest => ({
+  ...questionAbout(inventory, change),
+  drops: droppedComputes(inventory, change),
+  reconnects: change.kind !== 'delete',
+});
+
+/** Returns the computes whose connections the change drops. */
+function droppedComputes(inventory: Inventory, change: AgentChange): readonly ComputeIds[] {
+  const { kind, projectId = '', branchId = '', computeId } = change;
+  if (kind === 'read' || kind === 'create' || kind === 'start') return [];
+  if (kind === 'suspend' && change.connections === 0) return [];
+  if (computeId !== undefined) return [{ projectId, computeId }];
+  return loadedComputes(inventory, { projectId, branchId }).map(computeNodeOf);
+}
+
+function questionAbout(inventory: Inventory, change: AgentChange): AgentRequest {
   const { projectId = '', branchId = '' } = change;
   const agent = agentName(change.agent);
   const project = idWithName(projectId, inventory.project(projectId)?.name);

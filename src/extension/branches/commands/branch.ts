@@ -148,6 +148,8 @@ export const deleteBranch: Command = async (context, argument, run) => {
     question: l10n.t('Delete {0}?', fullName),
     isLoss: true,
     detail: deletionText(context.inventory, picked),
+    drops: loadedComputes(context.inventory, picked).map(computeNodeOf),
+    reconnects: false,
     button: l10n.t('Delete'),
     ...changeTexts('delete', fullName),
     send: async (options) => {

@@ -1,7 +1,10 @@
 /** Deletes several branches after a single approval. */
 import { l10n } from 'vscode';
 import type { BranchList } from '../../inventory/branchLists.ts';
+import { loadedComputes } from '../../inventory/branchStatus.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';
+import { droppedPsqlText } from '../../operations/ui/openPsql.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { requireBranches } from '../../commandSupport/branchPicker.ts';
@@ -48,7 +51,12 @@ export async function deleteBranches(
   const nameOf = ({ ref, title }: DeletableBranch) => fullNames.get(ref.branchId) ?? title;
   const names = chosen.map(nameOf);
   const [first = ''] = names;
-  const detail = l10n.t('Data and computes are deleted, and connections are dropped.');
+  const dropped = chosen.flatMap(({ ref }) => loadedComputes(context.inventory, ref).map(computeNodeOf));
+  const effects = [
+    l10n.t('Data and computes are deleted, and connections are dropped.'),
+    droppedPsqlText(dropped, false) ?? '',
+  ];
+  const detail = effects.join(' ').trim();
   await makeChange(context, run, {
     name: chosen.map(({ title }) => title).join(', '),
     question:

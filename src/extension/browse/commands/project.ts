@@ -1,7 +1,7 @@
 /** Create, change and delete projects. Not every service or key offers that. */
 import { l10n } from 'vscode';
 import { hasLogicalReplication } from '../../branches/projectEdit.ts';
-import { asProjectNode } from '../../inventory/nodes.ts';
+import { asProjectNode, computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
@@ -80,11 +80,16 @@ export const turnOnReplication: Command = async (context, argument, run) => {
     detail: l10n.t(
       "It can't be turned off. Active computes of the project are restarted, and their connections are dropped.",
     ),
+    drops: computesOfProject(context, projectId),
     button: l10n.t('Turn On'),
     ...changeTexts('edit', name),
     send: (options) => context.branchActions.turnOnReplication(projectId, options),
   });
 };
+
+/** Returns the loaded computes of a project. */
+const computesOfProject = ({ inventory }: CommandContext, projectId: string): readonly ComputeNode[] =>
+  [...(inventory.computesOf(projectId)?.computes.values() ?? [])].map(computeNodeOf);
 
 /** Returns undefined if the user canceled. */
 const pickProject = async (
@@ -120,6 +125,8 @@ export const deleteProject: Command = async (context, argument, run) => {
     detail: l10n.t(
       'All its branches, computes and data are deleted. It can be recovered only if the service keeps it, and only for a limited time.',
     ),
+    drops: computesOfProject(context, projectId),
+    reconnects: false,
     button: l10n.t('Delete'),
     byName: true,
     ...changeTexts('delete', name),

@@ -78,6 +78,8 @@ export const deleteCompute: Command = async (context, argument, run) => {
     detail: l10n.t(
       'Its connections are dropped and its host stops responding. The data stays on the branch.',
     ),
+    drops: [node],
+    reconnects: false,
     button: l10n.t('Delete'),
     ...changeTexts('delete', fullName),
     send: (options) => {

@@ -7,12 +7,14 @@ import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { LIBPQ_VARIABLES, LOCAL_TLS_VARIABLES } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { databaseOfRow } from '../../inventory/databaseNodes.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
 import { offersFix } from '../../window/ui/errorMessage.ts';
 import { connectionName } from '../../inventory/names.ts';
 import { rememberPsql } from '../../operations/ui/openPsql.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
+import { noteDeletion } from '../ui/psqlTerminal.ts';
 import { pickComputeRecord } from './copyHost.ts';
 import {
   askForLogin,
@@ -99,6 +101,7 @@ export async function openTerminal(
           passFileLine({ host: compute.host, role: login.role, password }),
         );
   rememberPsql(terminal, compute.id);
+  noteDeletion(context, terminal, computeNodeOf(compute));
   terminal.show();
   return terminal;
 }
@@ -113,6 +116,7 @@ const terminalProgramOptions = (
   shellArgs: [
     Uri.joinPath(extensionUri, 'dist', 'terminalProgram.js').fsPath,
     l10n.t('Press any key to close the terminal.'),
+    l10n.t('The compute was deleted. This psql is no longer connected.'),
     program,
     ...args,
   ],

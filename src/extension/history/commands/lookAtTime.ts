@@ -6,6 +6,7 @@ import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker
 import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
 import { findPsqlOrOfferOthers, openTerminal } from '../../connection/commands/psql.ts';
+import { onTerminalClosed } from '../../connection/ui/psqlTerminal.ts';
 import { projectName } from '../../inventory/names.ts';
 import { showComparison } from '../../database/commands/compareBranchRows.ts';
 import { findRowSource } from '../../database/commands/givenSource.ts';
@@ -117,19 +118,11 @@ export const openPastPsql: Command = async (context, argument, run) => {
   } finally {
     if (terminal === undefined) await remove();
   }
-  if (terminal !== undefined) onClosed(terminal, () => void remove());
+  if (terminal !== undefined) onTerminalClosed(terminal, () => void remove());
 };
 
 /** Makes a session read-only. Users who turn that off change only the temporary branch. */
 const READ_ONLY = '-c default_transaction_read_only=on';
-
-function onClosed(terminal: Terminal, then: () => void): void {
-  const listener = editors.onDidCloseTerminal((closed) => {
-    if (closed !== terminal) return;
-    listener.dispose();
-    then();
-  });
-}
 
 interface Past {
   readonly picked: PickedBranch;

@@ -80,7 +80,8 @@ export async function approveChange(
   return isApproved;
 }
 
-function detailWithPsql({ detail, drops = [], reconnects }: ApprovalRequest): string | undefined {
+/** The consequences, with that an open psql loses its connection. */
+export function detailWithPsql({ detail, drops = [], reconnects }: ApprovalRequest): string | undefined {
   const psql = droppedPsqlText(drops, reconnects);
   return detail === undefined || psql === undefined ? detail : `${detail} ${psql}`;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { findProgram } from '../../../../src/base/programs/findProgram.ts';
+import { DELETION_SIGNAL } from '../../../../src/extension/connection/deletionSignal.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 import path from 'node:path';
@@ -11,10 +12,11 @@ import { branchApi, BRANCH } from '../../service/postgres/catalog/branchApi.ts';
 
 const script = path.join(projectRoot, 'src/extension/connection/terminalProgram.ts');
 const LAST = 'Press any key.';
+const DELETED = 'It was deleted.';
 
 describe('terminalProgram', () => {
   const run = (program: string, ...args: string[]) => {
-    const child = spawn(process.execPath, [script, LAST, program, ...args], { stdio: 'pipe' });
+    const child = spawn(process.execPath, [script, LAST, DELETED, program, ...args], { stdio: 'pipe' });
     atEndOfTest(() => child.kill('SIGKILL'));
     return { child, ended: once(child, 'exit'), errors: text(child.stderr) };
   };
@@ -59,10 +61,27 @@ describe('terminalProgram', () => {
     assert.match(await waitForLast(child.stdout), /ENOENT/);
   });
 
+  it('says that the compute was deleted, and lets the program continue', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const echo =
+      "process.stdin.on('data', (data) => process.stdout.write(`got ${data}`)); console.log('started')";
+    const { child, ended } = run(process.execPath, '-e', echo);
+    const shown = async (expected: string) => {
+      for await (const [chunk] of on(child.stdout, 'data')) if (String(chunk).includes(expected)) return;
+    };
+    await shown('started');
+    child.kill(DELETION_SIGNAL);
+    await shown(`\r\n${DELETED}\r\n`);
+    child.stdin.write('select 1');
+    await shown('got select 1');
+    child.stdin.end();
+    assert.deepEqual(await ended, [0, null]);
+  });
+
   it('hides from the program that VS Code runs as Node', async () => {
     const child = spawn(
       process.execPath,
-      [script, LAST, process.execPath, '-p', 'process.env.ELECTRON_RUN_AS_NODE'],
+      [script, LAST, DELETED, process.execPath, '-p', 'process.env.ELECTRON_RUN_AS_NODE'],
       {
         env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
       },

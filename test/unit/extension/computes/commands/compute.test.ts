@@ -18,7 +18,7 @@ describe('Commands of a compute', () => {
   const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
   beforeEach(async () => {
-    questions.length = 0;
+    questions.length = fakeTerminals.opened.length = 0;
     store = await connectScripted((call) =>
       call.endsWith('/branches')
         ? 405

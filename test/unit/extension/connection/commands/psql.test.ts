@@ -8,6 +8,8 @@ import path from 'node:path';
 import { POSTGRES_MISSING } from '../../../../../src/api/transport/errors.ts';
 import { findProgram } from '../../../../../src/base/programs/findProgram.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
+import { DELETION_SIGNAL } from '../../../../../src/extension/connection/deletionSignal.ts';
+import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { CodedError, computeRecord } from '../../../../helpers/scriptedService.ts';
@@ -24,15 +26,15 @@ describe('Open psql', () => {
   let context: CommandContext;
   let folder: string;
   let endpoint: Record<string, unknown>;
+  let endpoints: readonly object[];
   let answer: unknown;
 
   beforeEach(async () => {
     folder = temporaryFolder();
     for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
     endpoint = computeRecord('ep-one');
-    store = await connectScripted((call) =>
-      call.endsWith('/endpoints') ? { endpoints: [endpoint] } : answer,
-    );
+    endpoints = [endpoint];
+    store = await connectScripted((call) => (call.endsWith('/endpoints') ? { endpoints } : answer));
     const config = { postgresPath: folder, configuredLogin: () => ({ role: '', database: '' }) };
     context = commandContext(store, { config, extensionUri: { fsPath: folder } });
     await context.connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
@@ -89,6 +91,26 @@ describe('Open psql', () => {
     assert.equal(droppedPsqlText([row]), undefined);
   });
 
+  it('says in its terminal that its compute was deleted, once the list shows it', async function () {
+    if (process.platform === 'win32') return this.skip();
+    answer = 404;
+    await open();
+    const script = `process.on('${DELETION_SIGNAL}', () => process.exit(3)); setInterval(() => {}, 1e6); console.log()`;
+    const child = spawn(process.execPath, ['-e', script]);
+    atEndOfTest(() => child.kill('SIGKILL'));
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    Object.assign(fakeTerminals.opened[0] ?? {}, { processId: Promise.resolve(child.pid) });
+    for (const change of [{ name: 'renamed' }, { host: 1 }]) {
+      Object.assign(endpoint, change);
+      await store.inventory.refreshComputes('shop');
+    }
+    assert.equal(child.exitCode, null);
+    endpoints = [];
+    await store.inventory.refreshComputes('shop');
+    assert.deepEqual(await ended, [3, null]);
+  });
+
   for (const status of [403, 404, 405, 412, 503])
     it(`lets psql ask for the password after a ${status}`, async () => {
       answer = status;
@@ -108,7 +130,7 @@ describe('Open psql', () => {
     await open();
     const [terminal] = fakeTerminals.opened;
     assert.equal(terminal?.shellPath, process.execPath);
-    const [, , program = '', ...args] = terminal.shellArgs ?? [];
+    const [, , , program = '', ...args] = terminal.shellArgs ?? [];
     assert.equal(program, psql);
     const services = path.join(folder, 'services.conf');
     writeFileSync(services, '[production]\nhostaddr=127.0.0.9\nport=1\n');
