@@ -258,13 +258,14 @@ export const parseTableTransactions = (list: unknown): readonly TableTransaction
 /** A series of transactions that have changed the schema, or have deleted many rows. Only the local service knows it. */
 const SchemaChange = z.object({
   ...momentBefore,
-  /** The numbers of tables that were created, altered and so on. `deleted` is the number of deleted rows. */
+  /** The numbers of tables that were created, altered and so on. `deleted`: of deleted rows; `tables`: of tables with them. */
   created: number,
   altered: number,
   dropped: number,
   truncated: number,
   migrations: number,
   deleted: z.optional(number),
+  tables: z.optional(number),
 });
 export type SchemaChange = z.infer<typeof SchemaChange>;
 

@@ -80,6 +80,8 @@ export interface SchemaChange {
   readonly migrations: number;
   /** The number of deleted rows, if the schema wasn't changed. */
   readonly deleted?: number | undefined;
+  /** Of how many tables these rows were. */
+  readonly tables?: number | undefined;
 }
 
 /** A moment in the history of a branch: the given one, or another one that has its data from before a restore. */

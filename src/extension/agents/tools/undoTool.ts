@@ -155,7 +155,8 @@ function momentOutput({ time, source, ...moment }: Moment): { readonly to: strin
 
 /** Returns text such as `a change of the schema (1 migrations, 2 created)`. */
 function schemaText(change: Omit<SchemaChange, 'before' | 'lsn'>): string {
-  if (change.deleted !== undefined) return `${change.deleted} rows were deleted`;
+  const { deleted, tables = 1 } = change;
+  if (deleted !== undefined) return `${deleted} rows${tables > 1 ? ` of ${tables} tables` : ''} were deleted`;
   const kinds = ['migrations', 'created', 'altered', 'dropped', 'truncated'] as const;
   const counts = kinds.filter((kind) => change[kind] > 0).map((kind) => `${change[kind]} ${kind}`);
   return `a change of the schema${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;

@@ -59,7 +59,9 @@ function schemaText({
   dropped,
   truncated,
   deleted = 0,
+  tables = 1,
 }: Extract<Moment, { readonly kind: 'schema' }>): string {
+  if (deleted > 0 && tables > 1) return l10n.t('Before {0} rows of {1} tables were deleted', deleted, tables);
   if (deleted > 0) return l10n.t('Before {0} rows were deleted', deleted);
   if (migrations === 1) return l10n.t('Before a migration');
   if (migrations > 1) return l10n.t('Before {0} migrations', migrations);

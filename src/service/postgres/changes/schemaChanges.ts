@@ -51,7 +51,10 @@ export async function schemaChanges(
   const deleted = deletions.list((key, at) => isOfTable(key) && !isOfRun(at));
   return [
     ...runs.list.map((run) => [run.at, summarizeRun(run)] as const),
-    ...deleted.map((each) => [each.at, { ...momentBefore(each), ...NOTHING, deleted: each.rows }] as const),
+    ...deleted.map(
+      (each) =>
+        [each.at, { ...momentBefore(each), ...NOTHING, deleted: each.rows, tables: each.tables }] as const,
+    ),
   ]
     .toSorted(([a], [b]) => a - b)
     .map(([, change]) => change);

@@ -3,6 +3,8 @@ import type { EndedTransaction, Transaction, TransactionReceiver } from './trans
 
 interface RowDeletion extends EndedTransaction {
   readonly rows: number;
+  /** Of how many tables, such as those of a foreign key that cascades. */
+  readonly tables: number;
 }
 
 /** The microseconds within which transactions belong together, such as the batches of one deletion. */
@@ -33,7 +35,7 @@ export class RowDeletions implements TransactionReceiver {
       const found = this.#found.get(file) ?? [];
       const last = found.at(-1);
       const isSame = last !== undefined && ended.time >= last.time && ended.time - last.time <= SERIES;
-      const next = isSame ? { ...last, rows: last.rows + count } : { ...ended, rows: count };
+      const next = isSame ? { ...last, rows: last.rows + count } : { ...ended, rows: count, tables: 1 };
       this.#found.set(file, withDeletion(isSame ? found.slice(0, -1) : found, next));
     }
   }
@@ -46,13 +48,16 @@ export class RowDeletions implements TransactionReceiver {
     const all = new Map<number, RowDeletion>();
     for (const [file, found] of this.#found)
       for (const each of found.filter(({ at }) => isIncluded(file, at)))
-        all.set(each.at, { ...each, rows: each.rows + (all.get(each.at)?.rows ?? 0) });
+        all.set(each.at, sum(each, all.get(each.at)));
     return [...all.values()]
       .filter(({ rows }) => rows >= LEAST_ROWS)
       .toSorted((a, b) => a.at - b.at)
       .reduce(withDeletion, []);
   }
 }
+
+const sum = (one: RowDeletion, other: RowDeletion | undefined): RowDeletion =>
+  other === undefined ? one : { ...one, rows: one.rows + other.rows, tables: one.tables + other.tables };
 
 /** Adds a deletion, and leaves out earlier ones that were not larger, which matter less. */
 const withDeletion = (earlier: readonly RowDeletion[], next: RowDeletion): readonly RowDeletion[] => [

@@ -130,7 +130,7 @@ describe('The changes of the schema of a branch', () => {
     const deletions = ['id > 90', 'id = 1', 'id between 2 and 20', 'id in (21, 22)', 'id = 23'];
     for (const where of deletions)
       await run(`delete from a where ${where}`, 'refresh materialized view concurrently m');
-    assert.deepEqual(await counts(), [{ ...NONE, deleted: 66 }]);
+    assert.deepEqual(await counts(), [{ ...NONE, deleted: 66, tables: 2 }]);
     assert.deepEqual(await past('select count(*)::int from a'), [100]);
   });
 
@@ -144,9 +144,9 @@ describe('The changes of the schema of a branch', () => {
       'alter table a add column name text',
     );
     assert.deepEqual(await counts(), [
-      { ...NONE, deleted: 5 },
+      { ...NONE, deleted: 5, tables: 1 },
       { ...NONE, altered: 1 },
-      { ...NONE, deleted: 3 },
+      { ...NONE, deleted: 3, tables: 1 },
     ]);
     assert.deepEqual(await past('select count(*)::int from a'), [4]);
   });
@@ -168,10 +168,10 @@ describe('The changes of the schema of a branch', () => {
     await beginHistory(0.001);
     const note = "insert into job_runs (name) values ('nightly')";
     await run(note, 'delete from a where id > 4', note);
-    assert.deepEqual(await counts(), [{ ...NONE, deleted: 5 }]);
+    assert.deepEqual(await counts(), [{ ...NONE, deleted: 5, tables: 1 }]);
     await run(note, 'begin', 'create table b ()', note, 'commit', note);
     assert.deepEqual(await counts(), [
-      { ...NONE, deleted: 5 },
+      { ...NONE, deleted: 5, tables: 1 },
       { ...NONE, created: 1, migrations: 1 },
     ]);
     assert.deepEqual(await past('select count(*)::int from job_runs'), [3]);

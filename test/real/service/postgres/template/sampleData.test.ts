@@ -87,6 +87,7 @@ describe('The sample account', () => {
           truncated: 0,
           migrations: 0,
           deleted: 158,
+          tables: 1,
         },
       ],
     );

@@ -131,7 +131,7 @@ describe('The moments of Undo… on a local service', () => {
   };
 
   it('focuses the last one before a known change, and lists those without changes since at the end', async () => {
-    schema = [deletion(400), deletion(200)];
+    schema = [{ ...deletion(400), tables: 2 }, deletion(200)];
     const minute = Date.now() - 61_000;
     const isLate = (since: string) => Date.parse(since) > minute;
     reply = (since) => ({
@@ -148,7 +148,7 @@ describe('The moments of Undo… on a local service', () => {
       [
         'Before 9 rows were deleted',
         '5 minutes ago',
-        'Before 9 rows were deleted',
+        'Before 9 rows of 2 tables were deleted',
         '1 hour ago',
         'As it was created',
         'no changes since then',

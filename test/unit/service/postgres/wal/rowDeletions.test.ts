@@ -14,7 +14,9 @@ function deletions(transactions: readonly (readonly [minute: number, Readonly<Re
     found.addTransaction(at, transaction);
     found.endTransaction({ at, time: minute * MINUTE, previousEnd: undefined });
   });
-  return found.list((file) => file !== 'catalog').map(({ time, rows }) => [time / MINUTE, rows]);
+  return found
+    .list((file) => file !== 'catalog')
+    .map(({ time, rows, tables }) => [time / MINUTE, rows, ...(tables > 1 ? [tables] : [])]);
 }
 
 describe('The deletions in a log', () => {
@@ -43,8 +45,8 @@ describe('The deletions in a log', () => {
     ]);
   });
 
-  it('count the rows of all tables of a transaction, and nothing else', () => {
-    assert.deepEqual(deletions([[1, { table: 2, other: 3, catalog: 100 }]]), [[1, 5]]);
+  it('count the rows of all tables of a transaction and these tables, and nothing else', () => {
+    assert.deepEqual(deletions([[1, { table: 2, other: 3, catalog: 100 }]]), [[1, 5, 2]]);
   });
 
   it('are at most five, the largest and the last', () => {
