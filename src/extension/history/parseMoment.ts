@@ -13,17 +13,27 @@ export interface MomentLimits {
   readonly earliest: number | undefined;
 }
 
-type ParsedMoment = PointInTime | { readonly problem: 'skipped' | 'future' | 'tooOld' };
+/** @property lsn the text as an LSN that can't be read as a date, such as `11/00002026` for `11/2026` */
+type ParsedMoment =
+  | PointInTime
+  | { readonly problem: 'skipped' | 'future' | 'tooOld' }
+  | { readonly problem: 'ambiguous'; readonly lsn: string };
 
-/** Matches an LSN. `11/26` isn't one, but a date, which needs a time. */
-const LSN = /^(?!\d\d?\/\d\d?$)[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i;
+const LSN = /^([0-9a-f]{1,8})\/([0-9a-f]{1,8})$/i;
+/** Matches what may be a date as well: decimal digits, no more than a year has, and not 0 first, which is no part of a date. */
+const DATE_OR_LSN = /^(?!0+\/)\d{1,4}\/\d{1,4}$/;
 const DAY = 24 * 60 * 60;
 const MAX_AGE = { min: 0, max: 366 * DAY };
 
 /** Returns the moment that the user has typed; undefined if the text is no moment. */
 export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): ParsedMoment | undefined {
   const trimmed = text.trim();
-  if (LSN.test(trimmed)) return { lsn: trimmed.toUpperCase() };
+  const [, high, low] = LSN.exec(trimmed) ?? [];
+  if (high !== undefined && low !== undefined) {
+    const isAmbiguous = DATE_OR_LSN.test(trimmed);
+    if (isAmbiguous) return { problem: 'ambiguous', lsn: `${high}/${low.padStart(8, '0')}` };
+    return { lsn: trimmed.toUpperCase() };
+  }
   const in24h = in24Hours(trimmed);
   const time = timeAgo(trimmed, now) ?? clockTime(in24h, now) ?? fullTime(in24h);
   if (time === undefined) return undefined;

@@ -180,6 +180,10 @@ function requireSource({ branch, list }: GatedBranch, { history, to, problem }: 
   const point = parseMoment(to, { now: Date.now(), earliest });
   if (point === undefined) throw new Error('to must be a time such as 20 min ago or 2026-01-31T14:32:10Z.');
   if (!('problem' in point)) return restoreSourceAt(history, point);
+  if (point.problem === 'ambiguous')
+    throw new Error(
+      `to may be a date or a position. Write the date as 2026-01-31T14:32:10Z, or the position as ${point.lsn}.`,
+    );
   const reasons = {
     skipped: 'A change of the clocks skipped this local time.',
     future: 'This time is in the future.',

@@ -117,6 +117,8 @@ export function momentProblem(text: string, limits: MomentLimits): string | unde
   const parsed = parseMoment(text, limits);
   if (parsed === undefined) return l10n.t('Enter a time such as 20 min ago, 14:32 or 2026-01-31 14:32:10');
   if (!('problem' in parsed)) return undefined;
+  if (parsed.problem === 'ambiguous')
+    return l10n.t('A date or a position? Enter a date with its time, or {0}', parsed.lsn);
   return {
     skipped: l10n.t("This time doesn't exist: the clocks were set forward"),
     future: l10n.t('This time is in the future'),

@@ -56,23 +56,24 @@ describe('parseMoment', () => {
     it(`reads ${JSON.stringify(text)}`, () => assert.equal(timeOf(text), time));
 
   it('reads an LSN', () => {
-    assert.deepEqual(read('0/1a2b3c8'), { lsn: '0/1A2B3C8' });
+    for (const text of ['0/1a2b3c8', '0/2026', '11/00002026', '1/12345', 'a/26'])
+      assert.deepEqual(read(text), { lsn: text.toUpperCase() });
+  });
+
+  it('rejects what may be a date or an LSN, with a spelling that only an LSN has', () => {
+    for (const [text, lsn] of [
+      ['11/2026', '11/00002026'],
+      ['2026/11', '2026/00000011'],
+      ['11/26', '11/00000026'],
+      ['24/12', '24/00000012'],
+    ] as const)
+      assert.deepEqual(read(text), { problem: 'ambiguous', lsn });
   });
 
   it('returns undefined for other text', () => {
     for (const text of ['', 'soon', '5 parsecs', '25:00', '14:60', '2026-02-30 10:00', '-5 min', '1/2/3'])
       assert.equal(read(text), undefined, text);
-    for (const text of [
-      '11/26',
-      '24/12',
-      '5 5',
-      '1.5',
-      '5 min 5',
-      '30.2.2026 10:00',
-      '14:30 pm',
-      '0:30 am',
-      'und 5 min',
-    ])
+    for (const text of ['5 5', '1.5', '5 min 5', '30.2.2026 10:00', '14:30 pm', '0:30 am', 'und 5 min'])
       assert.equal(read(text), undefined, text);
   });
 
