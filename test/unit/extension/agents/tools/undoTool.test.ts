@@ -71,8 +71,10 @@ describe('The tool undo', () => {
     const time = new Date(Date.now() - 60_000).toISOString().replace('Z', '123Z');
     const counts = { created: 2, altered: 0, dropped: 1, truncated: 0, migrations: 3 };
     schemaChanges.push({ ...counts, before: time, lsn: '0/15000A8' });
+    // The commit is older than the marker, also if the second ends between the two.
+    const { folder } = createRepository();
     model.markers.add(refOf('br-mine'), { kind: 'agent', text: 'DROP TABLE users', by: 'claude' });
-    const { moments = [] } = await call({}, createRepository().folder);
+    const { moments = [] } = await call({}, folder);
     const before = moments.map((moment) => moment.before);
     assert.equal(before[0], 'claude: DROP TABLE users');
     assert.equal(
