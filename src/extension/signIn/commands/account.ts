@@ -4,17 +4,16 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { accountLabel } from '../../account/ui/accountLabel.ts';
-import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
-import { FROM_VIEW, startLocalService } from './startLocalService.ts';
+import { showRows, startLocalService } from './startLocalService.ts';
 
 /**
- * @param argument the `accountId` of an account whose key is replaced, or `newKey` for the key of the current one; `FROM_VIEW` to
- * focus the rows
+ * @param argument the `accountId` of an account whose key is replaced, or `newKey` for the key of the current one; see also
+ * `showRows`
  */
 export const connectAccount: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't connect");
@@ -32,9 +31,7 @@ export const connectAccount: Command = async (context, argument, run) => {
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
   announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
-  const takesFocus = argument === FROM_VIEW && context.computesView.view.visible;
-  await context.computesView.revealFirst();
-  if (takesFocus) await executeCommand('hostedPostgres.computes.focus');
+  await showRows(context, argument);
 };
 
 async function accountItems({ accounts }: CommandContext): Promise<readonly Choice<Account>[]> {

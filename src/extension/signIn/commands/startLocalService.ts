@@ -4,14 +4,14 @@ import { LocalServiceError } from '../../../localService/lease.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { window } from '../../window/ui/window.ts';
-import type { Command } from '../../commandSupport/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { showPostgresExtensions } from './extensions.ts';
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
 
 /** The argument of links in the welcome texts. Such a text disappears when there are rows, and the keyboard focus with it. */
-export const FROM_VIEW = 'view';
+const FROM_VIEW = 'view';
 
 /** Starts the local service and connects to it. @param argument `FROM_VIEW` to focus the rows */
 export const startLocalService: Command = async (context, argument, run) => {
@@ -30,10 +30,22 @@ export const startLocalService: Command = async (context, argument, run) => {
   if (session.connection !== undefined && !isNew)
     await refreshAll(context).catch((error: unknown) => context.log.error('Refreshing', error));
   announce(l10n.t('The local service is running'));
-  const takesFocus = argument === FROM_VIEW && context.computesView.view.visible;
-  if (isNew) await context.computesView.revealFirst();
-  if (takesFocus) await executeCommand('hostedPostgres.computes.focus');
+  await showRows(context, argument, isNew);
 };
+
+/**
+ * Shows the first rows of a new connection, and focuses the rows if the command comes from a link of the view.
+ * @param argument of the command
+ */
+export async function showRows(
+  { computesView }: CommandContext,
+  argument: unknown,
+  isNew = true,
+): Promise<void> {
+  const takesFocus = argument === FROM_VIEW && computesView.view.visible;
+  if (isNew) await computesView.revealFirst();
+  if (takesFocus) await executeCommand('hostedPostgres.computes.focus');
+}
 
 export const stopLocalService: Command = async ({ localService, session, computesView }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't stop the local service");
