@@ -31,6 +31,14 @@ const DAY = 24 * 60 * 60;
 const secondsToKeepOldData = (retention: number | null | undefined): number =>
   Math.min(30 * DAY, Math.max(7 * DAY, retention ?? 0));
 
+/** Returns until when the data from before an undo is kept, unless the branch with it can't expire: a timestamp. */
+export const keptUntil = (
+  inventory: Pick<Inventory, 'branches' | 'project'>,
+  { projectId, branchId }: BranchIds,
+): string =>
+  inventory.branches.get(projectId, branchId)?.expires_at ??
+  expiryAfter(secondsToKeepOldData(inventory.project(projectId)?.history_retention_seconds));
+
 interface UndoDependencies {
   readonly branchActions: BranchActions;
   readonly inventory: Inventory;
@@ -53,9 +61,8 @@ export async function undoBranch(
   stop?: AbortSignal,
 ): Promise<SendResult> {
   const { branchActions, inventory, markers, tracker } = deps;
-  const { projectId, branchId } = ref;
+  const { projectId } = ref;
   const time = Date.now();
-  const retention = inventory.project(projectId)?.history_retention_seconds;
   const send = async () => {
     const result = await branchActions.restore(ref, restoreBody(source, name), options);
     const preserved = inventory.branches.forProject(projectId)?.findByName(name);
@@ -66,8 +73,7 @@ export async function undoBranch(
   const preserved = inventory.branches.forProject(projectId)?.findByName(name);
   // The service may not allow an expiry for the parent of a branch.
   if (preserved !== undefined && !preserved.expires_at && result.pendingId === undefined) {
-    const expires_at =
-      inventory.branches.get(projectId, branchId)?.expires_at ?? expiryAfter(secondsToKeepOldData(retention));
+    const expires_at = keptUntil(inventory, ref);
     await branchActions
       .update({ projectId, branchId: preserved.id }, { expires_at }, options)
       .catch(() => undefined);

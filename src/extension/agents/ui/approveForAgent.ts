@@ -20,6 +20,7 @@ import {
   type ApprovalRequest,
 } from '../../operations/ui/approval.ts';
 import { sanitize } from '../../../base/sanitize.ts';
+import { keptUntil } from '../../history/undoBranch.ts';
 import { agentName } from '../../inventory/ui/agentText.ts';
 import { branchLabel, deletionText, undoConsequencesText } from '../../inventory/ui/branchText.ts';
 import { effectText, suspendText } from '../../operations/ui/changeText.ts';
@@ -145,7 +146,10 @@ function questionAbout(inventory: Inventory, change: AgentChange): AgentRequest 
           project,
           change.to,
         ),
-        detail: detailWithSlots(undoConsequencesText(change.preserved), change.slots),
+        detail: detailWithSlots(
+          undoConsequencesText(change.preserved, keptUntil(inventory, { projectId, branchId })),
+          change.slots,
+        ),
         button: l10n.t('Undo'),
       };
     case 'delete':

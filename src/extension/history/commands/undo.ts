@@ -13,6 +13,7 @@ import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { loadedComputes } from '../../inventory/branchStatus.ts';
 import { computeNodeOf, type BranchNode } from '../../inventory/nodes.ts';
+import { keptDataText } from '../../inventory/ui/branchText.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
@@ -23,7 +24,7 @@ import { momentChangesLoader, schemaChangesLoader, startIdlePrimary } from '../m
 import { listMoments, type Moment } from '../moments.ts';
 import { restoreSnapshotInPlace } from '../snapshotActions.ts';
 import { findOutdatedEditors, refreshTabs } from '../../database/commands/outdatedEditors.ts';
-import { preservedName, undoBranch } from '../undoBranch.ts';
+import { keptUntil, preservedName, undoBranch } from '../undoBranch.ts';
 import {
   askForMoment,
   branchArgument,
@@ -58,7 +59,7 @@ export const undo: Command = async (context, argument, run) => {
   const result = await makeChange(context, run, {
     ...picked,
     question: undoTitle(fullName, chosen.text),
-    ...(await undoQuestion(context, ref, preserved)),
+    ...(await undoQuestion(context, ref, preserved, { until: keptUntil(context.inventory, ref) })),
     button: l10n.t('Undo'),
     progress: l10n.t('Undoing {0}', fullName),
     send: (options) => {
@@ -88,6 +89,12 @@ export const undo: Command = async (context, argument, run) => {
 const undoTitle = (name: string, moment: string): string =>
   `${l10n.t('Undo {0}?', name)} ${l10n.t('You selected: {0}.', moment)}`;
 
+interface UndoQuestion {
+  readonly isAsked?: boolean;
+  /** See `keptUntil`; undefined if the branch with the previous data doesn't expire. */
+  readonly until?: string;
+}
+
 /**
  * Returns what is asked first: nothing if only this user works on the branch, no connections are dropped, and no replication slots
  * end.
@@ -96,7 +103,7 @@ async function undoQuestion(
   context: CommandContext,
   ref: BranchRef,
   preserved: string,
-  { isAsked = false } = {},
+  { isAsked = false, until }: UndoQuestion = {},
 ) {
   const slots = endedSlotsMessage(await findEndingSlots(context.session.requireConnection(), ref), l10n);
   return {
@@ -105,7 +112,7 @@ async function undoQuestion(
       if (!isAsked && hasNoConnections(connections) && slots === undefined && isUsedByOneUser(context, ref))
         return undefined;
       const dropped = droppedConnectionsText(hasNoConnections(connections) ? 0 : connections);
-      const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
+      const kept = keptDataText(preserved, until);
       return [kept, dropped, ...(slots === undefined ? [] : [slots])].join(' ');
     },
   };

@@ -6,7 +6,7 @@ import type { BranchIds } from '../../account/refs.ts';
 import { branchesKeptForUndo, type KeptForUndo } from '../branchStatus.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { recordedUsage } from '../usage.ts';
-import { timeAhead, clockText, timeAndDate, timeLeft } from '../../window/ui/timeText.ts';
+import { timeAhead, clockText, dayText, timeAndDate, timeLeft } from '../../window/ui/timeText.ts';
 import { usageText } from './usageText.ts';
 import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { markdownTable, type MarkdownRow } from '../../window/ui/markdown.ts';
@@ -106,12 +106,15 @@ export function deletionText(
   return [lost, ...rest].filter((part) => part !== '').join(' ');
 }
 
-/** Says what an undo does. @param name the name of the branch that keeps the current data */
-export const undoConsequencesText = (name: string): string =>
-  l10n.t(
-    'Its current data is kept as the branch {0}. Its active computes are restarted, and their connections are dropped.',
-    name,
-  );
+/** Says what an undo does. @param name the name of the branch that keeps the current data @param until see `keptUntil` */
+export const undoConsequencesText = (name: string, until: string): string =>
+  `${keptDataText(name, until)} ${l10n.t('Its active computes are restarted, and their connections are dropped.')}`;
+
+/** @param until see `keptUntil`; undefined if the branch with the data doesn't expire */
+export const keptDataText = (name: string, until?: string): string =>
+  until === undefined
+    ? l10n.t('Its current data is kept as the branch {0}.', name)
+    : l10n.t('Its current data is kept as the branch {0}, at least until {1}.', name, dayText(until));
 
 /** Returns the tooltip of a branch. */
 export function branchTooltip(
