@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync } 
 import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { isAlive } from '../src/base/processIdentity.ts';
+import { isAlive } from '../src/base/programs/isAlive.ts';
 import { SYSTEM_STORAGE_FOLDER } from '../src/service/privileges/storageFolder.ts';
 
 /** A file system that Linux keeps in memory. */

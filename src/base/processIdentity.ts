@@ -5,7 +5,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { fieldsOf } from './fieldsOf.ts';
+import { canSignal, isAlive } from './programs/isAlive.ts';
 import { windowsProgram } from './programs/windowsProgram.ts';
 
 /** What a process writes to a file so that others recognize it. */
@@ -59,12 +59,14 @@ export async function isRunning(identity: ProcessIdentity, maxTime?: number): Pr
   const { pid, startedAt, uniqueId } = identity;
   if (uniqueId !== undefined || process.platform === 'linux') return isRunningSync(identity);
   if (!isAlive(pid)) return false;
-  const actual = pid === process.pid ? (ownStartTime ??= readStartTime(pid)) : readStartTime(pid, maxTime);
+  const actual = pid === process.pid ? readOwnStartTime() : readStartTime(pid, maxTime);
   return hasStartedAt(pid, await actual, startedAt);
 }
 
 /** The start time of this process. It is read only once, because it doesn't change and because reading it takes long. */
 let ownStartTime: Promise<number | undefined> | undefined;
+/** Returns seconds since 1970, or undefined if the system doesn't say. Doesn't block while another program reads it. */
+export const readOwnStartTime = () => (ownStartTime ??= readStartTime(process.pid));
 
 async function readStartTime(pid: number, maxTime?: number): Promise<number | undefined> {
   const [command, args] = startTimeCommand(pid);
@@ -93,30 +95,6 @@ export function uniqueProcessId(pid: number): string | undefined {
     return ticks === undefined ? undefined : `${ticks} ${boot.trim()}`;
   } catch {
     return undefined; // The process has ended in between.
-  }
-}
-
-/**
- * Whether a number can be a pid. For 0 and negative numbers, the system would signal a group of processes (or, on Windows, this
- * process for 0). The pid in a damaged file may not be a number.
- */
-const isPid = (pid: number): boolean => pid > 0;
-
-/** Whether a process with this pid exists, including one of another user. */
-export function isAlive(pid: number): boolean {
-  try {
-    return isPid(pid) && process.kill(pid, 0);
-  } catch (error) {
-    return fieldsOf(error).code === 'EPERM';
-  }
-}
-
-/** Whether a process with this pid exists and belongs to this user. */
-export function canSignal(pid: number): boolean {
-  try {
-    return isPid(pid) && process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 /** On a signal, npm and npx end only their shell, so the program that they run has to notice that the shell is gone. */
-import { isAlive } from '../base/processIdentity.ts';
+import { isAlive } from '../base/programs/isAlive.ts';
 
 /** Milliseconds between two checks of the parent process. */
 const POLL = 500;

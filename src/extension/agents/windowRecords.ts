@@ -3,7 +3,7 @@ import { readdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { isWithin } from '../../base/files.ts';
-import { isAlive } from '../../base/processIdentity.ts';
+import { isAlive } from '../../base/programs/isAlive.ts';
 
 const WindowRecord = z.object({
   socket: z.string(),

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isAlive } from '../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../src/base/programs/isAlive.ts';
 import type { FaultName } from '../../helpers/faultProxy.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { isAlive } from '../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../src/base/programs/isAlive.ts';
 import { processTree, listProcesses } from '../../workbench/processes.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';

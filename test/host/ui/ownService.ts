@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseUrl } from '../../../src/api/transport/baseUrl.ts';
-import { isAlive } from '../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../src/base/programs/isAlive.ts';
 import { until } from '../../workbench/until.ts';
 
 export interface OwnService {

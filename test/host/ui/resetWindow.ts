@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isAlive } from '../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../src/base/programs/isAlive.ts';
 import type { OpenWorkbench } from '../../workbench/open.ts';
 import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';

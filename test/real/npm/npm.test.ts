@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { canSignal } from '../../../src/base/processIdentity.ts';
+import { canSignal } from '../../../src/base/programs/isAlive.ts';
 import { HELP } from '../../../src/npm/options.ts';
 import { SERVICE_HELP, SHARED_OPTIONS } from '../../../src/service/options.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';

@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { mock } from 'node:test';
+import { canSignal, isAlive } from '../../../src/base/programs/isAlive.ts';
 import {
-  canSignal,
-  isAlive,
   isRunningSync,
   isSameProcess,
   isRunning,

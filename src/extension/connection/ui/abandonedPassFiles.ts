@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Uri } from 'vscode';
-import { isAlive } from '../../../base/processIdentity.ts';
+import { isAlive } from '../../../base/programs/isAlive.ts';
 
 /** A folder of `passFiles.ts`, whose name contains the id of the process that created it. */
 const FOLDER = /^psql-(\d+)-/;

@@ -5,7 +5,8 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
+import { canSignal } from '../../../base/programs/isAlive.ts';
+import { isSameProcess } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, POSTMASTER_STOP_STEPS } from './postmaster.ts';
 import { sendSignal, signalServer, type StopSteps } from './serverProcess.ts';
 import { namesInFolder } from '../storage/privateFiles.ts';

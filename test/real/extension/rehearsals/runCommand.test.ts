@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { isAlive } from '../../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../../src/base/programs/isAlive.ts';
 import { runMigrationCommand } from '../../../../src/extension/rehearsals/runCommand.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { withVariables } from '../../../helpers/withVariables.ts';

@@ -16,7 +16,7 @@ import { Accounts } from '../../../../src/extension/account/accounts.ts';
 import type { OpenClient } from '../../../../src/extension/account/accountConnection.ts';
 import { Inventory } from '../../../../src/extension/inventory/inventory.ts';
 import { Session } from '../../../../src/extension/account/session.ts';
-import { isAlive } from '../../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../../src/base/programs/isAlive.ts';
 import { chooseFreePort } from '../../../../src/service/postgres/server/serverAddress.ts';
 import { readOwnJson } from '../../../../src/base/files.ts';
 import { findServiceAddress, findServiceOwner } from '../../../../src/localService/discover.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { isAlive } from '../../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../../src/base/programs/isAlive.ts';
 import { builtTestLibrary } from '../../../helpers/builtTestLibrary.ts';
 import { storageOf } from '../../../helpers/branchCalls.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isAlive } from '../../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../../src/base/programs/isAlive.ts';
 import { branchCalls, emptyAccount, storageOf, type Created } from '../../../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { backgroundOptions, runProgram } from '../../../../../src/service/postgres/server/runProgram.ts';
-import { isAlive } from '../../../../../src/base/processIdentity.ts';
+import { isAlive } from '../../../../../src/base/programs/isAlive.ts';
 import { clusterArguments } from '../../../../../src/service/postgres/template/clusterTemplate.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { until } from '../../../../workbench/until.ts';
