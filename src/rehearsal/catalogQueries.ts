@@ -5,9 +5,9 @@
 
 /**
  * The condition for objects of users. It is about their schema, because ids don't show it: the objects that a new branch begins with
- * are made without a server, so their ids are as low as Postgres's own.
+ * are made without a server, so their ids are as low as Postgres's own. `n` is their `pg_namespace`.
  */
-const OF_USERS = `n.nspname operator(pg_catalog.<>) all ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
+export const OF_USERS = `n.nspname operator(pg_catalog.<>) all ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
 and not pg_catalog.starts_with(n.nspname, 'pg_temp')`;
 
 /**
@@ -39,6 +39,15 @@ where l.locktype operator(pg_catalog.=) 'object' and l.granted
 and l.classid operator(pg_catalog.=) 'pg_catalog.pg_database'::pg_catalog.regclass
 and l.mode operator(pg_catalog.=) any('{ShareLock,AccessExclusiveLock}')
 and d.datname operator(pg_catalog.=) pg_catalog.current_database()`;
+
+/**
+ * A column of `relationsQuery`: how many rows sessions that have ended have changed or deleted. If Postgres doesn't count them, the number
+ * is random, so that each table counts as changed.
+ */
+export const WRITES = `case when pg_catalog.current_setting('track_counts')::pg_catalog.bool
+  then (pg_catalog.pg_stat_get_tuples_updated(c.oid) operator(pg_catalog.+)
+    pg_catalog.pg_stat_get_tuples_deleted(c.oid))::pg_catalog.float8
+  else pg_catalog.random() end as writes`;
 
 /** Reads the relations of users. @param more further columns, in SQL with `c` for `pg_class` */
 export const relationsQuery = (more: string): string => `

@@ -13,7 +13,7 @@ import type {
 } from '../api/records/rehearsal.ts';
 import { createPgClient } from '../base/sql/pgClient.ts';
 import { databaseOfCopy, type BranchCopy } from './branchCopy.ts';
-import { locksQuery, EXCLUSIVE_SESSIONS_QUERY, relationsQuery } from './catalogQueries.ts';
+import { locksQuery, EXCLUSIVE_SESSIONS_QUERY, relationsQuery, WRITES } from './catalogQueries.ts';
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -48,10 +48,7 @@ const SAMPLE = `
     case when state <> 'active' then ${epochMilliseconds('state_change')} end as ended ${OTHERS};
   ${locksQuery(`array(select pid ${OTHERS})`)};
   ${EXCLUSIVE_SESSIONS_QUERY}`;
-/** Reads tables and indexes. If Postgres counts no written rows, their number is random, so that each table counts as changed. */
-const RELATIONS = relationsQuery(`pg_relation_size(c.oid)::float8 as bytes,
-  case when current_setting('track_counts')::bool
-    then (pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid))::float8 else random() end as writes`);
+const RELATIONS = relationsQuery(`pg_relation_size(c.oid)::float8 as bytes, ${WRITES}`);
 
 /** Milliseconds until a session that the migration has left open counts as a problem. */
 const LONGEST_END = 5000;

@@ -63,10 +63,12 @@ export function possibleLosses(
     const same = kept ?? byName.get(nameKey(table));
     if (same === undefined) return [possibleLoss(table, [{ ...ROWS, fate: 'gone' }], [])];
     const columns = pairColumns(table, same);
+    // Rows that were only added lose nothing. Of a way back, they are counted as well.
+    const areWritesCounted = table.writes !== undefined && same.writes !== undefined;
     const isChanged =
-      changed.has(relationKey(table)) ||
+      ((areValuesCompared || !areWritesCounted) && changed.has(relationKey(table))) ||
+      (areWritesCounted && table.writes !== same.writes) ||
       table.file !== same.file ||
-      table.writes !== same.writes ||
       columns.some(({ isNew }) => isNew);
     return [
       ...lossesOfGoneColumns(table, columns),

@@ -82,8 +82,8 @@ export interface Relation {
   /** The relation's file node, which changes if Postgres rewrites the relation. */
   readonly file: number;
   readonly bytes: number;
-  /** How many rows of the relation were changed or deleted so far. This is missing unless locks are only sampled. */
-  readonly writes?: number;
+  /** How many rows of the relation were changed or deleted so far. This is missing while a session is open that may have done more. */
+  readonly writes?: number | undefined;
   /** The columns by their numbers. */
   readonly columns: Readonly<Record<string, RelationColumn>>;
   /** The constraints by their names. Missing for a table without any. */

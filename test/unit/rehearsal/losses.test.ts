@@ -20,6 +20,25 @@ describe('possibleLosses', () => {
     assert.deepEqual(losses(table, { ...table, name: 'other.users' }), []);
   });
 
+  it('has nothing to count for rows that were only added, if Postgres counts the others', () => {
+    const lock = { database: 'app', id: 1, table: 'public.users', mode: 'RowExclusiveLock' } as const;
+    const counts = (old: number | undefined, now: number | undefined, areValuesCompared = false) => {
+      const locks = [{ ...lock, from: 0, to: 1, statement: 0 }];
+      const relation = (writes: number | undefined) => ({
+        ...table,
+        ...(writes !== undefined && { writes }),
+      });
+      return possibleLosses(
+        { statements: [], locks, before: [relation(old)], after: [relation(now)] },
+        { areValuesCompared },
+      ).length;
+    };
+    assert.deepEqual([counts(3, 3), counts(3, 4)], [0, 1]);
+    // A session that is still open may have changed others.
+    assert.deepEqual([counts(3, undefined), counts(undefined, undefined)], [1, 1]);
+    assert.equal(counts(3, 3, true), 1);
+  });
+
   it('follows a column by its number, and one that replaced it by its name', () => {
     const renamed = {
       ...table,

@@ -1,10 +1,16 @@
 /** Reads locks and relations of a server as a superuser, in the databases in which they are. */
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
-import { locksQuery, EXCLUSIVE_SESSIONS_QUERY, relationsQuery } from '../../../rehearsal/catalogQueries.ts';
+import {
+  locksQuery,
+  EXCLUSIVE_SESSIONS_QUERY,
+  relationsQuery,
+  WRITES,
+} from '../../../rehearsal/catalogQueries.ts';
 import type { LockMode, Relation } from '../../../api/records/rehearsal.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import { listConnectableDatabases, connectAsSuperuser, type SuperuserLogin } from '../server/superuser.ts';
@@ -30,7 +36,10 @@ interface OwnSession {
 type ReadRelation = Omit<Relation, 'bytes'> & { readonly path: string | null };
 
 const LOCKS = locksQuery('$1');
-const RELATIONS = relationsQuery('pg_catalog.pg_relation_filepath(c.oid) as path');
+const RELATIONS = relationsQuery(`pg_catalog.pg_relation_filepath(c.oid) as path, ${WRITES}`);
+
+/** The most milliseconds until the sessions that clients have left must have ended, and between two looks. */
+const [LONGEST_END, BETWEEN_LOOKS] = [1000, 2];
 
 /** @param table the table's name with its schema, quoted if necessary */
 const changedRowsOf = (table: string, pid: number): string => `
@@ -139,12 +148,29 @@ export class LockReader {
     }));
   }
 
-  /** Returns the relations in all databases of users. */
-  async allRelations(): Promise<Relation[]> {
+  /**
+   * Returns the relations in all databases of users.
+   * @param haveLeft whether no client is connected. If so, this waits until the servers of their sessions have ended: Postgres counts
+   * the rows that a session has written by its end. Otherwise, `writes` is missing
+   */
+  async allRelations(haveLeft: boolean): Promise<Relation[]> {
+    const areWritesCounted = haveLeft && (await this.#haveSessionsEnded());
     const databases = await this.asAdmin(listConnectableDatabases);
     const all: Relation[] = [];
     for (const { name } of databases) if (!isSystemDatabase(name)) all.push(...(await this.relations(name)));
-    return all;
+    return areWritesCounted ? all : all.map((each) => ({ ...each, writes: undefined }));
+  }
+
+  /** @returns false if a session is left after a while */
+  async #haveSessionsEnded(): Promise<boolean> {
+    const sql = `select from pg_catalog.pg_stat_activity where backend_type operator(pg_catalog.=) 'client backend'
+      and usename operator(pg_catalog.<>) current_user`;
+    const deadline = performance.now() + LONGEST_END;
+    while (await this.asAdmin(async (admin) => (await admin.query(sql)).rows.length > 0)) {
+      if (performance.now() > deadline) return false;
+      await sleep(BETWEEN_LOOKS);
+    }
+    return true;
   }
 
   /** Does work in the service's own database, one at a time. */

@@ -79,7 +79,7 @@ export class RehearsalObserver {
     dataDir: string,
   ): Promise<RehearsalObserver> {
     const observer = new RehearsalObserver(deps, server, dataDir);
-    observer.#before = await observer.#reader.allRelations();
+    observer.#before = await observer.#reader.allRelations(true);
     observer.#hold = await observer.#reader.asAdmin(async (admin) =>
       CommitHold.start(deps, observer.#held, admin, {
         readLocks: async () => observer.#readHeldCommit(),
@@ -111,7 +111,7 @@ export class RehearsalObserver {
   /** Returns what was seen so far. @throws {EngineError} if the server is stopping */
   async read(): Promise<Rehearsal> {
     const [after, areHeld] = await Promise.all([
-      this.#reader.allRelations(),
+      this.#reader.allRelations(this.#sessions.size === 0),
       this.#reader.asAdmin(areCommitsHeld),
     ]);
     // This includes the sessions that have left in the meantime.

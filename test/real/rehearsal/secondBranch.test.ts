@@ -1,0 +1,72 @@
+/** A second branch costs as much as the first, so it is made only if something may be lost. Timers: service/postgres/rehearsal/lockReader.ts. */
+import assert from 'node:assert/strict';
+import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
+import { connectTo, runStatements } from '../service/postgres/clients.ts';
+import { migrate, startRehearsals, type Rehearsals } from './rehearsals.ts';
+
+for (const [how, isSampled] of [
+  ['whose statements are seen', false],
+  ['whose locks are sampled', true],
+] as const)
+  describe(`A rehearsal ${how} makes a second branch`, () => {
+    let rehearsals: Rehearsals;
+    let api: Api;
+    let project: string;
+
+    before(async () => {
+      rehearsals = await startRehearsals({ isSampled });
+      api = branchCalls(rehearsals.service);
+      const { projects } = await api.send<{ projects: { id: string; name: string }[] }>('GET', '');
+      project = projects.find(({ name }) => name === 'rehearsals')?.id ?? assert.fail();
+      await runStatements(
+        rehearsals.url,
+        'create table users (id int primary key, nick text)',
+        "insert into users select g, 'n' from generate_series(1, 20) g",
+        'create table applied (name text primary key, count int)',
+        "insert into applied values ('first', 1)",
+      );
+    });
+    after(() => rehearsals.service.stop());
+
+    const countCreations = async () => {
+      const address = `/${project}/operations?limit=1000`;
+      const { operations } = await api.send<{ operations: { action: string }[] }>('GET', address);
+      return operations.filter(({ action }) => action === 'create_branch').length;
+    };
+    /** Returns how many branches were made, and what is lost. */
+    const rehearse = async (run: (url: string) => Promise<number>) => {
+      const before = await countCreations();
+      const { losses } = await rehearsals.rehearse(async ({ url }) => run(url));
+      return [
+        (await countCreations()) - before,
+        ...losses.map(({ name, kind, count }) => `${count} ${kind} of ${name}`),
+      ];
+    };
+    const run = (...statements: readonly string[]) => rehearse(async (url) => migrate(url, statements));
+
+    it('neither for a new column nor for the row in which a tool notes what it has applied', async () => {
+      const added = ['alter table users add column age int', "insert into applied values ('second', 1)"];
+      assert.deepEqual(await run(...added), [1]);
+    });
+
+    it('for rows that are deleted or changed', async () => {
+      assert.deepEqual(await run('delete from users where id = 7'), [2, '1 rows of public.users']);
+      const again = "insert into applied values ('first', 1) on conflict (name) do update set count = 2";
+      assert.deepEqual(await run(again), [2]);
+      assert.deepEqual(await run('delete from applied', "insert into applied values ('first', 1)"), [2]);
+    });
+
+    it('while a session is open that may have changed others', async function () {
+      if (isSampled) this.skip(); // Then the rehearsal is incomplete.
+      const ends: (() => Promise<void>)[] = [];
+      const found = await rehearse(async (url) => {
+        const client = await connectTo(url);
+        client.on('error', () => undefined);
+        ends.push(() => client.end().catch(() => undefined));
+        await client.query("insert into applied values ('second', 1)");
+        return 0;
+      });
+      for (const end of ends) await end();
+      assert.deepEqual(found, [2]);
+    });
+  });
