@@ -5,6 +5,7 @@
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { branchesPath, branchPath } from './paths.ts';
 import {
+  parseList,
   parseListReply,
   parseOperations,
   parseOptionalList,
@@ -41,6 +42,20 @@ export class BranchCalls {
     const path = `${branchesPath(projectId)}?limit=${MAX_BRANCHES}`;
     const reply = await this.#http.getIfChanged(path, lastBody, options);
     return reply && parseListReply(reply, 'branches', records.Branch);
+  }
+
+  /**
+   * Returns the branches of which the local service knows the process that has made them: `maker`, as JSON. Only programs that make
+   * branches for a while note it.
+   */
+  async listWithMakers(projectId: string, options?: CallOptions) {
+    const path = branchesPath(projectId);
+    const reply = await this.#http.call('GET', path, { query: { limit: MAX_BRANCHES } }, options);
+    const annotations = fieldsOf(fieldsOf(reply.json)['annotations']);
+    return parseList(reply, 'branches', records.Branch).items.flatMap(({ id, name }) => {
+      const { maker } = fieldsOf(fieldsOf(annotations[id])['value']);
+      return typeof maker === 'string' ? [{ id, name, maker }] : [];
+    });
   }
 
   /** Creates a branch. Without `endpoints`, it has no compute. Without `parent_id`, its parent is the default branch. */

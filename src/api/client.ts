@@ -22,7 +22,7 @@ import {
   pathSegment,
 } from './paths.ts';
 import { isApiKeyId } from './records/ids.ts';
-import { projectPages, type ProjectPage } from './projectPages.ts';
+import { onlyProject, projectPages, type ProjectPage } from './projectPages.ts';
 import {
   parseList,
   parseListReply,
@@ -106,16 +106,17 @@ export class Client {
     { recoverable }: { readonly recoverable?: true } = {},
   ): AsyncGenerator<ProjectPage, void> {
     if (this.#projectId !== undefined && recoverable === undefined)
-      return this.#onlyProject(this.#projectId, options);
+      return onlyProject(this.getProject(this.#projectId, options));
     return projectPages((cursor) => {
       const query = { limit: PROJECTS_PER_PAGE, cursor, recoverable, org_id: organizationId };
       return this.#http.call('GET', '/projects', { query }, options);
     });
   }
 
-  async *#onlyProject(id: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
+  /** Returns a project with fields that a list may lack, such as how long its history is kept. */
+  async getProject(id: string, options?: CallOptions): Promise<records.Project> {
     const reply = await this.#http.call('GET', projectPath(id), {}, options);
-    yield { items: [parseRecord(reply, 'project', records.Project)], unreadable: [], unavailable: [] };
+    return parseRecord(reply, 'project', records.Project);
   }
 
   async listComputes(projectId: string, options?: CallOptions): Promise<ParsedList<records.Compute>> {

@@ -38,6 +38,11 @@ export async function* projectPages(
   } while (cursor !== undefined);
 }
 
+/** The only page for a key of one project. */
+export async function* onlyProject(project: Promise<Project>): AsyncGenerator<ProjectPage, void> {
+  yield { items: [await project], unreadable: [], unavailable: [] };
+}
+
 function unavailableIds(reply: Reply): readonly string[] {
   const { unavailable_project_ids: ids } = fieldsOf(reply.json);
   return Array.isArray(ids) ? [...new Set(ids.slice(0, MAX_RECORDS).filter(isId))] : [];

@@ -1,7 +1,7 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
-import { isRunning, ownIdentity } from '../base/processIdentity.ts';
+import { isAbandonedCopy, ownMaker } from '../rehearsal/abandonedCopies.ts';
 import type { BranchCopy } from '../rehearsal/branchCopy.ts';
-import { COPY_NAME_PREFIX, copySettings } from '../rehearsal/copySettings.ts';
+import { copySettings } from '../rehearsal/copySettings.ts';
 import { rehearse } from '../rehearsal/rehearse.ts';
 import { DEFAULT_LONGEST_LOCK } from '../rehearsal/report.ts';
 import { ENGLISH_TEXTS, plainReportText } from '../rehearsal/text/terminalReport.ts';
@@ -84,12 +84,8 @@ export async function rehearseCommand(
  * case.
  */
 async function deleteAbandoned(api: ServiceApi, { project_id: projectId }: Branch): Promise<void> {
-  for (const branch of await api.listBranches(projectId)) {
-    const { name, maker } = branch;
-    if (!name.startsWith(COPY_NAME_PREFIX) || maker === undefined || (await isRunning(JSON.parse(maker))))
-      continue;
-    await api.deleteWithData(branch).catch(() => undefined);
-  }
+  for (const branch of await api.listBranches(projectId))
+    if (await isAbandonedCopy(branch)) await api.deleteWithData(branch).catch(() => undefined);
 }
 
 async function copyBranch(
@@ -101,7 +97,7 @@ async function copyBranch(
   const branch = await api.createBranch(parent.project_id, {
     name,
     parent: parent.id,
-    maker: ownIdentity(),
+    maker: await ownMaker(),
     lifetime,
   });
   if (branch === undefined) throw new Error(`There is a branch ${name} already`);

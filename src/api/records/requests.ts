@@ -116,7 +116,7 @@ export const BranchCreationBody = z.strictObject({
   ),
 });
 export type BranchCreationBody = z.infer<typeof BranchCreationBody>;
-export type BranchCreation = Pick<BranchCreationBody, 'branch' | 'endpoints'>;
+export type BranchCreation = Pick<BranchCreationBody, 'branch' | 'endpoints' | 'annotation_value'>;
 
 /** The body of PATCH …/branches/{branch_id}; `expires_at: null` removes the expiry. */
 export const BranchPatchBody = z.strictObject({

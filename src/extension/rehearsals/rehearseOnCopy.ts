@@ -2,6 +2,7 @@
 import { canLogIn } from '../../api/passwords.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchCopy } from '../../rehearsal/branchCopy.ts';
+import { isAbandonedCopy, ownMaker } from '../../rehearsal/abandonedCopies.ts';
 import { copySettings } from '../../rehearsal/copySettings.ts';
 import { rehearse, type RehearsedSteps } from '../../rehearsal/rehearse.ts';
 import { DEFAULT_LONGEST_LOCK, type RehearsalReport } from '../../rehearsal/report.ts';
@@ -35,19 +36,22 @@ interface RehearsalRequest extends RehearsedSteps<RehearsedCopy> {
   readonly database: string;
   /** Milliseconds that others may wait for a table. */
   readonly longestLock?: number | undefined;
-  /** How long the history of the branch reaches back. */
-  readonly historySeconds: number | undefined;
 }
 
 /** @param signal ends the rehearsal. @throws {ApiError} @throws {Error} if an operation failed, or the signal ended it */
 export async function rehearseOnCopy(
   deps: Dependencies,
   connection: AccountConnection,
-  { parent, database, longestLock = DEFAULT_LONGEST_LOCK, historySeconds, ...steps }: RehearsalRequest,
+  { parent, database, longestLock = DEFAULT_LONGEST_LOCK, ...steps }: RehearsalRequest,
   signal: AbortSignal,
 ): Promise<RehearsalReport> {
-  const { branches } = await connection.client();
+  if (connection.isLocal) await removeAbandonedCopies(deps, connection, parent.projectId);
+  const client = await connection.client();
+  const { branches } = client;
   const ends = { signal: connection.signal };
+  // Only what the report says of Undo needs it.
+  const project = await client.getProject(parent.projectId, ends).catch(() => undefined);
+  const historySeconds = project?.history_retention_seconds ?? undefined;
   const rehearser = {
     copyBranch: async () => copyBranch(deps, connection, { parent, database }),
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
@@ -73,6 +77,7 @@ async function copyBranch(
   const creation = {
     branch: { name, parent_id: branchId, expires_at: expiryAfter(lifetime / 1000) },
     endpoints: [{ type: 'read_write' as const }],
+    ...(connection.isLocal && { annotation_value: { maker: JSON.stringify(await ownMaker()) } }),
   };
   let record: Branch | undefined;
   try {
@@ -117,6 +122,25 @@ async function renewPasswordsOfCopy(
   } catch (error) {
     if (error instanceof NotOfferedError) return roles.filter(canLogIn).map(({ name }) => name);
     throw error;
+  }
+}
+
+/**
+ * Deletes the copies of windows and programs that were killed. Never rejects: another rehearsal may delete them, and they expire in any
+ * case.
+ */
+async function removeAbandonedCopies(
+  deps: Dependencies,
+  connection: AccountConnection,
+  projectId: string,
+): Promise<void> {
+  try {
+    const { branches } = await connection.client();
+    for (const branch of await branches.listWithMakers(projectId, { signal: connection.signal }))
+      if (await isAbandonedCopy(branch))
+        await removeCopy(deps, connection, { projectId, branchId: branch.id });
+  } catch (error) {
+    deps.log.error('Deleting the copies of ended rehearsals', error);
   }
 }
 

@@ -69,8 +69,7 @@ export async function rehearseSaved(
       return 1;
     }
   };
-  const historySeconds = deps.inventory.project(branch.projectId)?.history_retention_seconds ?? undefined;
-  const rehearsal = { parent: branch, database: login.database, historySeconds, run, skipped };
+  const rehearsal = { parent: branch, database: login.database, run, skipped };
   const report = await rehearseOnCopy(deps, connection, rehearsal, signal);
   const ranges = statementRanges(saved, report.statements);
   const places = report.reasons.map((reason) => {

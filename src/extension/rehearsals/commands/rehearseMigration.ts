@@ -137,10 +137,8 @@ async function rehearseOnNewCopy(
     signal,
   };
   try {
-    const historySeconds =
-      context.inventory.project(parent.projectId)?.history_retention_seconds ?? undefined;
     const steps = await createSteps(context, migration, output);
-    return await rehearseOnCopy(context, connection, { parent, database, historySeconds, ...steps }, signal);
+    return await rehearseOnCopy(context, connection, { parent, database, ...steps }, signal);
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;

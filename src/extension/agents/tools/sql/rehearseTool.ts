@@ -81,9 +81,8 @@ export const rehearseTools = {
       const noteFailure = (message: string) => void (failure.message = message);
       const run = sqlRunner(call, sql, noteFailure);
       const parent = { projectId, branchId };
-      const historySeconds = deps.inventory.project(projectId)?.history_retention_seconds ?? undefined;
       const back = down === undefined ? undefined : { run: sqlRunner(call, down, noteFailure) };
-      const rehearsal = { parent, database, longestLock: maxLockMs, historySeconds, run, down: back };
+      const rehearsal = { parent, database, longestLock: maxLockMs, run, down: back };
       return reportOutput(await rehearseOnCopy(deps, connection, rehearsal, signal), failure.message);
     },
   }),
