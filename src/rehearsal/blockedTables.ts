@@ -25,6 +25,8 @@ export interface BlockedTable {
   readonly blocks: BlockedUse;
   /** How many rows are blocked; missing if all rows are. */
   readonly rows?: number;
+  /** When the first of the locks was taken, in milliseconds since the rehearsal began. */
+  readonly from: number;
   /** How long others wait at most: from the first lock until the last of the overlapping locks is released. */
   readonly milliseconds: number;
   /** Indexes of the statements that took the locks. */
@@ -35,15 +37,10 @@ export interface BlockedTable {
  * Finds the tables that others would have waited for, the longest wait first. Tables that the migration has created are left out,
  * because no program uses them yet.
  */
-export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
-  const existed = new Set(before.map(relationKey));
-  const tables = Map.groupBy(
-    locks.filter((lock) => existed.has(relationKey(lock))),
-    relationKey,
-  );
-  const all = [...tables.values()].flatMap((held) => {
-    const [reads, writes, changes] = BLOCKED_USES.map((blocks) => longestBlock(held, blocks));
-    const found = [reads, writes, longestRowBlock(held), changes];
+export function blockedTables(rehearsal: Rehearsal): BlockedTable[] {
+  const all = locksByTable(rehearsal).flatMap((held) => {
+    const [reads, writes, changes] = BLOCKED_USES.map((blocks) => longest(blocksOf(held, blocks)));
+    const found = [reads, writes, longest(rowBlocks(held)), changes];
     // A program that waits to read also waits to write, so weaker blocks are named only if they last longer.
     return found.filter(
       (each, index) =>
@@ -54,38 +51,53 @@ export function blockedTables({ locks, before }: Rehearsal): BlockedTable[] {
   return all.flatMap((each) => each ?? []).toSorted((a, b) => b.milliseconds - a.milliseconds);
 }
 
-/** Finds the longest wait of programs that write the same rows. They wait until the transaction ends. */
-function longestRowBlock(held: readonly HeldLock[]): BlockedTable | undefined {
-  const all = held.flatMap(({ database, table, from, to, statement, rows = 0 }) =>
-    rows === 0
-      ? []
-      : {
-          database,
-          table,
-          blocks: 'writes' as const,
-          rows,
-          milliseconds: to - from,
-          statements: [statement],
-        },
+/** Finds every time at which others would have waited for a table, not only the longest ones, in no order. */
+export const allBlocks = (rehearsal: Rehearsal): BlockedTable[] =>
+  locksByTable(rehearsal).flatMap((held) => [
+    ...BLOCKED_USES.flatMap((blocks) => blocksOf(held, blocks)),
+    ...rowBlocks(held),
+  ]);
+
+/** Returns the locks of each table that existed before the migration. */
+function locksByTable({ locks, before }: Rehearsal): (readonly HeldLock[])[] {
+  const existed = new Set(before.map(relationKey));
+  const tables = Map.groupBy(
+    locks.filter((lock) => existed.has(relationKey(lock))),
+    relationKey,
   );
-  return all.toSorted((a, b) => b.milliseconds - a.milliseconds)[0];
+  return [...tables.values()];
 }
 
-/** Finds the longest time for which a table had locks that block this use. @param held the locks of one table */
-function longestBlock(held: readonly HeldLock[], blocks: BlockedUse): BlockedTable | undefined {
+/** @returns the last of those that are as long */
+const longest = (blocks: readonly BlockedTable[]): BlockedTable | undefined =>
+  blocks.toReversed().toSorted((a, b) => b.milliseconds - a.milliseconds)[0];
+
+/** Returns when programs that write the same rows wait: until the transaction ends. */
+const rowBlocks = (held: readonly HeldLock[]): BlockedTable[] =>
+  held.flatMap(({ database, table, from, to, statement, rows = 0 }) =>
+    rows === 0
+      ? []
+      : { database, table, blocks: 'writes', rows, from, milliseconds: to - from, statements: [statement] },
+  );
+
+/** Returns when a table had locks that block this use. Locks that overlap are one. @param held the locks of one table */
+function blocksOf(held: readonly HeldLock[], blocks: BlockedUse): BlockedTable[] {
   const weakest = LOCK_MODES.indexOf(WEAKEST_BLOCKING_LOCK[blocks]);
   const blocking = held
     .filter(({ mode }) => LOCK_MODES.indexOf(mode) >= weakest)
     .toSorted((a, b) => a.from - b.from);
-  let longest: BlockedTable | undefined;
-  let current: { from: number; to: number; statements: Set<number> } | undefined;
+  const all: { database: string; table: string; from: number; to: number; statements: Set<number> }[] = [];
   for (const { database, table, from, to, statement } of blocking) {
-    if (current === undefined || from > current.to) current = { from, to, statements: new Set() };
+    let current = all.at(-1);
+    if (current === undefined || from > current.to)
+      all.push((current = { database, table, from, to, statements: new Set() }));
     current.to = Math.max(current.to, to);
     current.statements.add(statement);
-    const milliseconds = current.to - current.from;
-    if (longest === undefined || milliseconds >= longest.milliseconds)
-      longest = { database, table, blocks, milliseconds, statements: [...current.statements] };
   }
-  return longest;
+  return all.map(({ to, statements, ...each }) => ({
+    ...each,
+    blocks,
+    milliseconds: to - each.from,
+    statements: [...statements],
+  }));
 }

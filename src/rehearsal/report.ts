@@ -6,7 +6,7 @@ import {
   type RehearsedStatement,
 } from '../api/records/rehearsal.ts';
 import type { SkippedStatement } from '../migrations/publicService.ts';
-import { blockedTables, type BlockedTable } from './blockedTables.ts';
+import { allBlocks, blockedTables, type BlockedTable } from './blockedTables.ts';
 import { actualLosses, type DataLoss } from './losses.ts';
 import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStatement.ts';
 import { saferStatements, type SaferStatement } from './saferForms.ts';
@@ -31,6 +31,8 @@ export interface RehearsalReport {
   /** Why the migration isn't safe; empty if it is. */
   readonly reasons: readonly VerdictReason[];
   readonly blocked: readonly BlockedTable[];
+  /** Every time at which others would have waited. */
+  readonly timeline: readonly BlockedTable[];
   readonly losses: readonly DataLoss[];
   readonly rewritten: readonly { readonly table: string; readonly bytes: number }[];
   readonly statements: readonly RehearsedStatement[];
@@ -105,6 +107,7 @@ export function createReport(
     verdict: isInconclusive ? 'failed' : reasons.length > 0 ? 'dangerous' : 'safe',
     reasons,
     blocked: blockedTables(rehearsal),
+    timeline: allBlocks(rehearsal),
     losses: lost,
     rewritten: rewrittenTables(rehearsal),
     statements,

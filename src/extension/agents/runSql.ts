@@ -7,11 +7,12 @@ import type Client from 'pg/lib/client.js';
 import { AGENT_APPLICATION } from '../../api/rules/sessions.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { USE_CATALOG_SEARCH_PATH, useUsersSearchPath, withSession } from '../database/sql/sqlSession.ts';
+import { EFFECTS_QUERY, effectSentences } from '../rehearsals/statementEffects.ts';
 import { Statement, type SqlRequest, type StatementResult } from '../database/sql/sqlStatement.ts';
 
-interface SqlResult extends Omit<StatementResult, 'fields'> {
+interface SqlResult extends Omit<StatementResult, 'fields' | 'after'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** Tells the agent what the rows lack. */
+  /** Tells the agent what the rows lack, or what the statement has done to others and to the data. */
   readonly note?: string;
 }
 
@@ -33,13 +34,15 @@ export async function runSql(
   };
   return await withSession(login, options, signal, async (client) => {
     await useUsersSearchPath(client, login);
-    const statement = new Statement(request);
+    const statement = new Statement({ ...request, after: request.write ? EFFECTS_QUERY : undefined });
     client.query(statement);
-    const { fields, ...result } = await statement.result;
+    const { fields, after, ...result } = await statement.result;
+    const effects = after === undefined ? [] : effectSentences(after);
     const described = await describeResult(client, fields);
     const columns = fields.map(({ name }, index) => ({ name, type: described[index]?.[0] ?? '' }));
     const isPartial = login.readsFor !== undefined && described[0]?.[1] === true;
-    return { ...result, columns, ...(isPartial && { note: STANDARD_LACKS }) };
+    const note = isPartial ? STANDARD_LACKS : effects.join(' ');
+    return { ...result, columns, ...(note !== '' && { note }) };
   });
 }
 

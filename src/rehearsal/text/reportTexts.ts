@@ -35,7 +35,7 @@ export class ReportTexts {
       reasons.length === 0
         ? [this.#safeSentence(report), ...this.#refusedSentences(report)]
         : reasons.map(
-            (reason) => this.#reasonSentence(reason) + this.#placesText(reasonStatements(report, reason)),
+            (reason) => this.reasonSentence(reason) + this.#placesText(reasonStatements(report, reason)),
           );
     return [...sentences, ...this.#skipSentences(report)];
   }
@@ -54,10 +54,10 @@ export class ReportTexts {
 
   /** Returns who waits for the statement with this index, such as `reads and writes of public.orders: up to 4.1 sec`. */
   waitTexts(blocked: readonly BlockedTable[], index: number): string[] {
-    return blocked.filter(({ statements }) => statements.includes(index)).map((each) => this.#waitText(each));
+    return blocked.filter(({ statements }) => statements.includes(index)).map((each) => this.waitText(each));
   }
 
-  #waitText({ table, blocks, rows, milliseconds }: BlockedTable): string {
+  waitText({ table, blocks, rows, milliseconds }: BlockedTable): string {
     const l10n = this.#l10n;
     const time = this.duration(milliseconds);
     if (rows !== undefined) return l10n.t('writes of the same rows of {0}: up to {1}', table, time);
@@ -71,11 +71,10 @@ export class ReportTexts {
     }
   }
 
-  /** Returns what to do instead of the statement with this index, if it was dangerous. */
+  /** Returns what to do instead of the statement with this index, if it was dangerous, once for all its reasons. */
   saferTexts(safer: readonly SaferStatement[], index: number): string[] {
-    return safer
-      .filter(({ statement }) => statement === index)
-      .map(({ form }) => saferText(form, this.#l10n));
+    const forms = safer.flatMap(({ statement, form }) => (statement === index ? [form] : []));
+    return [...new Set(forms)].map((form) => saferText(form, this.#l10n));
   }
 
   /** Returns what the rehearsal couldn't observe or protect, because the service isn't on this machine. */
@@ -108,15 +107,19 @@ export class ReportTexts {
     ];
   }
 
-  /** Returns what the way back leaves in tables, or for how long Undo is the only way back. */
-  wayBackNotes({ wayBack, undoSeconds }: RehearsalReport): readonly string[] {
-    const l10n = this.#l10n;
-    const added = (wayBack?.added ?? []).map(({ table, count }) =>
-      l10n.t('Rows that the way back leaves in {0}: {1}', table, this.#number(count)),
+  /** Returns what the way back leaves in tables. */
+  wayBackNotes({ wayBack }: RehearsalReport): readonly string[] {
+    return (wayBack?.added ?? []).map(({ table, count }) =>
+      this.#l10n.t('Rows that the way back leaves in {0}: {1}', table, this.#number(count)),
     );
-    if (undoSeconds === undefined) return added;
+  }
+
+  /** Returns for how long Undo is the only way back, if something is lost and no down step is known. */
+  undoNotes({ undoSeconds }: RehearsalReport): readonly string[] {
+    if (undoSeconds === undefined) return [];
+    if (undoSeconds === 0) return [this.#l10n.t('There is no known way back.')];
     const time = this.#inUnit(Math.floor(undoSeconds / 3600), 'hour', { digits: 0 });
-    return [...added, l10n.t('The only known way back is Undo, within {0}.', time)];
+    return [this.#l10n.t('The only known way back is Undo, within {0}.', time)];
   }
 
   duration(milliseconds: number): string {
@@ -184,7 +187,8 @@ export class ReportTexts {
     );
   }
 
-  #reasonSentence(reason: VerdictReason): string {
+  /** Returns why a migration isn't safe, without the place of its statement. */
+  reasonSentence(reason: VerdictReason): string {
     const l10n = this.#l10n;
     switch (reason.kind) {
       case 'failed':
@@ -212,7 +216,7 @@ export class ReportTexts {
           shortLine(reason.lines.join(' '), MAX_SCHEMA),
         );
       case 'wayBack':
-        return l10n.t('Way back: {0}', this.#reasonSentence(reason.reason));
+        return l10n.t('Way back: {0}', this.reasonSentence(reason.reason));
     }
   }
 

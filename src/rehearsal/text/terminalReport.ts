@@ -2,6 +2,7 @@
 import { shortLine } from '../../base/shortLine.ts';
 import { ENGLISH } from '../../base/translator.ts';
 import type { RehearsalReport } from '../report.ts';
+import { lockPicture } from './lockPicture.ts';
 import { placeText, ReportTexts } from './reportTexts.ts';
 
 export const ENGLISH_TEXTS = new ReportTexts(ENGLISH);
@@ -12,6 +13,7 @@ const MAX_STATEMENT = 100;
 /** Returns the verdict, then each statement. */
 export function plainReportText(report: RehearsalReport): string {
   const { wayBack } = report;
+  const picture = lockPicture(report, ENGLISH_TEXTS, ENGLISH)?.lines ?? [];
   const notes = [
     ...ENGLISH_TEXTS.rewrittenTables(report).map((table) => `Written again: ${table}`),
     ...reportNotes(report),
@@ -21,6 +23,7 @@ export function plainReportText(report: RehearsalReport): string {
     ...report.files.map((file) => `  ${ENGLISH_TEXTS.fileVerdict(file)}`),
     '',
     ...statementRows(report),
+    ...(picture.length === 0 ? [] : ['', ...picture.map((line) => `  ${line}`)]),
     ...(wayBack === undefined ? [] : ['', 'Way back:', ...statementRows(wayBack)]),
     ...(notes.length === 0 ? [] : ['', ...notes]),
   ].join('\n');
@@ -32,6 +35,7 @@ export const reportNotes = (report: RehearsalReport): readonly string[] => [
   ...ENGLISH_TEXTS.trialNotes(report),
   ...(report.wayBack?.left ?? []).map((line) => `The way back leaves: ${line}`),
   ...ENGLISH_TEXTS.wayBackNotes(report),
+  ...ENGLISH_TEXTS.undoNotes(report),
 ];
 
 const statementRows = ({

@@ -46,7 +46,10 @@ describe('The tool rehearse', () => {
       'begin;\nalter table users drop column nick;\ncommit;\n',
     );
     assert.equal(verdict, 'dangerous');
-    assert.deepEqual(sentences, ['Loses 1,204 values of public.users.nick.']);
+    assert.deepEqual(sentences, [
+      'Loses 1,204 values of public.users.nick.',
+      'The only known way back is Undo, within 24 hr.',
+    ]);
     assert.deepEqual(lost, [{ name: 'public.users.nick', kind: 'values', count: 1204 }]);
     assert.match(JSON.stringify(blocked), /^\[\{"table":"public.users","blocks":"reads","ms":[\d.]+\}\]$/);
     assert.match(
@@ -63,7 +66,7 @@ describe('The tool rehearse', () => {
     const index = await rehearse('create index on users (nick)', { maxLockMs: 0 });
     assert.match(JSON.stringify(index['statements']), /"safer":"Use CREATE INDEX CONCURRENTLY/);
     assert.equal(verdict, 'dangerous');
-    assert.match(String(sentences), /^Blocks all reads and writes of public\.users for \d+ ms\.$/);
+    assert.match(String(sentences), /^Blocks all reads and writes of public\.users for [\d.]+ (?:ms|sec)\.$/);
   });
 
   it('says where a migration fails', async () => {
@@ -101,6 +104,18 @@ describe('The tool rehearse', () => {
       String(failing['sentences']),
       /^Way back: Fails at “drop table nothing;?”: table "nothing" does not/,
     );
+  });
+
+  it('is what runSql says afterwards on a branch of the agent', async () => {
+    const { projectId } = main;
+    assert(agent !== undefined);
+    const { branchId } = await agent.call('createBranch', { projectId, hours: 1 });
+    const { note } = await call('runSql', { branchId, sql: 'alter table users drop nick', write: true });
+    assert.match(
+      String(note),
+      /^Loses the values of 1 column of public\.users\. .* Blocks all reads and writes of public\.users for [\d.]+ (?:ms|sec)\.$/,
+    );
+    await call('deleteBranch', { branchId });
   });
 
   it('cannot copy a branch that expires, such as one of the agent', async () => {

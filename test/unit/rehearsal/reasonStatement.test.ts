@@ -134,7 +134,13 @@ describe('The statement of a reason', () => {
     const statements = [statement('select 1', 'SELECT 1'), statement('alter table users', 'ALTER TABLE')];
     const failed = { kind: 'failed', exitCode: 1, statement: statements[0], hasGoneOn: false } as const;
     assert.deepEqual(find(statements, [], failed), ['select 1']);
-    const blocked = { database: 'app', table: 'public.users', blocks: 'reads', milliseconds: 1 } as const;
+    const blocked = {
+      database: 'app',
+      table: 'public.users',
+      blocks: 'reads',
+      from: 0,
+      milliseconds: 1,
+    } as const;
     const reason = { kind: 'blocked', blocked: { ...blocked, statements: [1] } } as const;
     assert.deepEqual(find(statements, [], reason), ['alter table users']);
     assert.deepEqual(find(statements, [], { kind: 'incomplete', problem: 'No commit' }), []);

@@ -23,6 +23,8 @@ export interface SqlRequest {
   readonly maxRows: number;
   /** The most characters of all values. The default is as many as a model can read. */
   readonly maxText?: number;
+  /** Another statement, which runs in the same transaction if the first one has succeeded. It has no parameters, and returns rows. */
+  readonly after?: string | undefined;
 }
 
 /** What a statement has returned. */
@@ -33,6 +35,8 @@ export interface StatementResult {
   truncated: boolean;
   /** What was done, such as `INSERT 0 3`; undefined if the statement was stopped. */
   command: string | undefined;
+  /** The rows of the statement after it, and how many milliseconds the first one took; undefined if the second one didn't run. */
+  after?: { readonly rows: (string | null)[][]; readonly milliseconds: number };
 }
 
 /** Limits in characters, because a model has to read them: of one value, and of all values. */
@@ -46,6 +50,7 @@ export class Statement implements Submittable {
   readonly #request: SqlRequest;
   readonly #ended = Promise.withResolvers<StatementResult>();
   readonly #result: StatementResult = { fields: [], rows: [], truncated: false, command: undefined };
+  #began = 0;
   #connection: Connection | undefined;
   #textLeft: number;
   #bytes = 0;
@@ -95,7 +100,8 @@ export class Statement implements Submittable {
    * no limit.
    */
   #execute(): void {
-    const { write, maxRows, sql } = this.#request;
+    const { write, maxRows, sql, after } = this.#request;
+    this.#began = performance.now();
     // There are no values for the parameters. For a simple query, Postgres says so, or needs none, as in `EXPLAIN (GENERIC_PLAN)`.
     // Such a query can't be several statements, because Postgres has already parsed the text as one.
     if (this.#hasParameters) {
@@ -105,11 +111,14 @@ export class Statement implements Submittable {
     }
     this.#connection?.bind({});
     this.#connection?.execute({ portal: '', rows: write ? 0 : maxRows + 1 });
-    this.#sync();
+    // Without a Sync, the transaction of the statement stays open. Postgres has ended it if it can't contain another statement.
+    if (after === undefined) this.#sync();
+    else this.#connection?.flush();
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const { rows } = this.#result;
+    const { rows, after } = this.#result;
+    if (after !== undefined) return void after.rows.push([...fields]);
     if (rows.length === this.#request.maxRows || this.#textLeft <= 0) this.#result.truncated = true;
     else rows.push(fields.map((value) => (value === null ? null : this.#cut(value))));
   }
@@ -127,17 +136,27 @@ export class Statement implements Submittable {
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
+    if (this.#result.after !== undefined) return;
     this.#result.command = text;
+    const { after } = this.#request;
+    if (after === undefined || this.#isSynced) return;
+    const ended = performance.now();
+    this.#result.after = { rows: [], milliseconds: ended - this.#began };
+    this.#connection?.parse({ name: '', text: after, types: [] });
+    this.#connection?.bind({});
+    this.#connection?.execute({ portal: '', rows: 0 });
+    this.#sync();
   }
 
   handleEmptyQuery(): void {
     this.#failure = new Error('The statement is empty.');
+    if (!this.#isSynced) this.#sync();
   }
 
   /** Refuses to send data. Postgres ignored the earlier Sync while it waited for the data. */
   handleCopyInResponse(connection: Connection): void {
     connection.sendCopyFail('COPY FROM STDIN is not supported');
-    connection.sync();
+    this.#sync();
   }
 
   handleCopyData(): void {

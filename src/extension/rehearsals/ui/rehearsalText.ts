@@ -3,6 +3,7 @@ import { env, l10n } from 'vscode';
 import { escapeMarkdown } from '../../../base/sanitize.ts';
 import { shortLine } from '../../../base/shortLine.ts';
 import type { RehearsalReport } from '../../../rehearsal/report.ts';
+import { lockPicture } from '../../../rehearsal/text/lockPicture.ts';
 import { placeText, ReportTexts } from '../../../rehearsal/text/reportTexts.ts';
 import { windowTranslator } from '../../window/ui/translator.ts';
 
@@ -36,12 +37,14 @@ export function rehearsalText(
   return [
     `# ${first}`,
     ...others.map((sentence) => `- ${sentence}`),
+    ...texts.undoNotes(report).map(escapeMarkdown),
     escapeMarkdown(
       l10n.t('{0} on a copy of {1}, {2}. The copy is deleted. Nothing else was changed.', name, branch, when),
     ),
     ...report.files.map((file) => `- ${escapeMarkdown(texts.fileVerdict(file))}`),
     ...texts.copyNotes(report).map(escapeMarkdown),
     ...(report.statements.length === 0 ? [] : [statementTable(report, texts)]),
+    ...lockSection(report, texts),
     ...(wayBack === undefined ? [] : [`## ${l10n.t('Way back')}`, statementTable(wayBack, texts)]),
     ...(wayBack === undefined || wayBack.left.length === 0
       ? []
@@ -64,6 +67,27 @@ export function rehearsalText(
     .join('\n\n')
     .replaceAll(/^( {4}.*)\n\n(?= {4})/gm, '$1\n');
 }
+
+/**
+ * Returns the picture of the locks. It is HTML, because only so it has a text for screen readers, and lines that aren't wrapped in a
+ * narrow editor. Text in `pre` would get a button.
+ */
+function lockSection(report: RehearsalReport, texts: ReportTexts): string[] {
+  const picture = lockPicture(report, texts, windowTranslator);
+  if (picture === undefined) return [];
+  const label = escapeHtml(picture.alternative);
+  const lines = picture.lines.map(escapeHtml).join('\n');
+  return [
+    `## ${l10n.t('Locks over time')}`,
+    `<div role="img" aria-label="${label}" style="${PICTURE_STYLE}">${lines}</div>`,
+  ];
+}
+
+const PICTURE_STYLE =
+  'white-space: pre; overflow-x: auto; line-height: 1.4; font-family: var(--vscode-editor-font-family), monospace';
+
+const escapeHtml = (text: string): string =>
+  text.toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 /** Indents lines, which Markdown then shows as they are. */
 const indentedLines = (lines: readonly string[]): string[] =>

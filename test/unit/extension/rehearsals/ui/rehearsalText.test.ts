@@ -47,6 +47,16 @@ describe('The document about a rehearsal', () => {
     assert.match(text, /^- public\\\.orders \\\(212 MB\\\)$/m);
   });
 
+  it('has a picture of the locks with words for screen readers, in which names are no HTML', () => {
+    const named = { ...lock, table: 'public."</code>"', from: 0, to: 4100, statement: 0 };
+    const text = rehearsalText(report({ locks: [named] }), place);
+    assert.match(
+      text,
+      /^## Locks over time\n\n<div role="img" aria-label="Locks within 4.1 sec: reads and writes of public.&quot;&lt;\/code>&quot;: up to 4.1 sec, after 1 ms" style="[^"]*">█{48} {2}public.&quot;&lt;\/code>&quot;\n0 {40}4.1 sec\n█ reads and writes wait<\/div>$/m,
+    );
+    assert.doesNotMatch(rehearsalText(report(), place), /<|Locks over time/);
+  });
+
   it('has a safer form only for what was dangerous', () => {
     const built = {
       ...statement,
@@ -106,6 +116,11 @@ describe('The document about a rehearsal', () => {
     assert.match(text, /^## Way back\n\n\| Statement/m);
     assert.match(text, /^This is left in the schema:\n\n {4}CREATE TABLE own \($/m);
     const lost = createReport({ ...run, losses: [LOSS] }, { longestLock: 1000, historySeconds: 86_400 });
-    assert.match(rehearsalText(lost, place), /^The only known way back is Undo, within 24 hr\\\.$/m);
+    assert.match(
+      rehearsalText(lost, place),
+      /^# Loses 2 values of public\\\.orders\\\.x\\\.\n\nThe only known way back is Undo, within 24 hr\\\.$/m,
+    );
+    const none = createReport({ ...run, losses: [LOSS] }, { longestLock: 1000, historySeconds: 0 });
+    assert.match(rehearsalText(none, place), /^There is no known way back\\\.$/m);
   });
 });
