@@ -39,7 +39,7 @@ describe('the universal package without Postgres', () => {
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(new RegExp(`^Compute .*${compute}$`));
     await ui().waitForMessage(
-      /^Computes can't start\. No Postgres \d+ or newer .* in \/.*hosted-postgres-test-/,
+      /^Computes can't start\. No Postgres \d+ to \d+ .* in \/.*hosted-postgres-test-/,
     );
     assert.deepEqual(new Set(await states()), new Set(['idle']));
   });

@@ -130,7 +130,7 @@ describe('The program', () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^\{"problem":"No Postgres \d+ or newer .*","extensions":\{"included":\[\],"found":\[\]\}\}\n$/,
+      /^\{"problem":"No Postgres \d+ to \d+ .*","extensions":\{"included":\[\],"found":\[\]\}\}\n$/,
     );
     const working = JSON.parse((await run(['--check-postgres'])).stdout);
     assert.equal(working.problem, undefined);

@@ -25,7 +25,7 @@ describe('The service without Postgres', () => {
 
   it('shows the sample computes as idle, and logs the reason', async () => {
     assert.deepEqual(await states(), new Set(['idle']));
-    const reason = /^No compute can start. No Postgres \d+ or newer .* in .*hosted-postgres-test-/m;
+    const reason = /^No compute can start. No Postgres \d+ to \d+ .* in .*hosted-postgres-test-/m;
     await until('the reason in the log', async () => reason.test(service.stderr()));
   });
 
@@ -49,7 +49,7 @@ describe('The service without Postgres', () => {
     it(`rejects ${what}, and computes stay idle`, async () => {
       const { status, json } = await raw(method, target, body);
       assert.equal(status, 409);
-      assert.match(JSON.stringify(json), /"code":"POSTGRES_MISSING","message":"No Postgres \d+ or newer/);
+      assert.match(JSON.stringify(json), /"code":"POSTGRES_MISSING","message":"No Postgres \d+ to \d+/);
       assert.deepEqual(await states(), new Set(['idle']));
     });
   }
@@ -98,7 +98,7 @@ describe(`The service on a machine without Postgres${canHide ? '' : ' (skipped: 
     if (!canHide) return this.skip();
     const service = await startLocalService({ under: HIDDEN });
     const reason =
-      /^No compute can start. Postgres is not installed on this machine\. Install Postgres \d+ or newer \(.+\)\.$/m;
+      /^No compute can start. Postgres is not installed on this machine\. Install Postgres \d+ to \d+ \(.+\)\.$/m;
     await until('the reason in the log', async () => reason.test(service.stderr()));
   });
 });
