@@ -11,7 +11,7 @@ const CONTENTS = 'toc.dat';
 /** The text with which other archives of pg_dump begin. */
 const MAGIC = 'PGDMP';
 
-/** Whether the name is that of a file, or of a folder that pg_dump has written. */
+/** Whether a path is that of a file, whose content isn't checked, or of a folder that pg_dump has written. */
 export async function isDump(name: string): Promise<boolean> {
   const isFile = async (file: string) =>
     stat(file).then(

@@ -117,7 +117,7 @@ const isOtherService = (environment: NodeJS.ProcessEnv, parts: ReadonlyMap<strin
 const SERVER_KEYWORD = /(?:^|;)\s*server\s*=/i;
 const PORT_KEYWORD = /(?:[;,]|[;\s]port\s*=)\s*(\d+)\s*(?:;|$)/i;
 
-/** Whether a value is an address that may be Postgres's. */
+/** Whether a variable has an address such as `Server=…;Database=…` that may be Postgres's, although it doesn't say so. */
 export function isAssumedAddress(environment: NodeJS.ProcessEnv, name: string): boolean {
   const value = environment[name] ?? '';
   const [, port] = PORT_KEYWORD.exec(value) ?? [];

@@ -1,7 +1,6 @@
 /**
- * The fields of the service's resources that the extension uses; others are dropped. States, types, actions
- * and statuses are open strings, because the specification names only some values. Only fields that the extension can't
- * do without are required, so that a record stays readable if the service stops sending a field.
+ * The fields of the service's resources that the extension uses; others are dropped. States, types, actions and statuses are open strings,
+ * because the specification names only some values. Only what the extension can't do without is required, so records stay readable.
  */
 import * as z from 'zod/mini';
 import { isConnectionUri } from '../addresses/connectionUri.ts';

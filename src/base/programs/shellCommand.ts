@@ -33,7 +33,7 @@ export function startShellCommand(
   command: string,
   { stdio, ownGroup, ...options }: CommandOptions,
 ): { readonly child: ChildProcess; readonly release: () => void } {
-  // On Windows, Node ends the shell with this program.
+  // On Windows, the shell ends when this program ends, because Node puts its children into a job of the system.
   if (process.platform === 'win32')
     return {
       child: spawn(command, { ...options, shell: true, stdio: [...stdio], windowsHide: true }),

@@ -42,7 +42,9 @@ export const isSameBranch = (one: BranchRef | undefined, other: BranchRef | 'non
 
 /** The data that a branch gets: that of a branch, as it is now or was at a time, or that of a snapshot. */
 export interface RestoreSource {
+  /** The branch whose data it is, or of which the snapshot was taken. */
   readonly branchId: string;
+  /** Undefined for the data of now, and for a snapshot. */
   readonly at?: PointInTime;
   readonly snapshotId?: string;
 }

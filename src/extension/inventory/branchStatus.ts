@@ -6,7 +6,7 @@ import { compareNames, isPrimary } from './computeStatus.ts';
 import { branchTitle } from './names.ts';
 import type { Inventory } from './inventory.ts';
 
-/** Returns the ids of the loaded branches of a project: the default one first, then by name. */
+/** Returns the ids of a project's branches that the loaded branches or computes name: the default one first, if known, then by name. */
 export function branchIdsOf(inventory: Inventory, projectId: string): readonly string[] {
   const list = inventory.branches.forProject(projectId);
   const withComputes = inventory.computesOf(projectId)?.branches().keys() ?? [];

@@ -24,8 +24,9 @@ export const encodeMaker = ({ pid, port = 0, startedAt, uniqueId }: DatabaseMake
 /** A regular expression that matches what {@link encodeMaker} returns. */
 export const MAKER_PATTERN = '[0-9a-z]+_[0-9a-z]+_[0-9a-z]+_[0-9a-f]*';
 
-export function decodeMaker(name: string): DatabaseMaker {
-  const [id = '', port = '', start = '', unique = ''] = name.split('_');
+/** @param encoded what {@link encodeMaker} returned, without the rest of the database's name */
+export function decodeMaker(encoded: string): DatabaseMaker {
+  const [id = '', port = '', start = '', unique = ''] = encoded.split('_');
   const [pid, startedAt] = [parseInt(id, 36), parseInt(start, 36)];
   // The name has only a hash of the unique id, because it has no room for more.
   const now = uniqueProcessId(pid);

@@ -59,7 +59,7 @@ async function pickHistory(context: CommandContext): Promise<Picked | undefined>
   );
 }
 
-/** Opens a preview, which shows tables and pictures. If one is open, it is read again. */
+/** Opens the history in the Markdown preview, which shows its tables and pictures. If one is open, it is read again. */
 async function openHistory(
   { session, inventory, documents }: CommandContext,
   node: Parameters<typeof operationsUri>[1],

@@ -196,7 +196,7 @@ interface Rehearsed {
   readonly output: string;
 }
 
-/** Opens a preview, which shows tables. */
+/** Opens the report in the Markdown preview, which shows its tables, and announces the verdict. */
 async function showReport(
   { rehearsals }: CommandContext,
   report: RehearsalReport,

@@ -243,7 +243,7 @@ export class LocalService implements Disposable {
     }
   }
 
-  /** Handles the end of the lease, unless another lease has replaced it. */
+  /** While this lease is the current one: shows the state of the service, and restarts the service if the lease ends. */
   #track(pending: Promise<Lease>): Promise<Lease> {
     const isCurrent = () => this.#lease === pending;
     pending

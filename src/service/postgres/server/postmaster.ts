@@ -108,7 +108,7 @@ function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[
 /** Quotes an argument for the shell of the system, which `pg_ctl` calls. */
 export function shellQuoted(argument: string): string {
   if (process.platform !== 'win32') return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
-  // Names of files have no quotes, and a backslash before a quote would be a part of it.
+  // On Windows, names of files have no quotes. A backslash at the end would escape the closing quote, so it is doubled.
   return `"${argument.replace(/\\+$/, '$&$&')}"`;
 }
 

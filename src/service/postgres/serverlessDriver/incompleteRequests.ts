@@ -1,4 +1,4 @@
-/** Clients that still send their request, so that no password of theirs is known. */
+/** Limits the time and number of clients that haven't sent a whole request yet, and thus haven't logged in. */
 import type { Duplex } from 'node:stream';
 
 /** The limit in milliseconds for a whole request, head and body, however often the client sends a part. */
