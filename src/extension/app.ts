@@ -85,7 +85,9 @@ function createApp(context: ExtensionContext, active: ActiveViews, disposables: 
     return disposables.add(new AgentBridge(context, model));
   });
   const { documents } = active;
-  const app = { ...model, ...createViews(model, active, disposables), agentBridge, documents };
+  const languageModelTool = async (name: string) => (await agentBridge()).languageModelTool(name);
+  const views = createViews(model, active, disposables);
+  const app = { ...model, ...views, agentBridge, languageModelTool, documents };
   registerListeners(context, app, active, disposables);
   const listenForAgents = () => {
     // Cursor starts MCP servers without asking the extension, so there the first account enables them.
@@ -133,8 +135,6 @@ function createViews(
     rowsText: (uri: Uri) => rowsDocumentText(model.rows, uri),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
-    languageModelTool: async (name: string) =>
-      (await import('./agents/ui/runInWindow.ts')).languageModelTool(model, name),
   };
 }
 

@@ -100,7 +100,7 @@ async function differingRows(
   const loginOf = (branch: typeof other) => findReadingLogin(call, branch, { database, sql: rowsOf });
   const logins = { before: await loginOf(other), after: await loginOf(found) };
   // This import loads `pg`, which most windows never need.
-  const { compareRows, NoTableError } = await import('../../database/rows/compareRows.ts');
+  const { compareRows, NoTableError } = await import('../../database/rows/reading.ts');
   try {
     return { rows: differenceText(await compareRows(logins, parseRowSource(rowsOf), call.signal)) };
   } catch (error) {

@@ -8,7 +8,7 @@ import { startBridge } from '../bridgeServer.ts';
 import { writeLauncher, type LaunchCommand } from '../launcher.ts';
 import { setMcpInUse } from '../../window/ui/contextKey.ts';
 import { agentsFolder } from './usesAgents.ts';
-import { runInWindow, type WindowDependencies } from './runInWindow.ts';
+import { languageModelTool, runInWindow, type WindowDependencies } from './runInWindow.ts';
 
 type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'extensionUri'>;
 
@@ -42,6 +42,11 @@ export class AgentBridge implements Disposable {
       HOSTED_POSTGRES_WINDOW: String(process.pid),
     };
     return definition;
+  }
+
+  /** Returns a tool for VS Code's chat, for which nothing listens. @param name see `languageModelTool` */
+  languageModelTool(name: string): vscode.LanguageModelTool<unknown> {
+    return languageModelTool(this.#deps, name);
   }
 
   dispose(): void {

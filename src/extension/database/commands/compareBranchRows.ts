@@ -125,7 +125,7 @@ export async function showComparison(
   const name = sanitize(request.source.name);
   const names = [before.branchName, after.branchName] as const;
   run.failureMessage = l10n.t("Couldn't compare {0} on {1} and {2}", name, ...names);
-  const rows = await import('../rows/compareRows.ts');
+  const rows = await import('../rows/reading.ts');
   const progress = l10n.t('Comparing {0} on {1} and {2}', name, ...names);
   const logins = { before: before.login, after: after.login };
   const found = await readWithProgress(progress, rows.COMPARE_SECONDS, (signal) =>

@@ -65,7 +65,7 @@ async function showRows(
   const { login, project, branchName } = prepared;
   const name = sanitize(request.source.name);
   run.failureMessage = l10n.t("Couldn't read {0} on {1}", name, branchName);
-  const rows = await import('../rows/readRows.ts');
+  const rows = await import('../rows/reading.ts');
   const progress = l10n.t('Reading {0} on {1}', name, branchName);
   const peeked = await readWithProgress(progress, rows.READ_SECONDS, (signal) =>
     rows.peekRows(login, request.source.sql, signal),

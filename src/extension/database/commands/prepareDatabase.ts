@@ -155,8 +155,7 @@ export async function pickTable(title: string, { login }: PreparedDatabase): Pro
 
 /** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
 async function loadTables(login: BranchLogin): Promise<readonly TableName[] | undefined> {
-  const { READ_SECONDS } = await import('../rows/readRows.ts');
-  const { listTables } = await import('../rows/readCatalog.ts');
+  const { listTables, READ_SECONDS } = await import('../rows/reading.ts');
   return await readWithProgress(l10n.t('Loading the tables'), READ_SECONDS, (signal) =>
     listTables(login, signal),
   );

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { BranchIds } from '../../account/refs.ts';
 import type { Column, TableName } from '../../inventory/databaseNodes.ts';
 import type { DatabaseObjects } from '../../inventory/databaseTreeRows.ts';
-import type * as Catalog from '../rows/readCatalog.ts';
+import type * as Catalog from '../rows/reading.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { prepareDatabase, readWithProgress, type PreparingContext } from './prepareDatabase.ts';
 
@@ -25,10 +25,11 @@ async function readFromDatabase<T>(
     purpose: 'names',
   });
   if (prepared === undefined) return undefined;
-  const catalog = await import('../rows/readCatalog.ts');
-  const { READ_SECONDS } = await import('../rows/readRows.ts');
+  const catalog = await import('../rows/reading.ts');
   const progress = l10n.t('Reading {0}', database);
-  return await readWithProgress(progress, READ_SECONDS, (signal) => load(catalog, prepared.login, signal));
+  return await readWithProgress(progress, catalog.READ_SECONDS, (signal) =>
+    load(catalog, prepared.login, signal),
+  );
 }
 
 /** Returns undefined if the user canceled. @throws {Error} with a message for the user */

@@ -14,6 +14,7 @@ import { window } from '../../window/ui/window.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import type { StopSignals } from '../sql/runFile.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
+import { failureText, resultText } from '../ui/fileOutput.ts';
 import { SqlFileTerminal } from '../ui/fileTerminal.ts';
 
 export const runSqlFile: Command = async (context, argument, run) => {
@@ -78,7 +79,6 @@ async function runIn(
   } catch (error) {
     if (stop.signal.aborted) return l10n.t('Canceled.');
     announce(failed, 'error');
-    const { failureText } = await import('../ui/fileOutput.ts');
     write(`${failureText(error, file.name)}\n`);
     return failed;
   }
@@ -98,10 +98,7 @@ export async function runFile(
 ): Promise<number | undefined> {
   const program = findPsqlProgram(config);
   // This import loads the driver of Postgres, which most windows never need.
-  const [{ runFileByDriver, runFileByPsql }, { resultText }] = await Promise.all([
-    import('../sql/runFile.ts'),
-    import('../ui/fileOutput.ts'),
-  ]);
+  const { runFileByDriver, runFileByPsql } = await import('../sql/runFile.ts');
   if (program !== undefined)
     return await passFiles.withPassFile(passFileLine(login), async (passFile) =>
       runFileByPsql({ program, login, file, passFile }, write, stop),

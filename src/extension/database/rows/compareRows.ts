@@ -9,14 +9,14 @@ import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { adviseOnLock, toSqlError, useUsersSearchPath, withSession } from '../sql/sqlSession.ts';
 import { rangeHashesQuery, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
-import type { CellText } from './formatRows.ts';
+import { NUMBER_TYPES, type CellText } from './formatRows.ts';
 import {
   findDifferingRows,
   NO_DIFFERENCE,
   type BeforeAndAfter,
   type RowDifference,
 } from './findDifferingRows.ts';
-import { describeColumns, NUMBER_TYPES, USE_SERVER_ENCODING } from './readRows.ts';
+import { describeColumns, USE_SERVER_ENCODING } from './readRows.ts';
 import type { RowSource } from './rowDocuments.ts';
 import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 

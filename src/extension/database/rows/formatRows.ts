@@ -4,6 +4,9 @@ import { quoteText } from '../../../base/sql/quote.ts';
 /** The most characters of a value that are shown. */
 export const MAX_VALUE_TEXT = 120;
 
+/** The ids of int8, int2, int4, oid, float4, float8, money and numeric, which are aligned on the right. */
+export const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
+
 export type CellText = string | null;
 
 /** Columns and rows of texts, to be shown as a table. */

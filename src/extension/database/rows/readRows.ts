@@ -7,7 +7,7 @@ import { isKeyword, tokensOf } from '../../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { useUsersSearchPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
-import { MAX_VALUE_TEXT, type RowTable } from './formatRows.ts';
+import { MAX_VALUE_TEXT, NUMBER_TYPES, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 
 const MAX_PEEKED_ROWS = 200;
@@ -91,8 +91,6 @@ function isWrappable(sql: string): boolean {
 
 const BYTEA = 17;
 const VOID = 2278;
-/** The ids of int8, int2, int4, oid, float4, float8, money and numeric. */
-export const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
 
 /**
  * Returns a query whose values the server cuts. Each value has one character more than is shown, from which the client knows that

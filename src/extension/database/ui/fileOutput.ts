@@ -2,8 +2,7 @@
 import { l10n } from 'vscode';
 import { PsqlCommandError, ScriptError } from '../../../base/sql/sqlScript.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
-import { MAX_VALUE_TEXT, tableLines } from '../rows/formatRows.ts';
-import { NUMBER_TYPES } from '../rows/readRows.ts';
+import { MAX_VALUE_TEXT, NUMBER_TYPES, tableLines } from '../rows/formatRows.ts';
 
 export function resultText({ command, fields, rows, rowCount }: ScriptResult): string {
   if (fields.length === 0) return `${command}\n`;

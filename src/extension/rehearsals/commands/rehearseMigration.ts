@@ -15,6 +15,7 @@ import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { onlyProject, requirePrimary } from '../../commandSupport/pickers.ts';
 import { askForLogin } from '../../connection/commands/login.ts';
 import { runFile } from '../../database/commands/runSqlFile.ts';
+import { failureText } from '../../database/ui/fileOutput.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { approveChange } from '../../operations/ui/approval.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -181,8 +182,7 @@ async function exitCodeOf(
   name: string,
   { write, signal }: Output,
 ): Promise<number> {
-  const code = await running.catch(async (error: unknown) => {
-    const { failureText } = await import('../../database/ui/fileOutput.ts');
+  const code = await running.catch((error: unknown) => {
     write(`${failureText(error, name)}\n`);
     return undefined;
   });
