@@ -3,6 +3,7 @@ import { createPgClient } from '../base/sql/pgClient.ts';
 import type { ServiceApi } from './api.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
+/** What {@link databaseForCommand} returns. */
 export type FirstDatabase = Awaited<ReturnType<typeof databaseForCommand>>;
 
 /**

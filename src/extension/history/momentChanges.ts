@@ -48,8 +48,8 @@ export function momentChangesLoader(
 }
 
 /**
- * Returns a function that loads when the schema was changed, as far as it is known, and never rejects.
- * @returns undefined for a service that doesn't offer it
+ * Returns a function that loads the known changes of the schema with their times. It never rejects: after an error, it loads none.
+ * @returns undefined for a service that doesn't offer this
  */
 export function schemaChangesLoader({ session, log }: ChangesSources, { projectId, branchId }: BranchRef) {
   const { connection } = session;

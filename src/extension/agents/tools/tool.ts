@@ -41,7 +41,7 @@ export const INTERRUPTING_HINTS: ToolHints = {
   idempotentHint: true,
 };
 
-/** What a model reads about a tool. */
+/** What a model reads about a tool, and which of its output may be secret. */
 export interface ToolWords {
   readonly title: string;
   readonly description: string;

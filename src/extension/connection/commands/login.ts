@@ -184,7 +184,7 @@ function nameQuestion(prompt: string, value: string, names: readonly string[] | 
 
 type Target = Pick<LoginRequest, 'title' | 'compute'>;
 
-/** Returns the login with its password; undefined if the service doesn't provide passwords, or not this one. */
+/** Returns the password of a login and how to use TLS; undefined if the service doesn't provide passwords, or not this one. */
 export async function findCredentials(
   { session }: Pick<CommandContext, 'session'>,
   { title, compute }: Target,

@@ -2,7 +2,7 @@
 import type { Column, FunctionName, TableName } from '../../inventory/databaseNodes.ts';
 import type { DatabaseObjects } from '../../inventory/databaseTreeRows.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { readSession } from './readRows.ts';
+import { withReadOnlySession } from './readRows.ts';
 
 const MAX_OBJECTS = 5000;
 
@@ -35,11 +35,11 @@ const COLUMNS = `SELECT attname AS name, pg_catalog.format_type(atttypid, atttyp
 
 /** Returns the tables and views of a database, those of `public` first. @throws {SqlError} */
 export const listTables = (login: BranchLogin, signal: AbortSignal): Promise<readonly TableName[]> =>
-  readSession(login, signal, async (client) => (await client.query<TableName>(TABLES)).rows);
+  withReadOnlySession(login, signal, async (client) => (await client.query<TableName>(TABLES)).rows);
 
 /** @throws {SqlError} */
 export const readObjects = (login: BranchLogin, signal: AbortSignal): Promise<DatabaseObjects> =>
-  readSession(login, signal, async (client) => ({
+  withReadOnlySession(login, signal, async (client) => ({
     tables: (await client.query<TableName>(TABLES)).rows,
     functions: (await client.query<FunctionName>(FUNCTIONS)).rows,
   }));
@@ -50,4 +50,8 @@ export const readColumns = (
   { schema, name }: TableName,
   signal: AbortSignal,
 ): Promise<readonly Column[]> =>
-  readSession(login, signal, async (client) => (await client.query<Column>(COLUMNS, [schema, name])).rows);
+  withReadOnlySession(
+    login,
+    signal,
+    async (client) => (await client.query<Column>(COLUMNS, [schema, name])).rows,
+  );

@@ -29,7 +29,7 @@ export interface PeekedRows extends RowTable {
 /** @param sql one statement @throws {NotOneQueryError} @throws {SqlError} @throws {Error} */
 export async function peekRows(login: BranchLogin, sql: string, signal: AbortSignal): Promise<PeekedRows> {
   const query = requireOnlyStatement(sql);
-  return await readSession(login, signal, async (client) => {
+  return await withReadOnlySession(login, signal, async (client) => {
     await useUsersSearchPath(client, login);
     const fields = await describeColumns(client, query);
     const shown = fields.slice(0, MAX_COLUMNS);
@@ -59,8 +59,8 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
 export const USE_SERVER_ENCODING = `SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)
   WHERE pg_catalog.current_setting('server_encoding') = 'SQL_ASCII'`;
 
-/** @throws {NotOneQueryError} @throws {SqlError} @throws {Error} */
-export async function readSession<T>(
+/** Runs a task in a read-only transaction with a time limit. @throws {SqlError} and what the task throws, such as {@link NotOneQueryError} */
+export async function withReadOnlySession<T>(
   login: BranchLogin,
   signal: AbortSignal,
   task: (client: Client) => Promise<T>,

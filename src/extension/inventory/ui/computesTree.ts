@@ -158,8 +158,8 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
   }
 
   /**
-   * Shows the view for a new account, with its first project expanded. No row is selected, because commands don't ask for a
-   * project then.
+   * Shows the view for a new account, with its first project expanded. The project isn't selected, because commands would then
+   * use it without asking.
    */
   async revealFirst(): Promise<void> {
     const [projectId] = (await this.#inventory.ensureProjects())?.entries.keys() ?? [];
