@@ -51,7 +51,7 @@ describe('prepareEnvWrite', () => {
       const old = 'postgres://me:old@ep-old.example.com/shop';
       assert.equal(
         await write(`export DATABASE_URL="${old}?a=1&b=2\\n" # why\r\n`),
-        'export DATABASE_URL="postgres://me:new@ep-new.example.com/shop?a=1&b=2\\n" # why\r\n',
+        `export DATABASE_URL="${URL.replace('postgresql', 'postgres')}&a=1&b=2\\n" # why\r\n`,
       );
       assert.equal(await write('DATABASE_URL="mysql://old"\n'), `DATABASE_URL="${URL}"\n`);
       assert.deepEqual(questions, []);
