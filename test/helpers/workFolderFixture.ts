@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { createGitRunner } from '../../src/base/git/runGit.ts';
+import { tlsParameters, withTlsParameters } from '../../src/api/addresses/databaseUrl.ts';
 import { getVariable, changeOfVariable } from '../../src/extension/envFile/dotEnv.ts';
 import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
@@ -70,7 +71,8 @@ export class WorkFolderFixture {
     find: ({ branchId }: BranchRef) => known(branchId),
     refresh: async () => {},
     remember: async () => {},
-    withFormerTls: async (_before: string, after: string) => after,
+    // All hosts are of the same service.
+    withFormerTls: async (before: string, url: string) => withTlsParameters(url, tlsParameters(before)),
   };
   findPassword = async (_branchId: string): Promise<string | undefined> => 'new';
   readonly #file: string;
