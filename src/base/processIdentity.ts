@@ -85,8 +85,9 @@ function hasStartedAt(pid: number, actual: number | undefined, startedAt: number
 }
 
 /**
- * Returns a text that distinguishes a process from every other one with the same pid, even if the clock is changed.
- * @returns undefined for a process that has ended, and on systems whose start times don't depend on the current clock
+ * Returns a text that distinguishes a process from every other one with the same pid, even if the clock is changed. Only Linux needs
+ * it, where the start time of a process is computed from the current clock.
+ * @returns undefined on other systems, and for a process that has ended
  */
 export function uniqueProcessId(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;

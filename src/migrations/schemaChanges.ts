@@ -57,7 +57,7 @@ function changesOfObjects(reader: NameReader, tokens: Tokens, isRemoved: boolean
   const changes: SchemaChange[] = [];
   for (let name = reader.name(); name !== undefined; name = reader.name()) {
     changes.push({ object: objectOf(kind, name, owner), isRemoved });
-    if (!isRemoved || !reader.symbol(',')) break;
+    if (!isRemoved || !reader.skipSymbol(',')) break;
   }
   return changes;
 }
@@ -127,7 +127,8 @@ class NameReader {
     while (words.some((word) => isKeyword(this.#tokens[this.#at], word))) this.#at += 1;
   }
 
-  symbol(text: string): boolean {
+  /** Skips the symbol if it is next. @returns whether it was */
+  skipSymbol(text: string): boolean {
     const isNext = this.#tokens[this.#at]?.text === text;
     if (isNext) this.#at += 1;
     return isNext;
@@ -139,7 +140,7 @@ class NameReader {
     do {
       name = identifierIn(this.#tokens[this.#at]);
       this.#at += 1;
-    } while (this.symbol('.'));
+    } while (this.skipSymbol('.'));
     return name;
   }
 

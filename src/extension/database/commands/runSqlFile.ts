@@ -89,7 +89,11 @@ interface LoginFile {
   readonly path: string;
 }
 
-/** Returns the exit code, also if psql fails. @throws {Error} if psql isn't installed and the file fails in the driver */
+/**
+ * Runs the file by psql, or by the driver of Postgres if psql isn't installed.
+ * @returns the exit code of psql, also if it fails; undefined if a signal ended it; 0 for the driver
+ * @throws {Error} if the file fails in the driver
+ */
 export async function runFile(
   { config, passFiles }: CommandContext,
   { login, path: file }: LoginFile,

@@ -59,8 +59,9 @@ export const PACKAGED_OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>>
 };
 
 /**
- * Extensions of other folders that only define types, functions and operators without access to the machine. PostGIS and
- * ip4r are not among them: their scripts run functions, which hostile ones could replace.
+ * Extensions that the packaged Postgres lacks. If the user has a folder with them, owners may create them, because they only define types,
+ * functions and operators without access to the machine. PostGIS and ip4r are not among them: their scripts run functions, which hostile
+ * ones could replace.
  */
 export const MORE_OWNER_EXTENSIONS = [
   'h3',
