@@ -1,5 +1,5 @@
-// `npm run screenshots`: takes the pictures of the README, media/screenshots/*.png, in a real VS Code that is connected to the
-// local service. The packaged extension is used, because VS Code marks the window of one under development.
+// `npm run screenshots`: takes the pictures of the README and of docs/rehearsal.md, media/screenshots/*.png, in a real VS Code that is
+// connected to the local service. The packaged extension is used, because VS Code marks the window of one under development.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,6 +7,8 @@ import UPNG from 'upng-js';
 import { startLocalService } from '../helpers/localService.ts';
 import { createRepository } from '../helpers/gitRepository.ts';
 import { connect } from '../host/ui/connect.ts';
+import { branchApi } from '../real/service/postgres/catalog/branchApi.ts';
+import { runStatements } from '../real/service/postgres/clients.ts';
 import { Editor } from './editor.ts';
 import { projectRoot } from './folders.ts';
 import { openWorkbench } from './open.ts';
@@ -33,6 +35,7 @@ try {
   });
   try {
     await takeAll(opened);
+    await take(opened, 'rehearsal', rehearsal);
   } finally {
     await opened.close();
   }
@@ -50,12 +53,19 @@ async function takeAll(workbench: Workbench): Promise<void> {
   await computes.expandProject('analytics');
   await computes.waitFor(/^Compute .*, active, .*ep-bold-thunder-385207$/);
   await workbench.openFile('app.env');
-  for (const [name, arrange] of Object.entries({ code, change, browse, gitBranch })) {
-    await arrange(workbench);
-    const file = path.join(pictures, `${name}.png`);
-    await workbench.screenshot(file);
-    await writeFile(file, reduceColors(await readFile(file)));
-  }
+  for (const [name, arrange] of Object.entries({ code, change, browse, gitBranch }))
+    await take(workbench, name, arrange);
+}
+
+async function take(
+  workbench: Workbench,
+  name: string,
+  arrange: (workbench: Workbench) => Promise<void>,
+): Promise<void> {
+  await arrange(workbench);
+  const file = path.join(pictures, `${name}.png`);
+  await workbench.screenshot(file);
+  await writeFile(file, reduceColors(await readFile(file)));
 }
 
 /** To 256, which takes less than half of the bytes. The packages contain the pictures. */
@@ -110,4 +120,39 @@ async function gitBranch(workbench: Workbench): Promise<void> {
   await workbench.page.locator('.tab.active', { hasText: /^\.env/ }).waitFor();
   await show();
   await workbench.quickInput.waitFor(title);
+}
+
+/** The document about a migration that drops a column with values, and locks another table. */
+async function rehearsal(workbench: Workbench): Promise<void> {
+  await workbench.quickInput.cancel('.env points to feature/login');
+  const own = await startLocalService();
+  const uri = await branchApi(() => own).uri();
+  await runStatements(
+    uri,
+    'create table users (id int primary key, nick text)',
+    "insert into users select g, case when g <= 1204 then 'n' end from generate_series(1, 2000) g",
+    'create table invoices (id int primary key, total int)',
+    'insert into invoices select g, g from generate_series(1, 200000) g',
+  );
+  const statements = [
+    'begin;',
+    'alter table users drop column nick;',
+    'create index on invoices (total);',
+    'alter table invoices alter column total type bigint;',
+    'commit;',
+  ];
+  await writeFile(path.join(folder, '0007_cleanup.sql'), statements.join('\n'));
+  await connect(workbench, own, 'shop');
+  await workbench.computes.click(/^Branch main, default/);
+  await workbench.runCommand('View: Close All Editors');
+  await workbench.openFile('0007_cleanup.sql');
+  await workbench.run('Rehearse Migration…');
+  await workbench.quickInput.choose('Select what to rehearse', '0007_cleanup.sql');
+  await workbench.quickInput.choose('Select the branch to copy for the rehearsal', 'main');
+  await workbench.dialog.press('Rehearse');
+  await workbench.statusBar.waitFor('Loses 1,204 values of public.users.nick.');
+  await workbench.notifications.clear();
+  await workbench.runCommand('View: Close Other Editors in Group');
+  const frame = workbench.page.frameLocator('iframe.webview.ready').frameLocator('iframe[title]');
+  await frame.getByRole('img', { name: /^Locks/ }).scrollIntoViewIfNeeded();
 }

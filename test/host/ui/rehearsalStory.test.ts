@@ -67,7 +67,7 @@ describe('The story of a dropped column', () => {
   let service: LocalService;
 
   const preview = () =>
-    ui().page.frameLocator('iframe.webview.ready').frameLocator('iframe[title]').locator('body');
+    ui().page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('body');
   const picture = (name: string | RegExp) => preview().getByRole('img', { name });
   const shoot = async (name: string) => ui().screenshot(path.join(pictures, `${name}.png`));
   const press = async (key: string) => ui().page.keyboard.press(key);
