@@ -13,6 +13,6 @@ export const endedSlotsMessage = (
   slots.length === 0
     ? undefined
     : l10n.t(
-        'These replication slots end: {0}. Programs that read them must begin with a new slot and a new copy of the data.',
+        'These replication slots are lost: {0}. Programs that read them must begin with a new slot and a new copy of the data.',
         slots.map((name) => sanitize(name, 63)).join(', '),
       );

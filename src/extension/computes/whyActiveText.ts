@@ -19,7 +19,9 @@ export function whyActiveText(why: WhyActive, l10n: Translator): string {
     parts.push(l10n.t('Suspends {0} after that ends.', approximateDuration(suspendsAfter, l10n)));
   if (suspendsIn !== undefined) parts.push(l10n.t('Suspends in {0}.', approximateDuration(suspendsIn, l10n)));
   if (why.isLocalRule)
-    parts.push(l10n.t('The public service would suspend it, because it counts statements, not connections.'));
+    parts.push(
+      l10n.t('The public service counts statements, not connections, so it would suspend this compute.'),
+    );
   if (startsEvery !== undefined)
     parts.push(
       l10n.t(

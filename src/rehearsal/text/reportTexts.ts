@@ -86,7 +86,7 @@ export class ReportTexts {
     if (sampled === undefined) return roles;
     return [
       l10n.t(
-        "Statements and locks were read through a second connection, because this service doesn't show them. Those shorter than {0} may be missing. So may results, and what was done in other databases.",
+        "Statements and locks were read through a second connection, because this service doesn't show them. Those shorter than {0} may be missing, and so may results and what was done in other databases.",
         this.duration(sampled),
       ),
       ...roles,
@@ -197,11 +197,11 @@ export class ReportTexts {
         return l10n.t('Incomplete: {0}', reason.problem);
       case 'unused':
         return l10n.t(
-          'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.',
+          'Nothing was rehearsed: no statement reached the copy. The command must connect to DATABASE_URL.',
         );
       case 'uncommitted':
         return l10n.t(
-          "Isn't committed: a connection ends after “{0}”, so its transaction is rolled back.",
+          "Isn't committed: a connection ends after “{0}” without COMMIT, so its transaction is rolled back.",
           shortLine(reason.statement.text, MAX_STATEMENT),
         );
       case 'loss':

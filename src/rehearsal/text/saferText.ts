@@ -34,19 +34,21 @@ export function saferText(form: SaferForm, l10n: Translator): string {
       );
     case 'filledColumn':
       return l10n.t(
-        "Add the column without a default, set the default, then fill rows in batches: a default that isn't constant rewrites all rows.",
+        'Add the column without a default, set the default, then fill rows in batches: a volatile default rewrites all rows.',
       );
     case 'typeInSteps':
       return l10n.t(
-        'Add a column of the new type, fill it in batches, then swap the names: another type rewrites all rows.',
+        'Add a column of the new type, fill it in batches, then swap the names: changing the type rewrites all rows.',
       );
     case 'batches':
-      return l10n.t('Change rows in batches, each in its own transaction: others wait until its end.');
+      return l10n.t(
+        'Change rows in batches, each in its own transaction: others wait until the transaction ends.',
+      );
     case 'ownTransaction':
       return l10n.t('Commit after this statement: others wait until the end of its transaction.');
     case 'renameInSteps':
       return l10n.t(
-        'Add the new name next to the old one, and drop that when nothing needs it: a function still uses it.',
+        'Add the new name, and keep the old one until nothing needs it: a function still uses it.',
       );
   }
 }

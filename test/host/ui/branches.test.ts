@@ -186,7 +186,7 @@ describe('Branches', () => {
     await turnOn();
     const { message, detail } = await ui().dialog.read();
     assert.equal(message, `Turn on logical replication of ${name}?`);
-    assert.match(detail, /^It can't be turned off\. Active computes of the project are restarted/);
+    assert.match(detail, /^It can't be turned off again\. Active computes of the project are restarted/);
     await ui().dialog.press('Turn On');
     await ui().statusBar.waitFor(`Changed ${name}`);
     const { items } = (await service().client.projectPages().next()).value ?? { items: [] };

@@ -122,7 +122,7 @@ describe('A checkout before migrations', () => {
     await ui().statusBar.waitUntilGone('(paused');
     repository.git('reset', '--quiet', '--hard', 'HEAD~1');
     const question =
-      "main (shop) has a migration that this commit doesn't have. Take the branch back to just before it";
+      "main (shop) has a migration that this commit doesn't have. Take the database branch back to just before it";
     await ui().notifications.press(question, 'Go Back');
     await ui().notifications.waitFor(
       /^Undid main \(shop\)\. You selected: Before the later migrations\. Its previous data is kept as/,

@@ -82,7 +82,7 @@ describe('A migration is rehearsed on an account', () => {
     assert.equal(message, `Rehearse ${FILE} on a copy of main (shop)?`);
     assert.match(
       detail,
-      /^The rehearsal creates a branch with a compute, and a second one if the migration may lose data\. Each costs as much as any other\. They are deleted at the end, or expire after 30 minutes at the latest\./,
+      /^The rehearsal creates a branch with a compute, and a second such branch if the migration may lose data\. They cost as much as other branches\. They are deleted at the end, or expire after 30 minutes at the latest\./,
     );
     assert.match(detail, /is done for real/);
     assert.deepEqual(await copies(), []);
@@ -107,7 +107,7 @@ describe('A migration is rehearsed on an account', () => {
   it('with a document that says how locks were read, and what that can miss', async () => {
     await preview()
       .getByText(
-        /^Statements and locks were read through a second connection, because this service doesn't show them\. Those shorter than .* may be missing\. So may results, and what was done in other databases\.$/,
+        /^Statements and locks were read through a second connection, because this service doesn't show them\. Those shorter than .* may be missing, and so may results and what was done in other databases\.$/,
       )
       .waitFor();
     await preview()
@@ -127,7 +127,7 @@ describe('A migration is rehearsed on an account', () => {
 
   it('with the same question each time, as it costs again', async () => {
     await choose();
-    assert.match((await ui().dialog.read()).detail, /Each costs as much as any other/);
+    assert.match((await ui().dialog.read()).detail, /They cost as much as other branches/);
     await ui().dialog.press('Cancel');
     assert.deepEqual(await copies(), []);
   });

@@ -9,7 +9,7 @@ import { connect } from './connect.ts';
 import { closeEditors } from './resetWindow.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-const OUTDATED = 'Open editors still show the data from before.';
+const OUTDATED = 'Editors that are open still show the earlier data.';
 const work = /^Branch work, br-/;
 
 describe('After a branch went back', () => {

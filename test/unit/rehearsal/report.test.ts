@@ -66,7 +66,7 @@ describe('The report of a rehearsal', () => {
     const unused = report({ statements: [] });
     assert.equal(unused.verdict, 'failed');
     assert.deepEqual(sentencesOf(unused), [
-      'Nothing was rehearsed: no statement reached the copy. A command must connect to DATABASE_URL.',
+      'Nothing was rehearsed: no statement reached the copy. The command must connect to DATABASE_URL.',
     ]);
     assert.deepEqual(sentencesOf(report({ statements: [] }, 7)), ['Fails: the command ended with code 7.']);
   });
@@ -79,7 +79,7 @@ describe('The report of a rehearsal', () => {
     assert.deepEqual(
       sentencesOf(open),
       ['alter table orders add column note text', 'drop table b'].map(
-        (text) => `Isn't committed: a connection ends after “${text}”, so its transaction is rolled back.`,
+        (text) => `Isn't committed: a connection ends after “${text}” without COMMIT, so its transaction is rolled back.`,
       ),
     );
     assert.deepEqual(sentencesOf(report({ statements }, 7)), ['Fails: the command ended with code 7.']);

@@ -188,7 +188,7 @@ function readingQuestion(agent: string, branch: string, project: string, sql: st
   return {
     question: l10n.t('Let {0} read the branch {1} of {2}?', agent, branch, project),
     detail: l10n.t(
-      "This starts the compute if it is idle. The agent reads with the owner's rights, as does the code of views and policies. To be read: {0}",
+      "This starts the compute if it is idle. The agent reads with the rights of the database's owner, and so does the code of views and policies. It reads: {0}",
       sanitize(sql, sql.length),
     ),
     button: l10n.t('Read'),

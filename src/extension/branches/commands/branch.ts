@@ -67,7 +67,7 @@ export const unprotectBranch: Command = async (context, argument, run) => {
   await makeChange(context, run, {
     ...picked,
     question: l10n.t('Remove the protection of {0}?', fullName),
-    detail: l10n.t('It can then be deleted and reset.'),
+    detail: l10n.t('It can then be deleted or reset.'),
     button: l10n.t('Unprotect'),
     progress: l10n.t('Removing the protection of {0}', fullName),
     done: l10n.t('Removed the protection of {0}', fullName),

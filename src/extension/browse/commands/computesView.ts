@@ -44,7 +44,7 @@ export const copyId: Command = async (context, argument, run) => {
 export const openConsole: Command = async ({ session }, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open the console");
   if (!isPublicService(session.requireConnection().account.baseUrl))
-    throw new Error(l10n.t('The console of this service is unknown.'));
+    throw new Error(l10n.t("The address of this service's console isn't known."));
   const row = asComputeNode(argument) ?? asBranchNode(argument) ?? asProjectNode(argument);
   await env.openExternal(Uri.parse(consolePage(row ?? {})));
 };

@@ -18,7 +18,7 @@ import { pickOne } from '../../window/ui/input/quickInput.ts';
 
 export const findCompute: Command = async (context, _argument, run) => {
   context.session.requireConnection();
-  run.failureMessage = l10n.t("Couldn't find computes");
+  run.failureMessage = l10n.t("Couldn't load the computes");
   const found = await askInSteps(l10n.t('Find Compute'), (ask) => askForRow(context, ask));
   if (found !== undefined) await context.computesView.reveal(found);
 };

@@ -78,7 +78,7 @@ export const turnOnReplication: Command = async (context, argument, run) => {
     name,
     question: l10n.t('Turn on logical replication of {0}?', name),
     detail: l10n.t(
-      "It can't be turned off. Active computes of the project are restarted, and their connections are dropped.",
+      "It can't be turned off again. Active computes of the project are restarted, and their connections are dropped.",
     ),
     drops: computesOfProject(context, projectId),
     button: l10n.t('Turn On'),

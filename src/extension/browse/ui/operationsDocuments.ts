@@ -63,7 +63,7 @@ async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<stri
     `# ${escapeMarkdown(l10n.t('Operations of {0}', resourceText(inventory, node)))}`,
     escapeMarkdown(countText(history, ofNode.length)),
     `## ${escapeMarkdown(l10n.t('Last day'))}`,
-    escapeMarkdown(l10n.t('High: active. Half: starting. Line: idle.')),
+    escapeMarkdown(l10n.t('Full bar: active. Half bar: starting. Line: idle.')),
     ...shown.map((each) => daySection(each, history)),
     `## ${escapeMarkdown(l10n.t('Operations'))}`,
     operationsTable(deps, ofNode, node.kind !== 'compute'),

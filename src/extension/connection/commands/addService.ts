@@ -26,7 +26,7 @@ import { askForLogin } from './login.ts';
 const MAX_NAME_BYTES = 63;
 
 export const addService: Command = async (context, argument, run) => {
-  run.failureMessage = l10n.t("Couldn't add the service");
+  run.failureMessage = l10n.t("Couldn't add the service entry");
   requireTrust();
   const title = l10n.t('Add to pg_service.conf');
   const compute = await pickComputeRecord(context, title, argument);
@@ -43,7 +43,7 @@ export const addService: Command = async (context, argument, run) => {
     }),
   );
   if (name === undefined || !(await saveService(name, compute, login))) return;
-  announce(l10n.t('Added the service. Connect with service={0}', name));
+  announce(l10n.t('Added the service entry. Connect with service={0}', name));
 };
 
 export const defaultServiceName = (
@@ -72,7 +72,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   const current = findServiceLines(await readText(file), name);
   if (current !== undefined && isDeepStrictEqual(current.toSorted(), lines.toSorted())) return true;
   if (current !== undefined) {
-    const question = l10n.t('Replace the service {0} in {1}?', name, path.basename(file));
+    const question = l10n.t('Replace the service entry {0} in {1}?', name, path.basename(file));
     const detail = l10n.t('Current values:\n{0}', current.map(hidePassword).join('\n'));
     if (!(await askAboutLoss(question, detail, l10n.t('Replace')))) return false;
   }

@@ -35,7 +35,7 @@ export const urlForInput: Command = async (context, argument, run) => {
 
 /** Returns the name of a service, and adds the service to pg_service.conf if it is missing. */
 export const serviceForInput: Command = async (context, argument, run) => {
-  run.failureMessage = l10n.t("Couldn't add the service");
+  run.failureMessage = l10n.t("Couldn't add the service entry");
   const args = readArguments(argument);
   const found = await findConnection(context, l10n.t('Add to pg_service.conf'), args);
   if (found === undefined) return undefined;

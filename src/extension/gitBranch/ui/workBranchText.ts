@@ -103,7 +103,7 @@ function keepText(reason: KeepReason, gitBranch: string): string {
   const texts: Record<KeepReason, string> = {
     byNeon: followedByNeonText(),
     defaultBranch: l10n.t('{0} is the default Git branch and has no database branch.', gitBranch),
-    declined: l10n.t('You chose no database branch for {0}.', gitBranch),
+    declined: l10n.t('You chose to use no database branch for {0}.', gitBranch),
     undone: l10n.t('You undid the switch to the database branch of {0}.', gitBranch),
   };
   return texts[reason];

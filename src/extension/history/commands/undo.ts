@@ -220,7 +220,8 @@ async function showUndone(
     ...(preserved === undefined ? [] : [undoAgain, ...(expires ? [keep] : [])]),
     ...(outdated.length === 0 ? [] : [compareAgain]),
   ];
-  const note = outdated.length === 0 ? '' : ` ${l10n.t('Open editors still show the data from before.')}`;
+  const note =
+    outdated.length === 0 ? '' : ` ${l10n.t('Editors that are open still show the earlier data.')}`;
   const button = await window.showInformationMessage(`${message}${note}`, ...buttons);
   if (button === compareAgain) await refreshTabs(outdated);
   if (button === undoAgain) await executeCommand('hostedPostgres.undo', { ...node, preserved });

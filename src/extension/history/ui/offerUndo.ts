@@ -110,12 +110,12 @@ async function showOffer(
   const question =
     count === 1
       ? l10n.t(
-          "{0} has a migration that this commit doesn't have. Take the branch back to just before it ({1})?",
+          "{0} has a migration that this commit doesn't have. Take the database branch back to just before it ({1})?",
           name,
           clock,
         )
       : l10n.t(
-          "{0} has {1} migrations that this commit doesn't have. Take the branch back to just before them ({2})?",
+          "{0} has {1} migrations that this commit doesn't have. Take the database branch back to just before them ({2})?",
           name,
           count,
           clock,

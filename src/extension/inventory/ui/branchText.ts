@@ -101,7 +101,7 @@ export function deletionText(
     snapshots === 0
       ? ''
       : l10n.t('Its snapshots ({0}) stay: Undo… on another branch of the project lists them.', snapshots),
-    kept && l10n.t('What Undo has kept of its data stays: {0}.', kept),
+    kept && l10n.t("Earlier data that Undo has kept isn't deleted: {0}.", kept),
   ];
   return [lost, ...rest].filter((part) => part !== '').join(' ');
 }

@@ -57,12 +57,12 @@ function fullHours(begin: number): readonly number[] {
   );
 }
 
-/** Returns text such as `Active for 3 hours, 5 minutes. Starts: 4.` */
+/** Returns text such as `Active for 3 hours, 5 minutes. Number of starts: 4.` */
 export function activitySummary(spans: readonly ActivitySpan[], starts: number): string {
   const active = Math.round(totalTime(spans, 'active') / 60_000);
   const [hours, minutes] = [Math.floor(active / 60), active % 60];
   const unit = (value: number, name: string) =>
     new Intl.NumberFormat(env.language, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value);
   const time = hours === 0 ? unit(minutes, 'minute') : `${unit(hours, 'hour')}, ${unit(minutes, 'minute')}`;
-  return l10n.t('Active for {0}. Starts: {1}.', time, starts);
+  return l10n.t('Active for {0}. Number of starts: {1}.', time, starts);
 }

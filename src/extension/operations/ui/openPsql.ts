@@ -21,5 +21,7 @@ export function droppedPsqlText(dropped: readonly ComputeIds[], reconnects = tru
   const isOpen = window.terminals.some((terminal) => ids.has(computeIds.get(terminal) ?? ''));
   if (!isOpen) return undefined;
   const lost = l10n.t('The open psql loses its connection too.');
-  return reconnects ? `${lost} ${l10n.t('When it says so, enter your command again.')}` : lost;
+  return reconnects
+    ? `${lost} ${l10n.t('When psql reports the lost connection, enter your command again.')}`
+    : lost;
 }

@@ -100,7 +100,7 @@ async function approveRehearsal(
     'The copy is deleted afterwards. But everything that the migration does outside of this database is done for real, such as requests to other services, or changes by dblink and foreign tables.',
   );
   const cost = l10n.t(
-    'The rehearsal creates a branch with a compute, and a second one if the migration may lose data. Each costs as much as any other. They are deleted at the end, or expire after {0} at the latest.',
+    'The rehearsal creates a branch with a compute, and a second such branch if the migration may lose data. They cost as much as other branches. They are deleted at the end, or expire after {0} at the latest.',
     durationText(BILLED_LIFETIME / 1000),
   );
   const change = {

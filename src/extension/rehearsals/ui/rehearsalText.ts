@@ -48,7 +48,7 @@ export function rehearsalText(
     ...(wayBack === undefined ? [] : [`## ${l10n.t('Way back')}`, statementTable(wayBack, texts)]),
     ...(wayBack === undefined || wayBack.left.length === 0
       ? []
-      : [l10n.t('This is left in the schema:'), ...indentedLines(wayBack.left)]),
+      : [l10n.t('This remains in the schema afterwards:'), ...indentedLines(wayBack.left)]),
     ...texts.wayBackNotes(report).map(escapeMarkdown),
     ...(rewritten.length === 0
       ? []

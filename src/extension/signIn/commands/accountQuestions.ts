@@ -183,7 +183,7 @@ const projectIdQuestion = (
   value = '',
 ): Question<string> =>
   enterText({
-    prompt: l10n.t("This key can't list projects. Enter the id of its project"),
+    prompt: l10n.t("This key can't list projects. Enter the id of the project that it gives access to"),
     value,
     problem: idProblem,
     check: async (projectId, signal) => {

@@ -20,7 +20,9 @@ export async function explainMissingKeyAccess<T>(call: () => Promise<T>): Promis
   } catch (error) {
     if (!isRejected(error, 403)) throw error;
     throw new Error(
-      l10n.t("The key of this window can't create or revoke API keys. It may belong to an organization."),
+      l10n.t(
+        "The key of this window can't create or revoke API keys. It may belong to an organization. Use a personal key.",
+      ),
     );
   }
 }

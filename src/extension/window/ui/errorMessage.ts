@@ -134,8 +134,10 @@ function messageOfFault(fault: ApiFault, message: string, retryTime: number | un
 
 const localServiceMessage = (reason: Exclude<LocalServiceFailure, 'noPostgres'>): string =>
   ({
-    silent: l10n.t("The local service isn't responding. Start it again to replace it."),
-    otherKey: l10n.t('The local service was started with another key. Start it again to replace it.'),
+    silent: l10n.t("The local service isn't responding. Start it again to replace the running process."),
+    otherKey: l10n.t(
+      'The local service was started with another key. Start it again to replace the running process.',
+    ),
     ended: l10n.t('The local service ended unexpectedly.'),
     revokedKey: l10n.t('The key of the local service was revoked.'),
   })[reason];

@@ -69,7 +69,7 @@ describe('SnapshotLists', () => {
     await model.inventory.branches.refresh('shop');
     assert.equal(
       deletionText(model.inventory, branch('br-empty')),
-      'Its data is deleted. What Undo has kept of its data stays: before-undo-14-32.',
+      "Its data is deleted. Earlier data that Undo has kept isn't deleted: before-undo-14-32.",
     );
     assert.equal(deletionText(model.inventory, branch('br-kept')), 'Its data is deleted.');
     const group = childNodes(model.inventory, branch('br-main')).at(-1);

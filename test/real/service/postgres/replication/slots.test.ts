@@ -86,7 +86,10 @@ describe('A replication slot', () => {
     assert.deepEqual(await query(branch.uri, SLOTS), ['kept']);
     await engine.suspend(branch.compute.id);
     await engine.restoreBranch({ id: 'br-slots', sourceId: 'br-active', preservedId: 'br-preserved' });
-    assert.match(branch.service.log.join('\n'), /br-slots: These replication slots end: kept\. Programs/);
+    assert.match(
+      branch.service.log.join('\n'),
+      /br-slots: These replication slots are lost: kept\. Programs/,
+    );
     assert.deepEqual(await query(branch.uri, SLOTS), []);
     assert.deepEqual(await engine.replicationSlots('br-slots'), []);
     const preserved = await service.create({ branchId: 'br-preserved', logicalReplication: true });

@@ -122,7 +122,7 @@ describe('The tool undo', () => {
   it('returns which replication slots end', async () => {
     slots = ['zero_0'];
     const { note } = await call({ to: '20 min ago' });
-    assert.match(String(note), /These replication slots end: zero_0\./);
+    assert.match(String(note), /These replication slots are lost: zero_0\./);
   });
 
   it('undoes its undo, which is the first moment then', async () => {
@@ -139,7 +139,7 @@ describe('The tool undo', () => {
     await assert.rejects(call({ branchId: 'br-main', to: '20 min ago' }), /did not approve/);
     assert.match(
       String(questions[0]),
-      /^Let claude take the branch main \(br-main\) of .* back to .*Z\?.*These replication slots end: zero_0\./,
+      /^Let claude take the branch main \(br-main\) of .* back to .*Z\?.*These replication slots are lost: zero_0\./,
     );
     assert.deepEqual(sent, []);
     answers.push('Undo');

@@ -15,7 +15,10 @@ describe('The question about a change of an agent', () => {
     ] as const) {
       const textWith = (...slots: string[]) =>
         String(approvalRequest(inventory, { ...change, slots }).detail);
-      assert.match(textWith('zero_0', 'sync'), /\. These replication slots end: zero_0, sync\. Programs/);
+      assert.match(
+        textWith('zero_0', 'sync'),
+        /\. These replication slots are lost: zero_0, sync\. Programs/,
+      );
       assert.doesNotMatch(textWith(), /slots|undefined| $/);
     }
   });

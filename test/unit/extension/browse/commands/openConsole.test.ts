@@ -35,7 +35,7 @@ describe('Open in Console', () => {
   it('opens no page for another service', async () => {
     await assert.rejects(
       open('https://console.neon.tech.example/api/v2'),
-      /console of this service is unknown/,
+      /address of this service's console isn't known/,
     );
     assert.deepEqual(opened, []);
   });

@@ -44,7 +44,10 @@ describe('Commands of a compute', () => {
   });
 
   for (const [connections, psql] of [
-    [2, ' The open psql loses its connection too. When it says so, enter your command again.'],
+    [
+      2,
+      ' The open psql loses its connection too. When psql reports the lost connection, enter your command again.',
+    ],
     [0, ''],
   ] as const)
     it(`say that an open psql loses its connection, if any is dropped: ${connections}`, async () => {

@@ -83,7 +83,8 @@ describe('Open psql', () => {
   it('is named in the question before a change that drops its connection, while its terminal is open', async () => {
     answer = 404;
     await open();
-    const lost = 'The open psql loses its connection too. When it says so, enter your command again.';
+    const lost =
+      'The open psql loses its connection too. When psql reports the lost connection, enter your command again.';
     assert.equal(droppedPsqlText([{ projectId: 'shop', computeId: 'ep-two' }, row]), lost);
     assert.equal(droppedPsqlText([row], false), 'The open psql loses its connection too.');
     assert.equal(droppedPsqlText([{ projectId: 'shop', computeId: 'ep-two' }]), undefined);

@@ -97,7 +97,7 @@ describe('The row of a snapshot', () => {
     await run('hostedPostgres.snapshot.restore');
     await until('the refresh', async () => executed.some(([id]) => id === 'hostedPostgres.rows.refresh'));
     openTabs.length = 0;
-    assert.match(String(questions.at(-1)), /Open editors still show the data from before\.$/);
+    assert.match(String(questions.at(-1)), /Editors that are open still show the earlier data\.$/);
     assert.equal(rows.get(uri)?.request.branch.branchId, 'br-new');
   });
 

@@ -228,7 +228,7 @@ describe('Snapshots of a branch', () => {
     const end = undo();
     await accept('Snapshot “before”');
     await end;
-    assert.match(String(questions[0]), / replication slots end: zero_0, powersync\. Programs that read/);
+    assert.match(String(questions[0]), / replication slots are lost: zero_0, powersync\. Programs that read/);
     slots = [];
   });
 

@@ -114,7 +114,7 @@ describe('The document about a rehearsal', () => {
     ]);
     const text = rehearsalText(found, place);
     assert.match(text, /^## Way back\n\n\| Statement/m);
-    assert.match(text, /^This is left in the schema:\n\n {4}CREATE TABLE own \($/m);
+    assert.match(text, /^This remains in the schema afterwards:\n\n {4}CREATE TABLE own \($/m);
     const lost = createReport({ ...run, losses: [LOSS] }, { longestLock: 1000, historySeconds: 86_400 });
     assert.match(
       rehearsalText(lost, place),

@@ -129,11 +129,11 @@ describe('runSql as a tool', () => {
       await assert.rejects(callTool(deps, 'compareSchema', compare), /did not approve/);
       assert.match(
         questions.pop() ?? '',
-        /^Let claude read the branch main \(br-main\) .* To be read: pets$/,
+        /^Let claude read the branch main \(br-main\) .* It reads: pets$/,
       );
       assert.match(
         questions.join('\n'),
-        /^Let claude read the branch main .* To be read: select 'one'\nLet codex read the branch .*br-agent/,
+        /^Let claude read the branch main .* It reads: select 'one'\nLet codex read the branch .*br-agent/,
       );
       questions.length = 0;
       assert.equal(asked(), false);
