@@ -79,7 +79,8 @@ describe('The report of a rehearsal', () => {
     assert.deepEqual(
       sentencesOf(open),
       ['alter table orders add column note text', 'drop table b'].map(
-        (text) => `Isn't committed: a connection ends after “${text}” without COMMIT, so its transaction is rolled back.`,
+        (text) =>
+          `Isn't committed: a connection ends after “${text}” without COMMIT, so its transaction is rolled back.`,
       ),
     );
     assert.deepEqual(sentencesOf(report({ statements }, 7)), ['Fails: the command ended with code 7.']);

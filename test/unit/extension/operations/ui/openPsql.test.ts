@@ -16,7 +16,8 @@ const { handleCommand } = await import('../../../../../src/extension/commandHand
 const { rememberPsql } = await import('../../../../../src/extension/operations/ui/openPsql.ts');
 
 const LOST = / The open psql loses its connection too\.(?! When)/;
-const RECONNECTS = / The open psql loses its connection too\. When psql reports the lost connection, enter your command again\./;
+const RECONNECTS =
+  / The open psql loses its connection too\. When psql reports the lost connection, enter your command again\./;
 
 describe('An open psql', () => {
   let model: ScriptedModel;

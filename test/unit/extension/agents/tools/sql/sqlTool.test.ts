@@ -127,10 +127,7 @@ describe('runSql as a tool', () => {
       await assert.rejects(run({ ...input, branchId: 'br-agent' }, 'codex'), /did not approve/);
       const compare = { ...ids, branchId: 'br-agent', database: 'app', rowsOf: 'pets' };
       await assert.rejects(callTool(deps, 'compareSchema', compare), /did not approve/);
-      assert.match(
-        questions.pop() ?? '',
-        /^Let claude read the branch main \(br-main\) .* It reads: pets$/,
-      );
+      assert.match(questions.pop() ?? '', /^Let claude read the branch main \(br-main\) .* It reads: pets$/);
       assert.match(
         questions.join('\n'),
         /^Let claude read the branch main .* It reads: select 'one'\nLet codex read the branch .*br-agent/,
