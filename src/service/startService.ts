@@ -109,7 +109,7 @@ function requireNoDatabases(folder: string): void {
   if (majorsInUse(folder).size === 0) return;
   throw unusableStartError(
     `${path.join(folder, 'branches')} has databases, but account.json next to it, which knows them, is missing. ` +
-      'Restore account.json from a backup, or move that folder elsewhere to start with a new account.',
+      'Restore account.json from a backup, or move that folder out of the data directory to start with a new account.',
   );
 }
 

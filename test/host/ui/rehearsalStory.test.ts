@@ -122,7 +122,7 @@ describe('The story of a dropped column', () => {
     await ui().statusBar.waitFor(/^main/);
   });
 
-  it('is told by keyboard alone, the verdict first', async () => {
+  it('can be followed with the keyboard alone, the verdict first', async () => {
     await rehearse();
     await preview()
       .getByRole('heading', { level: 1, name: 'Loses 1,204 values of public.users.nick.' })
@@ -131,7 +131,7 @@ describe('The story of a dropped column', () => {
     await ui().statusBar.waitFor('Loses 1,204 values of public.users.nick.');
   });
 
-  it('has tables with headings and a picture with words, for a screen reader', async () => {
+  it('has tables with headings and a picture with a text, for a screen reader', async () => {
     const headings = await preview().getByRole('columnheader').allInnerTexts();
     // On a slow machine, locks are dangerous, too, and have safer forms.
     assert.deepEqual(headings.slice(0, 4), ['Statement', 'Time', 'Who waits', 'Result']);

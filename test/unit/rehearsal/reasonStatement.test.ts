@@ -64,7 +64,7 @@ describe('The statement of a reason', () => {
     assert.deepEqual(find(statements, locks, loss('public.users.name', 'values')), [statements[0]?.text]);
   });
 
-  it('is any of those that may have removed rows, whatever Postgres calls them', () => {
+  it('is any of those that may have removed rows, also if Postgres calls them otherwise', () => {
     const statements = [
       statement('with o as (delete from users returning *) insert into old select * from o', 'INSERT 0 3'),
       statement('delete from users', 'DELETE 0'),

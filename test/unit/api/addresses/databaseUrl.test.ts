@@ -149,7 +149,7 @@ describe('replaceUrlTarget', () => {
     ...['db', 'postgres:5433', 'host.docker.internal', '192.168.1.5', 'db.lan', 'db.example.com'].map(
       (host) =>
         [
-          `the parameters for TLS of ${host}, whatever network it is in`,
+          `the parameters for TLS of ${host}, in any network`,
           `postgres://me:x@${host}/shop?sslmode=disable`,
           cloud,
           'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?sslmode=require&channel_binding=require',

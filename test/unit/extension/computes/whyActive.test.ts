@@ -108,7 +108,7 @@ const STAGED: readonly (readonly [
     'LISTEN',
     { compute: local, sessions: [client('idle', { command: 'LISTEN', state_for: 600 })] },
     'listen',
-    /listening for notifications for 10 min\. .* The public service would suspend it/,
+    /listening for notifications for 10 min\. .* The public service .* would suspend this compute/,
   ],
   [
     'logical replication',

@@ -47,7 +47,7 @@ describe('findBranchUrl', () => {
     assert.equal(knownHosts.get('ep-dev.example.test')?.branchName, 'dev');
   });
 
-  it('has the parameters for TLS that the service requires, whatever another server had', async () => {
+  it('has the parameters for TLS that the service requires, not those of another server', async () => {
     for (const host of ['192.168.1.5', 'db.lan', 'db', 'db.example.com', 'localhost']) {
       const { value } = await find(`postgres://me:old@${host}/my%20shop?sslmode=disable&schema=app`);
       assert.equal(value, 'postgres://me:n%40w@ep-dev.example.test/my%20shop?sslmode=require&schema=app');

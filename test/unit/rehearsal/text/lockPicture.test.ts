@@ -71,7 +71,7 @@ describe('The picture of locks', () => {
     ]);
   });
 
-  it('says the same in words', () => {
+  it('has a text for screen readers that says the same', () => {
     const picture = draw(
       held(1, 'AccessExclusiveLock', 1240, 1480),
       held(2, 'ShareUpdateExclusiveLock', 1000, 1003),

@@ -84,7 +84,7 @@ describe('saveService', () => {
     assert.equal(await saveService('shop', compute, login), false);
     assert.equal(
       questions.at(-1),
-      `Replace the service shop in pg_service.conf? This can't be undone. Current values:\nhost=old\npassword=…\nsslpassword=…`,
+      `Replace the service entry shop in pg_service.conf? This can't be undone. Current values:\nhost=old\npassword=…\nsslpassword=…`,
     );
   });
 
