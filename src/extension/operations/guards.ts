@@ -34,6 +34,11 @@ export class ChangeGuards {
     this.#clock = clock;
   }
 
+  /** Milliseconds since 1970. */
+  now(): number {
+    return this.#clock.now();
+  }
+
   get connection(): AccountConnection | undefined {
     return this.#session.connection;
   }

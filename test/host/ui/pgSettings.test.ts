@@ -73,6 +73,22 @@ describe('the settings document of a compute', () => {
     await whenIdle();
   });
 
+  it('replaces no settings that another client has changed while the question was open', async () => {
+    await write('{ "work_mem": "48MB", "jit": false }');
+    await save();
+    await ui().dialog.read();
+    await updateElsewhere({ work_mem: '40MB' });
+    await whenSettled();
+    await apply();
+    await ui().notifications.waitFor('Not applied: the settings were changed while you were asked');
+    await ui().notifications.clear();
+    assert.deepEqual(await current(), { work_mem: '40MB' });
+    await ui().runCommand('File: Revert File');
+    await editor.waitForText(/40MB/);
+    await updateElsewhere({ work_mem: '32MB', jit: 'off' });
+    await whenIdle();
+  });
+
   it('describes settings and completes their names', async () => {
     assert.match(await editor.hover('work_mem'), /maximum memory to be used for query workspaces/);
     await write('{ "statement_t" }');

@@ -150,6 +150,12 @@ export class SettingsDocuments implements Disposable {
     const texts = { name, question, detail, button: l10n.t('Apply and Restart') };
     if (!(await approveChange(guards, { ...node, ...texts, drops: [node] }, connection)))
       throw new Error(l10n.t('Not applied: the restart was canceled'));
+    // All settings are replaced, so a change that was made while the question was open would be lost.
+    const { compute: latest } = await this.#load(uri);
+    if (!isDeepStrictEqual(postgresSettings(latest), postgresSettings(compute)))
+      throw new Error(
+        l10n.t('Not applied: the settings were changed while you were asked. Save again to compare them'),
+      );
     const reason = await this.#apply({ connection, compute }, settings);
     if (reason === undefined) return;
     this.#rejected.set(uri.toString(), { text, reason });

@@ -46,6 +46,9 @@ export function requireWritable(guards: ChangeGuards, target: ChangeTarget): voi
     : new ReadOnlyError(l10n.t('You have protected the project {0} as read-only.', projectId), projectId);
 }
 
+/** Lists that are older than this, in milliseconds, are loaded again after the user's answer. */
+const LISTS_MAX_AGE = 10_000;
+
 /**
  * Asks the user to approve a change, if necessary. Other windows can switch the account of this one while a question is open.
  * @param initialConnection the connection when the command began
@@ -65,13 +68,15 @@ export async function approveChange(
   };
   requireUnchanged();
   const location = { viewId: 'hostedPostgres.computes' };
+  const askedAt = guards.now();
   const refreshed = window.withProgress({ location }, () => guards.refreshProtection(change));
   if (!guards.isProtectionCached(change)) await refreshed;
   const nameRequest = nameRequestText(guards, change);
   let isApproved = await askForApproval(change, nameRequest);
   if (isApproved && nameRequest === undefined) {
-    // Another client may have protected the branch, or moved the compute, since the lists were loaded.
+    // Another client may have protected the branch, or moved the compute, since the lists were loaded. A question can stay open.
     await refreshed;
+    if (guards.now() - askedAt > LISTS_MAX_AGE) await guards.refreshProtection(change);
     requireUnchanged();
     const later = nameRequestText(guards, change);
     isApproved = later === undefined || (await confirmByName(change, later));

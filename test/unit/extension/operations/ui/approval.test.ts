@@ -70,6 +70,20 @@ describe('approveChange', () => {
     assert.match(questions.join(), /This is production/);
   });
 
+  it('treats a branch as production that was protected while the question was open', async () => {
+    await store.inventory.branches.ensureLoaded('shop');
+    const answer = Promise.withResolvers<string>();
+    answers.push(answer.promise, 'main');
+    const approving = approve(store.guards, severe);
+    await until('the question', async () => questions.length === 1);
+    await store.inventory.branches.refresh('shop');
+    branches = [{ id: 'br-main', project_id: 'shop', name: 'main', protected: true }];
+    store.clock.advance(11_000);
+    answer.resolve('Restart');
+    assert.equal(await approving, true);
+    assert.match(questions[1] ?? '', /This is production/);
+  });
+
   it('asks for the name if another client has moved the compute to a protected branch', async () => {
     branches = [
       { id: 'br-main', project_id: 'shop', name: 'main', protected: true },
