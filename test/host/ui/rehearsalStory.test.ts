@@ -122,6 +122,19 @@ describe('The story of a dropped column', () => {
     await ui().statusBar.waitFor(/^main/);
   });
 
+  /** Returns the colors of the picture of the locks, if the document has the style. */
+  const colorsIn = async (style: string) => {
+    if (!((await preview().getAttribute('class')) ?? '').split(' ').includes(style)) return undefined;
+    return picture(/^Locks/).evaluate((element: Styled) => {
+      const behind = [];
+      for (let each: Styled | null = element; each !== null; each = each.parentElement)
+        behind.push(getComputedStyle(each).backgroundColor);
+      // What is behind the document, which is transparent.
+      behind.push(getComputedStyle(element).getPropertyValue('--vscode-editor-background'));
+      return { color: getComputedStyle(element).color, behind };
+    });
+  };
+
   it('can be followed with the keyboard alone, the verdict first', async () => {
     await rehearse();
     await preview()
@@ -166,18 +179,12 @@ describe('The story of a dropped column', () => {
       await ui().quickInput.type('Select Color Theme', theme);
       await until(theme, async () => (await ui().quickInput.read())?.items[0]?.startsWith(theme));
       await ui().quickInput.accept('Select Color Theme');
-      await until(style, async () =>
-        ((await preview().getAttribute('class')) ?? '').split(' ').includes(style),
-      );
-      const { color, behind } = await picture(/^Locks/).evaluate((element: Styled) => {
-        const style = getComputedStyle(element);
-        const backgrounds = [];
-        for (let each: Styled | null = element; each !== null; each = each.parentElement)
-          backgrounds.push(getComputedStyle(each).backgroundColor);
-        // What is behind the document, which is transparent.
-        backgrounds.push(style.getPropertyValue('--vscode-editor-background'));
-        return { color: style.color, behind: backgrounds };
-      });
+      // VS Code renders the document anew once the theme is saved, which may be while its colors are read.
+      const replaced = (error: Error) => {
+        if (!/detached|destroyed/.test(error.message)) throw error;
+        return undefined;
+      };
+      const { color, behind } = await until(style, () => colorsIn(style).catch(replaced));
       const found = contrast(color, behind);
       assert.ok(found >= LEAST_CONTRAST, `${found} of ${color} on ${behind.join(', ')}`);
       await shoot(theme.replaceAll(' ', '-'));

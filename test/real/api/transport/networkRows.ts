@@ -154,6 +154,7 @@ export const ADDRESS_ROWS: readonly {
   readonly address: FaultyAddressName;
   readonly code: RegExp;
   readonly retries: number;
+  readonly mayHaveExecuted?: boolean;
 }[] = [
   { address: 'connectionRefused', code: /^ECONNREFUSED$/, retries: 2 },
   { address: 'unknownHost', code: /^(ENOTFOUND|EAI_AGAIN)$/, retries: 2 },
@@ -161,7 +162,8 @@ export const ADDRESS_ROWS: readonly {
   { address: 'unknownAuthority', code: /^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, retries: 0 },
   { address: 'expiredCertificate', code: /^CERT_HAS_EXPIRED$/, retries: 0 },
   { address: 'otherHostsCertificate', code: /^ERR_TLS_CERT_ALTNAME_INVALID$/, retries: 0 },
-  { address: 'noTls', code: /SSL|EPROTO/, retries: 0 },
+  // OpenSSL's errors may also come after the request was sent, and nothing tells these apart.
+  { address: 'noTls', code: /SSL|EPROTO/, retries: 0, mayHaveExecuted: true },
 ];
 
 export const ROWS: readonly Row[] = [...reads, ...finalReads, ...repeatedChanges, ...changes, ...slow];

@@ -14,7 +14,8 @@ import { usualPostgres } from './usualPostgres.ts';
 /** Returns the address of a compute of the sample account. */
 async function appUri(service: LocalService): Promise<string> {
   const path = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
-  const { json } = await call(service.baseUrl, { path, key: service.key });
+  const { status, json } = await call(service.baseUrl, { path, key: service.key });
+  assert.equal(status, 200, `${JSON.stringify(json)}\n${service.stderr()}`);
   return (json as { uri: string }).uri;
 }
 
