@@ -182,7 +182,7 @@ export async function readChosenFile(file: string, maxSize = MAX_STRING_LENGTH):
   }
 }
 
-/** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */
+/** Returns the JSON object in a file that only this user can write, or {} if there is none, such as for a link. */
 export function readOwnJson(file: string): Readonly<Record<string, unknown>> {
   try {
     return readOwnJsonFile(file);

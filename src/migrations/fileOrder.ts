@@ -104,7 +104,9 @@ interface Directions {
   readonly areDirected: boolean;
 }
 
-/** @throws {Error} if some of the names don't say what their files do, but others do */
+/**
+ * @throws {Error} if some files undo others, and another's name doesn't say what it does, or one of them belongs to no other file
+ */
 export function splitDirections(folder: string, names: readonly string[], refuse: CreateRefusal): Directions {
   const files = names.map((name) => {
     const match = DIRECTIONS.map((each) => each.exec(name)).find(Boolean);

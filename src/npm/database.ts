@@ -7,11 +7,11 @@ import { TEST_PROJECT } from '../localService/ownFolder.ts';
 export type FirstDatabase = Awaited<ReturnType<typeof databaseForCommand>>;
 
 /**
- * Returns the first database of a default branch: that of the first project, without that of `hosted-postgres/test`, which stays
- * empty. If there is no other project, one is created. The URL contains the password. It is undefined if the branch has no
- * database.
+ * Returns the first database of the first project's default branch. The project of `hosted-postgres/test` doesn't count, because
+ * it stays empty: if it is the only one, another is created. The URL contains the password. It is undefined if computes are
+ * simulated, or if the branch has no database.
  * @param options `hasPostgres`: whether computes run Postgres, and aren't simulated
- * @returns undefined if there is no project at all
+ * @returns undefined if there is no project at all, or no default branch
  */
 export async function databaseForCommand(
   api: ServiceApi,

@@ -13,7 +13,7 @@ export interface DatabaseUrl {
   readonly database: string;
   /** The host in its normal form, see `normalizeHost`. */
   readonly host: string;
-  /** The host as in the text. */
+  /** The host's name and port as in the text, without the brackets of IPv6. */
   readonly server: ReturnType<typeof splitHost>;
 }
 

@@ -115,7 +115,7 @@ const LINE_START =
   /^\s*(?:#\s*)?(?:-\s+|export\s+|ENV\s+|set\s+-\w+\s+|\$env:|process\.env\.|[\w.]+[[(])?["'`]?$/i;
 const LINE_END = /^["'`]?[\])]*[;,]?\s*$/;
 
-/** Repeats the line of the host for the port. */
+/** Puts the port on a line of its own, written like the host's. @returns undefined if that line has anything else */
 function nextLine(name: string, lead: string, rest: string, isInBrackets: boolean): PortPlace | undefined {
   const before = lead.slice(0, lead.lastIndexOf(name));
   if (!LINE_START.test(before) || !LINE_END.test(rest)) return undefined;

@@ -80,8 +80,9 @@ export function reasonToAsk(
 }
 
 /**
- * Whether another git branch is checked out than the one whose database branch the file points to, because the file doesn't
- * follow. A branch that belongs to no git branch may be shared by all.
+ * Whether the file, which doesn't follow checkouts, points to another database branch than that of the checked-out git branch. If
+ * that has none yet, only the database branch of another git branch counts, because any other may be shared by all. False if the
+ * user has chosen to have none.
  */
 export function isOfOtherGitBranch({ git, map, current, isFollowedByNeon }: EnvFileFacts): boolean {
   if (map.isFollowed || isFollowedByNeon || git.branch === undefined || git.pause !== undefined) return false;

@@ -24,13 +24,15 @@ interface GitFile {
   readonly content: string;
 }
 
-/** The scripts in a repository. */
+/** The scripts of a worktree after checkouts or resets. */
 export interface MigrationFiles {
+  /** Those of the commits that HEAD has left that are no longer in the worktree. */
   readonly removed: readonly GitFile[];
+  /** Those in git's index. */
   readonly tracked: readonly GitFile[];
   /** The files that exist, including those that git doesn't have. */
   readonly present: readonly string[];
-  /** The names of files by the SHA-256 of their text: of removed ones, and of tracked ones next to them. */
+  /** The names of SQL files by the SHA-256 of their text: of removed ones, and of tracked ones next to them. */
   readonly hashes: ReadonlyMap<string, readonly string[]>;
 }
 

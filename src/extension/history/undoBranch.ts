@@ -82,8 +82,8 @@ export async function undoBranch(
 }
 
 /**
- * Removes the expiry of a branch that an undo has kept, while the branch has a child, because a branch that expires can't have
- * children.
+ * Removes the expiry of a branch, such as one that an undo has kept, so that a child can be created from it. A branch that expires
+ * can't have children.
  * @returns a function that sets the expiry again, and never rejects
  * @throws {ApiError}
  */

@@ -37,7 +37,7 @@ export interface AgentBranch extends BranchRef, Caller {
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly envPlaces?: readonly EnvPlace[] | undefined;
-  /** The roles whose passwords aren't those of the parent, as long as the branch has no other `last_reset_at`. */
+  /** The roles that got new passwords, until the branch's `last_reset_at` isn't `lastReset`: a reset may bring back the parent's. */
   readonly ownPasswords?:
     | { readonly roles: readonly string[]; readonly lastReset?: string | undefined }
     | undefined;

@@ -37,7 +37,7 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
   });
 }
 
-/** Creates a database with the migrations for one test file: see `types.d.ts`. */
+/** Creates a database for one test file, in which the migrations were run: see `types.d.ts`. */
 export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
   return withMigratedParent(options, async (api, parent, me) => {
     const server = await findOrCreateSharedUrl(api, parent, me);

@@ -10,7 +10,10 @@ export const ENGLISH_TEXTS = new ReportTexts(ENGLISH);
 /** The most characters of a statement. */
 const MAX_STATEMENT = 100;
 
-/** Returns the verdict, then each statement. */
+/**
+ * Returns the verdict, also of each file, then each statement, the picture of the locks, the statements of the way back, and
+ * notes.
+ */
 export function plainReportText(report: RehearsalReport): string {
   const { wayBack } = report;
   const picture = lockPicture(report, ENGLISH_TEXTS, ENGLISH)?.lines ?? [];

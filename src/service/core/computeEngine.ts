@@ -77,7 +77,10 @@ export interface BranchCatalog {
 
 export type SchemaFormat = 'sql' | 'json';
 
-/** The schema of a database, as pg_dump writes it or as its tables. It has neither if there was no such database at the moment. */
+/**
+ * The schema of a database, as pg_dump writes it or as its tables. It has neither if the database did not exist at the past
+ * moment asked for.
+ */
 export interface BranchSchema {
   readonly sql?: string;
   readonly json?: { readonly tables: readonly SchemaTable[] };

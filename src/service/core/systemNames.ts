@@ -4,7 +4,10 @@
 export const SUPERUSER = 'postgres';
 /** The database that each server has, for work that belongs to no other one. */
 export const MAINTENANCE_DATABASE = 'postgres';
-/** The role with which read replicas stream. It has no other rights. */
+/**
+ * The role for all replication: of read replicas, of clients, and of the standby of a rehearsal. It may only log in and
+ * replicate.
+ */
 export const REPLICATOR = 'service_replicator';
 /** The role that reads for the extension and for agents. Only they get its password. */
 export const READER = 'service_reader';

@@ -64,8 +64,9 @@ const WATCH_TIME = 30_000;
 const WATCH_INTERVAL = 500;
 
 /**
- * Takes the lock. Both files are opened now, because a service that root started can't open them later.
- * @throws {StartError} `alreadyRunning`
+ * Takes the lock of a data directory. `service.lock` and `service.json` are opened now, because a service that root started can't
+ * open them later.
+ * @throws {StartError} `alreadyRunning`, or `notUsable` if a file can't be written
  */
 export async function lockInstance(folder: string, options: LockOptions): Promise<InstanceLock> {
   const lockPath = path.join(folder, LOCK);

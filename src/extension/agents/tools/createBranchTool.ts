@@ -27,7 +27,7 @@ import type { ToolCall } from './toolCall.ts';
 
 const DEFAULT_HOURS = 24;
 
-/** The most branches that agents have in a project without a question to the user, who is asked about more because they cost money. */
+/** Agents may have this many branches in a project. For more, the user is asked, because branches cost money. */
 const MAX_UNASKED = 10;
 
 const input = z.strictObject({

@@ -35,7 +35,7 @@ interface SqlClient {
 
 const SQL_CLIENTS: readonly SqlClient[] = [
   { id: 'ms-ossdata.vscode-pgsql', label: 'PostgreSQL (Microsoft)', open: openInPgsql },
-  { id: 'mtxr.sqltools', label: 'SQLTools', open: openInSqlTools },
+  { id: 'mtxr.sqltools', label: 'SQLTools', open: addToSqlTools },
   {
     id: 'cweijan.vscode-postgresql-client2',
     label: 'Database Client',
@@ -127,7 +127,11 @@ export async function openInPgsql({ name, host, login }: ClientConnection): Prom
   return await env.openExternal(env.uiKind === UIKind.Web ? await env.asExternalUri(link) : link);
 }
 
-export async function openInSqlTools({ name, computeId, host, login }: ClientConnection): Promise<boolean> {
+/**
+ * Adds the connection to SQLTools' user settings, unless they have one to the same database with the same role.
+ * @returns true, because nothing is asked
+ */
+export async function addToSqlTools({ name, computeId, host, login }: ClientConnection): Promise<boolean> {
   const server = splitHost(host);
   const connections: unknown = workspace.getConfiguration('sqltools').get('connections');
   const target = {

@@ -201,7 +201,10 @@ async function saveUnsaved(uris: readonly Uri[], database: string): Promise<bool
 export const leftVariablesText = (names: readonly string[]): string =>
   names.length === 0 ? '' : `. ${l10n.t('Still on the previous branch: {0}', names.join(', '))}`;
 
-/** Announces what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */
+/**
+ * Announces what was written, with a button that undoes it. Resolves after the user has answered.
+ * @param onUndone called after the user has undone it
+ */
 export async function offerUndo(
   log: Log,
   message: string,

@@ -37,7 +37,10 @@ const usedFolders = new Set<string>();
 /** Call it when a command begins, so that the offer doesn't come between its questions. */
 export const stopOffering = (folder: WorkspaceFolder): unknown => usedFolders.add(folder.uri.fsPath);
 
-/** Listens until the lists are loaded, and then to checkouts, without timers and requests. */
+/**
+ * Offers a database branch for a git branch where one is missing. Checks the folders when the connection, the lists, the window's
+ * state or its trust change, and after checkouts, without timers and requests.
+ */
 export class FirstOffer implements Disposable {
   readonly #deps: OfferDependencies;
   readonly #memory: Memory;

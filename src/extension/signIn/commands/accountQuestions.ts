@@ -175,7 +175,7 @@ export function organizationQuestion(organizations: readonly Organization[]): Qu
   return pickOne({ placeholder, items });
 }
 
-/** Returns the question if the key can't list projects. It checks that the key can read this one. */
+/** Returns what to ask if the key can't list projects. The question checks that the key can read this one. */
 const projectIdQuestion = (
   context: CommandContext,
   account: Account,
@@ -200,7 +200,7 @@ const projectIdQuestion = (
 const idProblem = (text: string): string | undefined =>
   isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters');
 
-/** Returns the question if the service doesn't list organizations. */
+/** Returns what to ask if the service lists no organizations. */
 export const organizationIdQuestion = (): Question<string> =>
   enterText({
     prompt: l10n.t('Id of the organization, from the settings of your service'),

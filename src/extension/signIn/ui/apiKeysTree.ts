@@ -148,8 +148,8 @@ function lastUseText({ last_used_at, last_used_from_addr: address }: ApiKey): st
 }
 
 /**
- * Returns the tooltip of a row. VS Code asks for the tooltip of the row under the pointer alone, so that a newer last use redraws
- * no other row.
+ * Returns the tooltip of a row, which VS Code asks for when the pointer is on it. It isn't part of the row as drawn, so a newer last
+ * use draws the tree again only if the text of a row changes.
  */
 function nodeTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
   if (node.kind === 'hiddenKeys')

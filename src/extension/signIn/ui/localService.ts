@@ -101,8 +101,8 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * Starts the service for the user: replaces one that hangs, has another key, has no Postgres or is of an earlier version, and
-   * connects to it.
+   * Starts the service for the user, and connects to it. A service that hangs, has another key, has no Postgres or is of an earlier
+   * version is replaced.
    * @throws {Error} why it can't start
    */
   async start(): Promise<void> {

@@ -15,8 +15,8 @@ function setContext<K extends keyof ContextKeys>(name: K, value: ContextKeys[K])
 export const setViewState = (state: ViewState): void => setContext('state', state);
 
 /**
- * Hides the actions for a feature that the service doesn't offer. Actions for other features are rare enough for an error
- * message.
+ * Hides the actions for a feature that the service doesn't offer, if it is starting and suspending, or snapshots. Actions for
+ * other features are used so rarely that an error message is enough.
  */
 export function hideNotOffered(feature: OptionalFeature): void {
   if (feature === 'startAndSuspend') setContext('startNotOffered', true);

@@ -35,7 +35,10 @@ import {
 /** Files that belong to one running server. */
 const PER_SERVER_FILES =
   /^(postmaster\.(pid|opts)|standby\.signal|backup_label\.old|pg_replslot\/.*|.*\bpgsql_tmp.*)$/;
-/** Files that a running server changes during the copy. */
+/**
+ * Further files that a copy leaves out. A server makes them again when it starts, except the label and the WAL, which follow
+ * separately.
+ */
 const FILES_IN_USE =
   /^(backup_label$|(pg_wal|pg_stat_tmp|pg_notify|pg_subtrans|pg_serial|pg_snapshots|pg_dynshmem)\/.)/;
 

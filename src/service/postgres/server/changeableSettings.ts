@@ -195,7 +195,10 @@ async function requireOpenLibraries(deps: CheckDependencies, names: readonly str
 /** The libraries with a setting, by its name, as far as the service's Postgres was searched for it. */
 const searched = new WeakMap<CheckDependencies['binaries'], Map<string, readonly string[]>>();
 
-/** Returns, for each setting, the libraries whose file has its name as the C string with which it is defined. */
+/**
+ * Returns, for each setting, the libraries that may define it: those whose file contains its name followed by NUL, as a C string
+ * is.
+ */
 async function findLibraries(
   deps: CheckDependencies,
   names: readonly string[],

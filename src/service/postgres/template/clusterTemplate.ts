@@ -67,11 +67,12 @@ export async function ensureClusterTemplate(deps: EngineDependencies): Promise<s
   return template;
 }
 
+/** Fills the folder of the template, from the packed cluster or else with initdb. */
 async function initialize(deps: EngineDependencies, folder: string): Promise<void> {
   const statements = rolesAndDatabaseStatements(deps.binaries.major, deps.logins);
   if (!(await initializeFromPacked(deps, folder, statements)))
     await initializeByInitdb(deps, folder, statements);
-  removeRelationMaps(folder);
+  removeVacuumMaps(folder);
 }
 
 /**
@@ -154,7 +155,7 @@ async function withTrustedLogins(
  * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:
  * vacuum creates them again when a catalog has changed enough (Postgres manual, "Free Space Map" and "Visibility Map").
  */
-export function removeRelationMaps(folder: string): void {
+export function removeVacuumMaps(folder: string): void {
   for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true }))
     if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
 }

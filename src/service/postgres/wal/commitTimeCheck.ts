@@ -9,7 +9,10 @@ import type { WalRecord } from './walRecords.ts';
 /** The most microseconds between two transactions that end together, which may be in either order in the log. */
 const TOLERANCE = 1_000_000;
 
-/** Checks the times of transactions while the WAL is read. */
+/**
+ * Finds, while the WAL is read, the end of the last transaction until a moment, and whether the clock was at that moment more than
+ * once.
+ */
 export class CommitTimeCheck {
   readonly #until: number;
   readonly #now = Date.now() * 1000;
@@ -17,7 +20,7 @@ export class CommitTimeCheck {
   #latest = 0;
   /** The end of the last transaction so far. */
   #previousEnd: number | undefined;
-  /** The end of the transaction before the first one after the moment. */
+  /** The end of the last transaction before the times in the log passed the moment for the first time. */
   #firstEnd: number | undefined;
   #isUnclear = false;
   #position: number | undefined;

@@ -1,7 +1,7 @@
 import { answers, executed, settings } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { openInPgsql, openInSqlTools } =
+const { openInPgsql, addToSqlTools } =
   await import('../../../../../src/extension/connection/commands/openIn.ts');
 
 const connection = {
@@ -19,7 +19,7 @@ describe('openInPgsql', () => {
   });
 });
 
-describe('openInSqlTools', () => {
+describe('addToSqlTools', () => {
   const SETTING = 'sqltools.connections';
   const known = { name: 'shop main app', server: 'ep-a.example.test', port: 5432, database: 'app' };
   afterEach(() => settings.delete(SETTING));
@@ -28,7 +28,7 @@ describe('openInSqlTools', () => {
   const namesWith = async (connections: unknown) => {
     settings.set(SETTING, connections);
     executed.length = 0;
-    await openInSqlTools(connection);
+    await addToSqlTools(connection);
     return executed.map(([, added]) => (added as { readonly name: string }).name);
   };
 
