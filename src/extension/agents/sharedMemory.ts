@@ -3,10 +3,10 @@
  * version of the file, which only one process can do. If another process was faster, the change is made again to that version. So no
  * change is lost, and a process that is killed leaves nothing locked.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { readOwnJsonFile } from '../../base/files.ts';
+import { ignoreMissing, readOwnJsonFile } from '../../base/files.ts';
 import { createFileSync } from '../../base/replaceFile.ts';
 import type { SharedMemory, SharedValues } from '../window/memory.ts';
 
@@ -25,10 +25,9 @@ export function sharedMemory(folder: string, initial: () => SharedValues = () =>
       const version = versions.at(-1) ?? 0;
       if (last?.version === version) return last;
       const values = version === 0 ? initial() : readNewest(versions.map(fileOf));
-      // If the file is gone, another process has removed it, because there are newer ones.
-      const isCurrent = version === 0 || existsSync(fileOf(version));
-      if (isCurrent && values !== undefined) return (last = { version, values });
-      if (isCurrent) throw new Error(`${fileOf(version)} can't be read`);
+      if (values !== undefined) return (last = { version, values });
+      // A file may be gone because another process has removed it. Then there are newer ones.
+      if (versionsIn(folder).at(-1) === version) throw new Error(`${fileOf(version)} can't be read`);
     }
   };
   return {
@@ -48,17 +47,18 @@ export function sharedMemory(folder: string, initial: () => SharedValues = () =>
 
 /**
  * Returns the values of the newest file that has some. A file of version 0.4 or earlier may be empty after a loss of power.
- * @param files in ascending order @returns undefined if the system can't read them now. A change would lose what is in them
+ * @param files in ascending order
+ * @returns undefined if the system can't read a file now. The values of the file before it would replace newer ones at the next change
  */
 function readNewest(files: readonly string[]): SharedValues | undefined {
-  let isUnreadable = false;
   for (const file of files.toReversed())
     try {
       return readOwnJsonFile(file);
     } catch (error) {
-      isUnreadable ||= fieldsOf(error).code !== undefined;
+      // Only the system's errors have a code.
+      if (fieldsOf(error).code !== undefined) return undefined;
     }
-  return isUnreadable ? undefined : {};
+  return {};
 }
 
 function isOld(file: string): boolean {
@@ -68,7 +68,12 @@ function isOld(file: string): boolean {
 
 /** Returns the versions in ascending order. */
 function versionsIn(folder: string): number[] {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    ignoreMissing(Object(error));
+  }
   return names
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])
     .map(Number)

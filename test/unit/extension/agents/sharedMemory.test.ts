@@ -75,6 +75,25 @@ describe('The memory that processes share', () => {
     assert.equal(count(sharedMemory(folder).values()), 3);
   });
 
+  it('takes no older version if the system can not read the newest one for a moment', () => {
+    const folder = temporaryFolder();
+    for (const value of [1, 2]) sharedMemory(folder).change(() => ({ count: value }));
+    const { readFileSync } = fs;
+    mock.method(fs, 'readFileSync', (...args: Parameters<typeof readFileSync>) => {
+      if (String(args[0]).endsWith('agents-2.json'))
+        throw Object.assign(new Error('busy'), { code: 'EBUSY' });
+      return readFileSync(...args);
+    });
+    syncBuiltinESMExports();
+    const memory = sharedMemory(folder);
+    assert.throws(() => memory.change(() => ({})), /agents-2\.json can't be read/);
+    assert.throws(() => memory.values(), /agents-2\.json can't be read/);
+    mock.restoreAll();
+    syncBuiltinESMExports();
+    memory.change((values) => ({ count: count(values) + 1 }));
+    assert.equal(count(sharedMemory(folder).values()), 3);
+  });
+
   it('keeps old versions for a minute', () => {
     const folder = temporaryFolder();
     const memory = sharedMemory(folder);
