@@ -6,6 +6,7 @@ import {
   CONNECTION_PART_NAMES,
   FILE_SUFFIX,
   findHostPrefixes,
+  isDatabaseAddress,
   partNameAfterPrefix,
 } from './addressVariables.ts';
 
@@ -29,11 +30,13 @@ const OTHER_PORTS: ReadonlySet<number> = new Set([
 /** Matches `host:6543`, and no IPv6 address. */
 export const HOST_WITH_PORT = /^[^:]+:(\d+)$/;
 
-const { host, user, password, database } = CONNECTION_PART_NAMES;
+const { host, user, password } = CONNECTION_PART_NAMES;
 const PARTS: ReadonlySet<string> = new Set(Object.values(CONNECTION_PART_NAMES).flat());
 const HOSTS: ReadonlySet<string> = new Set(host);
 const PASSWORDS: ReadonlySet<string> = new Set(password);
-const LOGINS: ReadonlySet<string> = new Set([...user, ...password, ...database]);
+const LOGINS: ReadonlySet<string> = new Set([...user, ...password]);
+/** Matches variables with the name of a database, such as SHOP_DB and DB_NAME. What APP_NAME names may be anything. */
+const DATABASE_NAME = /(?:DB|DATABASE)(?:_?NAME)?(?:_FILE)?$/i;
 
 export interface AddressGroup {
   readonly prefix: string;
@@ -64,7 +67,7 @@ export function findAddressGroups(environment: NodeJS.ProcessEnv): readonly Addr
   const found = prefixes.flatMap((prefix): AddressGroup[] => {
     const parts = partsWithLogin(environment, prefix);
     const isCertain = namesPostgres(environment, prefix);
-    const isWanted = isCertain || (hasPart(parts, LOGINS) && !isOtherService(environment, parts));
+    const isWanted = isCertain || (hasLogin(parts) && !isOtherService(environment, parts));
     return isWanted ? [{ prefix, parts, isKnown: false, isCertain }] : [];
   });
   return [...known, ...found];
@@ -96,13 +99,20 @@ const withoutFileSuffix = (part: string): string =>
 const hasPart = (parts: ReadonlyMap<string, string>, wanted: ReadonlySet<string>): boolean =>
   [...parts.values()].some((part) => wanted.has(withoutFileSuffix(part)));
 
+/** Whether one of the variables has a user, a password or the name of a database. */
+const hasLogin = (parts: ReadonlyMap<string, string>): boolean =>
+  hasPart(parts, LOGINS) || [...parts.keys()].some((name) => DATABASE_NAME.test(name));
+
 const namesPostgres = (environment: NodeJS.ProcessEnv, prefix: string): boolean =>
   POSTGRES.test(prefix) ||
-  Object.entries(environment).some(
-    ([name, value = '']) =>
-      name.startsWith(prefix) &&
-      (partNameAfterPrefix(prefix, name) === 'PORT' ? Number(value) === PORT : POSTGRES.test(value)),
-  );
+  Object.entries(environment).some(([name, value = '']) => {
+    const part = partNameAfterPrefix(prefix, name);
+    if (part === undefined) return false;
+    if (part === 'PORT') return Number(value) === PORT;
+    // These say nothing about APP_HOST: APP_NAME is the name of the app, and APP_DATABASE_URL has another host.
+    const isAnother = (part === 'NAME' && !DATABASE_NAME.test(name)) || isDatabaseAddress(value);
+    return !isAnother && POSTGRES.test(value);
+  });
 
 /** Whether a port is another service's, or a host is a URL. */
 const isOtherService = (environment: NodeJS.ProcessEnv, parts: ReadonlyMap<string, string>): boolean =>

@@ -8,8 +8,14 @@ import {
 import { connectionPartValues, FILE_SUFFIX, isDatabaseAddress, URL_VARIABLES } from './addressVariables.ts';
 import { requireDatabaseUrl, URL_SCHEME } from './databaseUrl.ts';
 
-/** Matches the variables that libpq and most clients read. PGDATA is for servers, so it is left alone. */
-const OTHER_VARIABLES = /^PG(?!DATA$)[A-Z]+$/;
+/**
+ * Matches the variables that libpq, most clients and images of Postgres read, and all others with the prefix of the images, because what
+ * leads to a database can't be seen in its name.
+ */
+const OTHER_VARIABLES = /^(?:PG[A-Z]+|(?:POSTGRES(?:QL)?|postgres(?:ql)?)_\w+)$/;
+/** Matches those of them that lead to no database: they are for a server, and for the image that it runs from. */
+const SERVER_VARIABLES =
+  /^(?:PGDATA|POSTGRES(?:QL)?_(?:VERSION|IMAGE|TAG|IMAGE_TAG|HOST_AUTH_METHOD|INITDB_ARGS|INITDB_WALDIR))$/i;
 /** The variables that name a file with a URL. */
 const FILES: ReadonlySet<string> = new Set(URL_VARIABLES.map((name) => name + FILE_SUFFIX));
 
@@ -52,7 +58,8 @@ function* presentVariables(
     if (part !== undefined) yield [name, partValue(parts, part, value)];
     else if (isDatabaseAddress(value) || isAssumedAddress(environment, name))
       yield [name, replacementUrl(name, value, url)];
-    else if (OTHER_VARIABLES.test(name) || FILES.has(name)) yield [name, undefined];
+    else if (FILES.has(name) || (OTHER_VARIABLES.test(name) && !SERVER_VARIABLES.test(name)))
+      yield [name, undefined];
   }
 }
 

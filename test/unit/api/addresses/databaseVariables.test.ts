@@ -126,6 +126,11 @@ describe('databaseVariables', () => {
       { DB_READER_HOST: 'r.example', DB_USER: 'shop', DB_PASSWORD: 'secret' },
       { DB_READER_HOST: '127.0.0.1', DB_USER: 'me', DB_PASSWORD: 'p@ss' },
     ],
+    [
+      'only the name of a database as its login',
+      { SHOP_DB_HOST: 'shop.example', SHOP_DB_NAME: 'shop' },
+      { SHOP_DB_HOST: '127.0.0.1', SHOP_DB_NAME: 'my db' },
+    ],
     ['a string that others have, too', { App: 'Server=shop.example;Database=shop' }, { App: undefined }],
   ] as const)
     it(`replaces an address of what may be Postgres, and names it: ${what}`, () => {
@@ -155,8 +160,35 @@ describe('databaseVariables', () => {
       POSTGRES_VERSION: '18',
       POSTGRES_IMAGE: 'postgres:18-alpine',
       POSTGRES_HOST_AUTH_METHOD: 'trust',
+      POSTGRES_INITDB_ARGS: '--data-checksums',
+      APP_HOST: '0.0.0.0',
+      APP_PORT: '3000',
+      APP_NAME: 'pg-shop',
     };
     assert.deepEqual([changed(environment), describeAssumedVariables(environment)], [{}, undefined]);
+  });
+
+  it('leaves the host of an app that has the URL of its database beside it', () => {
+    const environment = {
+      APP_HOST: '0.0.0.0',
+      APP_PORT: '3000',
+      APP_DATABASE_URL: 'postgres://x.example/app',
+    };
+    assert.deepEqual(
+      [changed(environment), describeAssumedVariables(environment)],
+      [{ APP_DATABASE_URL: URL }, undefined],
+    );
+  });
+
+  it('removes all others with the prefix of the images, which may lead to a database by any name', () => {
+    const environment = {
+      POSTGRES_ADDR: 'db.prod:5432',
+      POSTGRESQL_ENDPOINT: 'db.prod',
+      postgres_address: 'db.prod',
+      POSTGRES_SSLMODE: 'verify-full',
+    };
+    assert.deepEqual(Object.values(changed(environment)), Array(4).fill(undefined));
+    assert.deepEqual(Object.keys(changed(environment)), Object.keys(environment));
   });
 
   it('removes files with the address of Postgres', () => {
