@@ -133,9 +133,7 @@ async function removeLeftovers(
   const ended = await stopOrphans(storage, binaries.postgres);
   storage.removeSockets();
   if (ended > 0) log(`Ended ${ended} processes that an earlier service left behind`);
-  await removeUnrecorded(storage, recorded, log).catch((error: unknown) =>
-    log(`Couldn't remove files that are no longer needed: ${String(error)}`),
-  );
+  await removeUnrecorded(storage, recorded, log);
 }
 
 function postgresEngine(

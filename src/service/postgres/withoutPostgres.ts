@@ -83,7 +83,7 @@ export function createEngineWithoutPostgres(
     pooledSessions: 'separate',
     async open(_events, recorded) {
       await stopOrphans(storage);
-      await removeUnrecorded(storage, recorded, log).catch(() => undefined);
+      await removeUnrecorded(storage, recorded, log);
     },
     allocateAddress: async () => chooseFreeAddress(),
     start: fail,

@@ -11,6 +11,7 @@
  *     branches/<branch>/login.json     the login that the branch began with
  *     branches/<branch>/passwords.json   of roles whose password the service changed
  *     unrecorded/<branch>/       the folder of a branch that the account doesn't have, because account.json is an older one
+ *     unrecorded/<branch>.<n>/   what was there when another folder of the branch was moved
  *     bases/<base>/              an earlier copy of a branch's data, from which its history begins
  *     replicas/<compute>/data/   a read replica's copy
  *     poolers/<compute>/         PgBouncer's configuration
@@ -54,6 +55,9 @@ export interface EngineStorage {
   /** Removes the folder of sockets. Call it when no server runs. */
   removeSockets(): void;
 }
+
+/** Returns the folder with the folders of branches that an older account doesn't have. It may be missing. */
+export const unrecordedFolder = (root: string): string => path.join(root, 'unrecorded');
 
 /** Returns the folder that replaces a branch's folder at the end of a restore. */
 export const restoredFolderOf = (folder: string): string => `${folder}.restored`;
@@ -109,9 +113,19 @@ export function majorsInUse(root: string): ReadonlySet<number> {
 
 /**
  * Removes what killed services and failed calls left, and moves databases that the account has never had. Call it when no server
- * runs.
+ * runs. Doesn't throw: what can't be removed or moved stays, and the log says so.
  */
 export async function removeUnrecorded(
+  storage: EngineStorage,
+  recorded: RecordedIds,
+  log: (line: string) => void,
+): Promise<void> {
+  await removeAllUnrecorded(storage, recorded, log).catch((error: unknown) =>
+    log(`Couldn't remove files that are no longer needed: ${String(error)}`),
+  );
+}
+
+async function removeAllUnrecorded(
   storage: EngineStorage,
   { branches, formerBranches, computes }: RecordedIds,
   log: (line: string) => void,
@@ -120,10 +134,19 @@ export async function removeUnrecorded(
   // `branch` finishes an interrupted restore.
   const named = namesInFolder(path.join(root, 'branches')).map((name) => path.parse(name).name);
   for (const id of new Set([...branches, ...named])) if (isId(id)) storage.branch(id);
-  moveUnknownBranches(storage, new Set([...branches, ...formerBranches]), log);
+  const unmoved = moveUnknownBranches(storage, new Set([...branches, ...formerBranches]), log);
+  const removeEntries = async (folder: string, isLeft: (name: string) => boolean) => {
+    for (const file of namesInFolder(folder)
+      .filter(isLeft)
+      .map((name) => path.join(folder, name)))
+      await removeLargeFolder(file).catch((error: unknown) =>
+        log(`Couldn't remove ${file}: ${String(error)}`),
+      );
+  };
   await removeEntries(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
   await removeEntries(path.join(root, 'bases'), (name) => name.endsWith('.new'));
-  for (const [kind, ids] of Object.entries({ branches, replicas: computes, poolers: computes })) {
+  const kept = { branches: [...branches, ...unmoved], replicas: computes, poolers: computes };
+  for (const [kind, ids] of Object.entries(kept)) {
     const recorded = new Set(ids);
     const folder = path.join(root, kind);
     await removeEntries(folder, (name) => !recorded.has(name));
@@ -135,26 +158,44 @@ export async function removeUnrecorded(
 /**
  * Moves the folders of branches with data that the account doesn't know. A branch is recorded before it has data, and a deletion is
  * recorded, too, so the account is older than the data.
+ * @returns the ids of those that couldn't be moved, which must not be removed
  */
 function moveUnknownBranches(
   { root }: EngineStorage,
   known: ReadonlySet<string>,
   log: (line: string) => void,
-): void {
+): string[] {
   const folder = path.join(root, 'branches');
-  for (const id of namesInFolder(folder)) {
-    if (!isId(id) || known.has(id) || !isThere(path.join(folder, id, 'data', 'PG_VERSION'))) continue;
-    const target = path.join(root, 'unrecorded', id);
-    makePrivateFolder(path.dirname(target));
-    renameOverSync(path.join(folder, id), target);
-    log(
-      `account.json has no branch ${id}, so its data was moved to ${target}. Delete it if you don't need it.`,
-    );
-  }
+  return namesInFolder(folder).filter((id) => {
+    if (!isId(id) || known.has(id)) return false;
+    try {
+      if (!isThere(path.join(folder, id, 'data', 'PG_VERSION'))) return false;
+      const target = path.join(unrecordedFolder(root), id);
+      makePrivateFolder(path.dirname(target));
+      const earlier = makeRoom(target);
+      renameOverSync(path.join(folder, id), target);
+      log(
+        `account.json has no branch ${id}, so its data was moved to ${target}. Delete it if you don't need it.` +
+          (earlier === undefined ? '' : ` Earlier data of the branch is in ${earlier} now.`),
+      );
+      return false;
+    } catch (error) {
+      log(`account.json has no branch ${id}. Its data stays, because it couldn't be moved: ${String(error)}`);
+      return true;
+    }
+  });
 }
 
-async function removeEntries(folder: string, isLeft: (name: string) => boolean): Promise<void> {
-  for (const name of namesInFolder(folder).filter(isLeft)) await removeLargeFolder(path.join(folder, name));
+/**
+ * Gives a folder that is there another name, because a rename doesn't replace one with files. So the plain name has the newest data.
+ * @returns its new path
+ */
+function makeRoom(folder: string): string | undefined {
+  if (!isThere(folder)) return undefined;
+  let number = 2;
+  while (isThere(`${folder}.${number}`)) number += 1;
+  renameOverSync(folder, `${folder}.${number}`);
+  return `${folder}.${number}`;
 }
 
 const shortHash = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
