@@ -17,7 +17,7 @@ import {
   removeLargeFolder,
   writePrivateFile,
 } from '../storage/privateFiles.ts';
-import type { EngineStorage } from '../storage/storage.ts';
+import { unrecordedFolder, type EngineStorage } from '../storage/storage.ts';
 import type { BranchSize } from '../../core/branchHistory.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
@@ -233,13 +233,11 @@ export async function sizeOfBranch(storage: EngineStorage, branchId: string): Pr
 
 /** Returns the names of the bases that branches need. @throws {EngineError} if nobody knows that, because a file can't be read */
 export function usedBases({ root }: EngineStorage): ReadonlySet<string> {
-  const branches = path.join(root, 'branches');
-  // Folders of unfinished copies use bases, too.
-  return new Set(
-    namesInFolder(branches).flatMap((name) =>
-      readBases(path.join(branches, name)).map(({ folder }) => path.basename(folder)),
-    ),
+  // Folders of unfinished copies use bases, too, and so do those that a newer account will have again.
+  const folders = [path.join(root, 'branches'), unrecordedFolder(root)].flatMap((parent) =>
+    namesInFolder(parent).map((name) => path.join(parent, name)),
   );
+  return new Set(folders.flatMap(readBases).map(({ folder }) => path.basename(folder)));
 }
 
 /** Removes bases that no branch needs. @throws {EngineError} and removes nothing if nobody knows which these are */
