@@ -14,7 +14,7 @@ import {
   PACKED_CLUSTER_MAJOR,
 } from '../../src/service/postgres/server/programs.ts';
 import type { ClusterIndex } from '../../src/service/postgres/template/packedCluster.ts';
-import { clusterArguments, removeRelationMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
+import { clusterArguments, removeVacuumMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
 import { findNobody } from '../../src/service/privileges/unixAccount.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 
@@ -53,7 +53,7 @@ try {
   const statements = REDUCTION.map((statement) => `${statement};\n`).join('');
   const single = ['--single', '-D', data, '-c', 'exit_on_error=on', 'template1'];
   execFileSync(binaries.postgres, single, { ...options, input: statements });
-  removeRelationMaps(data);
+  removeVacuumMaps(data);
   removeUnusedLog(path.join(data, 'pg_wal'));
   const packed = pack(data);
   writeFileSync(path.join(projectRoot, PACKED_CLUSTER_IN_CLONE), packed);
