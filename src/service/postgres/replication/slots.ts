@@ -40,25 +40,31 @@ const MUCH = 1024 ** 3;
 const IDLE_FILE = 'idle-slots';
 
 /**
- * The first version that says since when a slot isn't in use. Older ones don't say when a slot was read, so their slots aren't
- * dropped.
+ * The first version that says since when a slot isn't in use. Older ones don't say when a slot was read, so only their lost slots,
+ * which no program can read, are dropped.
  */
 const FIRST_WITH_INACTIVE_SINCE = 17;
 
-const INACTIVE_SINCE = "pg_catalog.extract('epoch', inactive_since)::pg_catalog.text";
+/** Since when a slot isn't in use, as Postgres writes it. Postgres 18 doesn't say it of a lost slot after a restart. */
+const inactiveSince = (major: number) =>
+  major < FIRST_WITH_INACTIVE_SINCE
+    ? 'null::pg_catalog.text'
+    : "pg_catalog.extract('epoch', inactive_since)::pg_catalog.text";
+const IS_LOST = "wal_status operator(pg_catalog.=) 'lost'";
 /** Whether the time of a slot is that of the server's start, which sets all times before the process that writes the log begins. */
 const IS_RESTORED = `inactive_since operator(pg_catalog.<) (
   select backend_start from pg_catalog.pg_stat_activity where backend_type operator(pg_catalog.=) 'walwriter')`;
-const slotsQuery = (
-  major: number,
-) => `select slot_name as name, active, wal_status operator(pg_catalog.=) 'lost' as "isLost",
+const slotsQuery = (major: number) => `select slot_name as name, active, ${IS_LOST} as "isLost",
     pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn)::pg_catalog.float8 as kept,
     confirmed_flush_lsn::pg_catalog.text as position,
-    ${major < FIRST_WITH_INACTIVE_SINCE ? 'null' : INACTIVE_SINCE} as since,
+    ${inactiveSince(major)} as since,
     ${major < FIRST_WITH_INACTIVE_SINCE ? 'null' : IS_RESTORED} as "isRestored"
   from pg_catalog.pg_replication_slots where slot_type operator(pg_catalog.=) 'logical'`;
-const DROP = `select pg_catalog.pg_drop_replication_slot(slot_name) from pg_catalog.pg_replication_slots
-  where slot_name operator(pg_catalog.=) $1 and not active and ${INACTIVE_SINCE} operator(pg_catalog.=) $2`;
+const dropQuery = (
+  major: number,
+) => `select pg_catalog.pg_drop_replication_slot(slot_name) from pg_catalog.pg_replication_slots
+  where slot_name operator(pg_catalog.=) $1 and not active
+    and (${inactiveSince(major)} operator(pg_catalog.=) $2 or ($2 is null and ${IS_LOST}))`;
 
 /** A slot as Postgres describes it. */
 export interface SlotRow {
@@ -74,7 +80,7 @@ interface SlotUse {
   readonly position: string | null;
   /**
    * When a program last read the slot, even if there was nothing to read, or when it was created, or when the server's start restored
-   * it. Seconds since 1970; null if a program reads it now, or if Postgres doesn't say.
+   * it. Seconds since 1970; null if a program reads it now, or if Postgres doesn't say it.
    */
   readonly since: string | null;
 }
@@ -86,7 +92,7 @@ interface SlotUseRow extends SlotRow, SlotUse {
 
 const IdleSlots = z.record(
   z.string(),
-  z.object({ position: z.nullable(z.string()), since: z.string(), seconds: z.number() }),
+  z.object({ position: z.nullable(z.string()), since: z.nullable(z.string()), seconds: z.number() }),
 );
 
 /** What a check has seen of a slot, and for how many seconds it wasn't read by then. */
@@ -116,7 +122,7 @@ export async function dropIdleSlots(
     const over = [...idle].filter(([, slot]) => slot.seconds >= SLOT_IDLE_LIMIT);
     for (const [name, { since }] of over) {
       idle.delete(name);
-      const { rowCount } = await client.query(DROP, [name, since]);
+      const { rowCount } = await client.query(dropQuery(deps.binaries.major), [name, since]);
       // No row was dropped if a program has read the slot by now.
       if (rowCount === 1)
         deps.log(
@@ -145,11 +151,13 @@ function countIdle(
   seconds: number,
 ): Map<string, IdleSlot> {
   const idle = new Map<string, IdleSlot>();
-  for (const { name, position, since, isRestored } of rows) {
-    if (since === null) continue;
+  for (const { name, active, isLost, position, since, isRestored } of rows) {
+    if (active || (since === null && !isLost)) continue;
     const last = before[name];
     const isUnread =
-      last !== undefined && position === last.position && (since === last.since || isRestored === true);
+      last !== undefined &&
+      position === last.position &&
+      (since === last.since || isRestored === true || isLost);
     idle.set(name, { position, since, seconds: isUnread ? last.seconds + seconds : 0 });
   }
   return idle;
