@@ -1,17 +1,19 @@
 /**
  * The story of a column that is dropped with values in it, by keyboard alone: what a screen reader gets, and how the document looks in
- * four themes. Each step leaves a picture in `dist/rehearsal-story`.
+ * four themes and in German. Each step leaves a picture in `dist/rehearsal-story`.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { bundleFile, manifestTextsFile, readTexts } from '../../helpers/l10nTexts.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { branchApi, BRANCH as main } from '../../real/service/postgres/catalog/branchApi.ts';
 import { runStatements } from '../../real/service/postgres/clients.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
+import { closeEditors } from './resetWindow.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const pictures = path.join(projectRoot, 'dist', 'rehearsal-story');
@@ -78,29 +80,29 @@ describe('The story of a dropped column', () => {
     await until(title, async () => (await ui().quickInput.read())?.items[0] === title);
     await ui().quickInput.press('Enter');
   };
-  /** Rehearses the file with the keyboard. */
-  const rehearse = async () => {
+  /** Rehearses the file with the keyboard. @param said returns the text of the window that is this one in English */
+  const rehearse = async (language: string, command: string, said = (english: string) => english) => {
     await press('ControlOrMeta+p');
     await ui().quickInput.type('Search files by name', path.join(ui().folder, FILE));
     await until(FILE, async () => (await ui().quickInput.read())?.items[0]?.startsWith(FILE));
     await ui().quickInput.accept('Search files by name');
     await ui().page.locator('.tab.active', { hasText: FILE }).waitFor();
-    await run('Hosted Postgres: Rehearse Migration…');
-    const what = 'Select what to rehearse';
+    await run(command);
+    const what = said('Select what to rehearse, or enter a command that migrates');
     await until(
       'the file to be the first',
       async () => (await ui().quickInput.waitFor(what)).items[0] === FILE,
     );
-    await shoot('1-what');
+    await shoot(`${language}-1-what`);
     await ui().quickInput.accept(what);
-    const branch = 'Select the branch to copy for the rehearsal';
+    const branch = said('Select the branch to copy for the rehearsal');
     await until('the branch of .env to be the first', async () =>
       (await ui().quickInput.waitFor(branch)).items[0]?.startsWith('main'),
     );
-    await shoot('2-branch');
+    await shoot(`${language}-2-branch`);
     await ui().quickInput.accept(branch);
     await ui().dialog.read();
-    await shoot('3-question');
+    await shoot(`${language}-3-question`);
     await press('Enter');
   };
 
@@ -136,7 +138,7 @@ describe('The story of a dropped column', () => {
   };
 
   it('can be followed with the keyboard alone, the verdict first', async () => {
-    await rehearse();
+    await rehearse('English', 'Hosted Postgres: Rehearse Migration…');
     await preview()
       .getByRole('heading', { level: 1, name: 'Loses 1,204 values of public.users.nick.' })
       .waitFor();
@@ -189,4 +191,22 @@ describe('The story of a dropped column', () => {
       assert.ok(found >= LEAST_CONTRAST, `${found} of ${color} on ${behind.join(', ')}`);
       await shoot(theme.replaceAll(' ', '-'));
     });
+
+  it('is told in German', async () => {
+    await closeEditors(ui());
+    await ui().page.addInitScript(
+      `Object.defineProperty(globalThis, '_VSCODE_NLS_LANGUAGE', { get: () => 'de', set() {} })`,
+    );
+    await ui().reload();
+    await ui().statusBar.waitFor(/^main/);
+    const texts = readTexts(bundleFile('de'));
+    const title = readTexts(manifestTextsFile('de'))['command.migration.rehearse'];
+    await rehearse('German', `Hosted Postgres: ${title}`, (english) => texts[english] ?? english);
+    const verdict = 'Verliert 1.204 Werte von public.users.nick.';
+    await preview().getByRole('heading', { level: 1, name: verdict }).waitFor();
+    await picture(
+      /^Sperren innerhalb von .*: .*Lese- und Schreibzugriffe auf public\.users: bis zu/,
+    ).waitFor();
+    await shoot('German-4-document');
+  });
 });
