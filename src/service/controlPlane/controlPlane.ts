@@ -83,7 +83,7 @@ export class ControlPlane implements ControlPlaneContext {
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
     this.#clockWatch = new ClockWatch(EXPIRY_INTERVAL, clock.now());
-    this.operations = new Operations(this, operationDelay);
+    this.operations = new Operations(this, operationDelay, deps.runsPostgres);
     this.autosuspend = new Autosuspend(this);
     this.#stopTimers = [
       callEvery(clock, AUTOSUSPEND_INTERVAL, () => this.autosuspend.suspendInactive()),

@@ -236,6 +236,8 @@ export type StoredOperation = {
   readonly step: OperationStep;
   /** The id of the first operation of the same call. */
   readonly group: string;
+  /** Whether a service with `--no-postgres` has begun it. */
+  readonly isSimulated?: boolean | undefined;
 };
 
 export type StoredKey = {

@@ -30,7 +30,7 @@ export class FaultyEngine implements ComputeEngine {
   readonly calls: string[] = [];
   /** Errors that the next call of each name throws. */
   readonly faults = new Map<string, Error>();
-  pgVersion = 17;
+  pgVersion: number | undefined = 17;
   postgresProblem: string | undefined;
   pooledSessions: ComputeEngine['pooledSessions'] = 'shared';
   events: EngineEvents | undefined;
@@ -119,6 +119,8 @@ export interface InProcessOptions {
   readonly folder?: string;
   readonly engine?: FaultyEngine;
   readonly operationDelay?: number;
+  /** False for `--no-postgres`. */
+  readonly postgres?: boolean;
   readonly endWithLeases?: number;
   readonly projectsFile?: string;
   readonly clock?: FakeClock;
@@ -127,6 +129,7 @@ export interface InProcessOptions {
 
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcess> {
   const { engine = new FaultyEngine(), operationDelay = 0, endWithLeases, onEnd = () => undefined } = options;
+  const { postgres = true } = options;
   const clock = options.clock ?? new FakeClock(START_TIME);
   const folder = options.folder ?? temporaryFolder();
   const key = 'the-key-of-the-test';
@@ -136,7 +139,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
     apiKey: key,
     plan: 'paid',
     operationDelay,
-    postgres: true,
+    postgres,
     endWithLeases,
   } as const;
   const projects = options.projectsFile === undefined ? undefined : readProjectsFile(options.projectsFile);

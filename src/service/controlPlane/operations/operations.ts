@@ -52,12 +52,19 @@ export class Operations {
   readonly #plane: Omit<ControlPlaneContext, 'operations'>;
   /** Milliseconds that an operation takes at least. */
   readonly #minimumDuration: number;
+  readonly #runsPostgres: boolean;
   readonly #running = new Map<string, { readonly work: Work; readonly ended: Promise<void> }>();
   readonly #stop = new AbortController();
 
-  constructor(plane: Omit<ControlPlaneContext, 'operations'>, minimumDuration: number) {
+  /** @param runsPostgres false with `--no-postgres` */
+  constructor(
+    plane: Omit<ControlPlaneContext, 'operations'>,
+    minimumDuration: number,
+    runsPostgres: boolean,
+  ) {
     this.#plane = plane;
     this.#minimumDuration = minimumDuration;
+    this.#runsPostgres = runsPostgres;
   }
 
   /** Returns the unfinished operation of a compute or branch. */
@@ -93,7 +100,8 @@ export class Operations {
     const operations: StoredOperation[] = [];
     for (const [index, task] of tasks.entries()) {
       const status = index === 0 ? 'running' : 'scheduling';
-      operations.push(newOperation(task, status, clock.now(), operations[0]?.group));
+      const operation = newOperation(task, status, clock.now(), operations[0]?.group);
+      operations.push(this.#runsPostgres ? operation : { ...operation, isSimulated: true });
     }
     const additions = operations.map((value): Mutation => ({ set: 'operation', value }));
     const existing = account.projects.get(projectId);
@@ -149,7 +157,7 @@ export class Operations {
       if (operation === undefined || this.#stop.signal.aborted) return;
       if (!isUnfinished(operation)) continue; // The operation was skipped after an earlier failure.
       if (operation.record.status === 'scheduling') store.commit(this.#statusMutation(operation, 'running'));
-      if (needsPostgres(operation) && !(await this.#hasPostgres())) await this.#untilStopped();
+      if (needsPostgres(operation) && !(await this.#canPerform(operation))) await this.#untilStopped();
       if (this.#stop.signal.aborted) return;
       const [error] = await Promise.all([
         this.#perform(work, operation),
@@ -170,9 +178,11 @@ export class Operations {
     }
   }
 
-  async #hasPostgres(): Promise<boolean> {
+  /** Whether there is Postgres. With `--no-postgres`, only what it has begun can be simulated: other data would stay as it was. */
+  async #canPerform({ isSimulated = false }: StoredOperation): Promise<boolean> {
     return this.#plane.engine.then(
-      ({ postgresProblem }) => postgresProblem === undefined,
+      ({ postgresProblem, pgVersion }) =>
+        postgresProblem === undefined && (pgVersion !== undefined || isSimulated),
       () => false,
     );
   }

@@ -47,6 +47,32 @@ describe('A restore that is unfinished', () => {
       const states = (await branchCalls(third).branches(PROJECT)).map((each) => each.current_state);
       assert.deepEqual(new Set(states), new Set(['ready']));
     });
+
+  it('waits with --no-postgres, which finishes only what it has begun itself', async () => {
+    const hanging = new FaultyEngine();
+    hanging.restoreBranch = () => new Promise(() => undefined);
+    const first = await startInProcess({ engine: hanging });
+    await settled(first, MAIN_PRIMARY, 'active');
+    const { operations } = await restore(first, CHECKOUT, { source_branch_id: MAIN });
+    const task = operations.find(({ action }) => action === 'create_branch');
+    await first.stop();
+
+    const simulated = async (change: (engine: FaultyEngine) => void = () => undefined) => {
+      const engine = new FaultyEngine();
+      engine.pgVersion = undefined;
+      change(engine);
+      return startInProcess({ folder: first.folder, engine, postgres: false });
+    };
+    const second = await simulated((engine) => (engine.createBranch = () => new Promise(() => undefined)));
+    const branch = { branch: { name: 'simulated', parent_id: MAIN } };
+    const created = await branchCalls(second).send('POST', BRANCHES, branch);
+    await second.stop();
+
+    const third = await simulated();
+    await branchCalls(third).finish(PROJECT, created.operations);
+    assert.equal((await third.client.findOperation(PROJECT, task?.id ?? ''))?.status, 'running');
+    assert(!third.engine.calls.some((call) => call.startsWith('restoreBranch')));
+  });
 });
 
 describe('A restore', () => {
