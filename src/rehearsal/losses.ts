@@ -6,6 +6,8 @@ import { relationKey, type Rehearsal, type Relation } from '../api/records/rehea
 
 interface Counted {
   readonly database: string;
+  /** The ids of the table, and of the one that has its name afterwards if it is gone. Its name can change in between. */
+  readonly tables: readonly number[];
   /** The name of the table or column, such as `public.users` or `public.users.nick`. */
   readonly name: string;
   readonly kind: 'values' | 'rows' | 'type';
@@ -61,7 +63,7 @@ export function possibleLosses(
     const kept = byId.get(relationKey(table));
     // Some tools replace a table by a new one with the same name.
     const same = kept ?? byName.get(nameKey(table));
-    if (same === undefined) return [possibleLoss(table, [{ ...ROWS, fate: 'gone' }], [])];
+    if (same === undefined) return [possibleLoss([table], [{ ...ROWS, fate: 'gone' }], [])];
     const columns = pairColumns(table, same);
     // Rows that were only added lose nothing. Of a way back, they are counted as well.
     const areWritesCounted = table.writes !== undefined && same.writes !== undefined;
@@ -71,7 +73,7 @@ export function possibleLosses(
       table.file !== same.file ||
       columns.some(({ isNew }) => isNew);
     return [
-      ...lossesOfGoneColumns(table, columns),
+      ...lossesOfGoneColumns(table, same, columns),
       ...columns.flatMap((pair) => lossesOfChangedType(table, same, pair)),
       ...(isChanged ? [lossOfRowsAndValues(table, same, columns, { areValuesCompared })] : []),
     ];
@@ -147,10 +149,15 @@ const countOfValues = (column: Column, fate: Counted['fate']): Count => ({
   sql: `count(${quotedName(column.name)})`,
 });
 
-const possibleLoss = ({ database, name }: Relation, counts: readonly Count[], after: readonly string[]) => ({
+const possibleLoss = (
+  [{ database, name, id }, same]: readonly [table: Relation, same?: Relation],
+  counts: readonly Count[],
+  after: readonly string[],
+) => ({
   database,
   counted: counts.map(({ kind, fate, column, types }) => ({
     database,
+    tables: same === undefined || same.id === id ? [id] : [id, same.id],
     name: column === undefined ? name : `${name}.${column.name}`,
     kind,
     fate,
@@ -161,11 +168,11 @@ const possibleLoss = ({ database, name }: Relation, counts: readonly Count[], af
   after,
 });
 
-function lossesOfGoneColumns(table: Relation, columns: readonly Pair[]): PossibleLoss[] {
+function lossesOfGoneColumns(table: Relation, same: Relation, columns: readonly Pair[]): PossibleLoss[] {
   const gone = columns
     .filter(({ left }) => left === undefined)
     .map(({ column }) => countOfValues(column, 'gone'));
-  return gone.length === 0 ? [] : [possibleLoss(table, gone, [])];
+  return gone.length === 0 ? [] : [possibleLoss([table, same], gone, [])];
 }
 
 function lossOfRowsAndValues(
@@ -183,7 +190,7 @@ function lossOfRowsAndValues(
     ...kept.map((pair) => countOfValues(pair[at], pair[2])),
     ...compared.map((pair) => sumOfValueHashes(pair[at], quotedName(pair[at].name), pair[2])),
   ];
-  return possibleLoss(table, countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
+  return possibleLoss([table, same], countsOnSide(0), [countsQuery(same.name, countsOnSide(1))]);
 }
 
 /** Returns a count whose result is the same as long as all values are the same as text. */
@@ -206,7 +213,7 @@ function lossesOfChangedType(table: Relation, same: Relation, { column, left, is
   });
   const now = quotedName(left.name);
   const after = [`${now}::${column.type}`, now].map((value) => countsQuery(same.name, [asText(value)]));
-  return [possibleLoss(table, [asText(quotedName(column.name))], after)];
+  return [possibleLoss([table, same], [asText(quotedName(column.name))], after)];
 }
 
 const countsQuery = (table: string, counts: readonly Count[]): string =>

@@ -2,9 +2,10 @@
  * Finds the statements because of which a migration isn't safe, and so their files. The verdict about the whole migration doesn't
  * depend on this.
  */
-import type { Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
+import type { HeldLock, Rehearsal, RehearsedStatement } from '../api/records/rehearsal.ts';
 import { identifierIn, tokensOf } from '../base/sql/sqlTokens.ts';
 import type { DataLoss } from './losses.ts';
+import { isMaybeCut } from './statementRanges.ts';
 import { INCONCLUSIVE_REASONS, type VerdictReason, type Verdict } from './verdict.ts';
 
 type Seen = Pick<Rehearsal, 'statements' | 'locks'>;
@@ -64,7 +65,7 @@ function placedFirst(statements: readonly RehearsedStatement[]): readonly Rehear
  */
 function statementsThatLose({ statements, locks }: Seen, loss: DataLoss): readonly RehearsedStatement[] {
   const first = locks
-    .filter(({ database, table }) => database === loss.database && `${loss.name}.`.startsWith(`${table}.`))
+    .filter((lock) => isOfTable(lock, loss))
     .filter(({ mode }) => mode === 'AccessExclusiveLock' || mode === 'RowExclusiveLock')
     .map(({ statement }) => statement);
   const candidates = placedFirst(
@@ -72,19 +73,43 @@ function statementsThatLose({ statements, locks }: Seen, loss: DataLoss): readon
       first.some((lock) => index >= lock && each.transaction === statements[lock]?.transaction),
     ),
   );
-  const possible = candidates.filter((each) => isAnyCommand(each, (tag) => canLose(tag, each, loss)));
+  const renaming = candidates.findIndex((each) => isAnyCommand(each, (tag) => mayRename(tag, each, loss)));
+  const possible = candidates.filter((each, index) => {
+    const isNameKept = renaming === -1 || index <= renaming;
+    return isAnyCommand(each, (tag) => canLose(tag, each, loss, { isNameKept }));
+  });
   return possible.length > 0 ? possible : candidates;
 }
 
-function canLose(tag: string, { text }: RehearsedStatement, { fate, column }: DataLoss): boolean {
+/** Whether the lock is of the table, or of another one that had its name in between. */
+const isOfTable = ({ database, id, table }: HeldLock, loss: DataLoss): boolean =>
+  database === loss.database && (loss.tables.includes(id) || `${loss.name}.`.startsWith(`${table}.`));
+
+/** @param options `isNameKept`: whether the column has the name from before the migration when the statement begins */
+function canLose(
+  tag: string,
+  { text }: RehearsedStatement,
+  { fate, column }: DataLoss,
+  { isNameKept }: { readonly isNameKept: boolean },
+): boolean {
   if (LEAVES_ALL.test(tag) || LEAVES_ROWS.test(tag)) return false;
-  if (tag === 'ALTER TABLE') return column === undefined ? fate === 'replaced' : mayName(text, column);
+  if (tag === 'ALTER TABLE')
+    return column === undefined ? fate === 'replaced' : !isNameKept || mayName(text, column);
   if (fate === 'gone') return !CHANGES_ROWS.test(tag);
   return fate === 'replaced' || !tag.startsWith('DROP');
 }
 
-/** Whether a statement contains this name, or a name with Unicode escapes, which may be the same one. */
+/** Whether a command may give the column another name. */
+function mayRename(tag: string, { text }: RehearsedStatement, { column }: DataLoss): boolean {
+  if (tag === 'ALTER TABLE') return column !== undefined && mayName(text, 'rename') && mayName(text, column);
+  return (
+    !LEAVES_ALL.test(tag) && !LEAVES_ROWS.test(tag) && !CHANGES_ROWS.test(tag) && !tag.startsWith('DROP')
+  );
+}
+
+/** Whether a statement contains this name or keyword, or a name with Unicode escapes, which may be the same one. */
 function mayName(text: string, name: string): boolean {
+  if (isMaybeCut(text)) return true;
   for (const token of tokensOf(text))
     if (identifierIn(token) === name || (token.kind === 'quotedName' && identifierIn(token) === undefined))
       return true;

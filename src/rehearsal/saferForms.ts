@@ -84,7 +84,11 @@ function saferForms(
   { before, after, locks }: Rehearsal,
 ): SaferForm[] {
   if (rows !== undefined) return statements.includes(index) ? ['batches'] : [];
-  const old = before.find((each) => each.database === database && each.name === table);
+  // The table may have had another name before.
+  const taken = locks.find(
+    (each) => each.database === database && each.table === table && statements.includes(each.statement),
+  );
+  const old = taken && before.find((each) => relationKey(each) === relationKey(taken));
   if (old === undefined) return [];
   const isOfTable = locks.some((each) => each.statement === index && relationKey(each) === relationKey(old));
   const forms = tags.flatMap((tag): SaferForm[] => {

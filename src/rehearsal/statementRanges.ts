@@ -39,9 +39,12 @@ export function statementRanges(
 /** How many characters of a long statement the service keeps at least. */
 const KEPT_TEXT = 10_000;
 
-/** Whether the statement of the file was seen. Of a long one, the service keeps only the beginning. */
+/** Whether this may be only the beginning of a statement: of a long one, the service keeps no more. */
+export const isMaybeCut = (seen: string): boolean => seen.length > KEPT_TEXT;
+
+/** Whether the statement of the file was seen. */
 const isSameText = (seen: string, text: string): boolean =>
-  seen === text || (seen.length > KEPT_TEXT && text.startsWith(seen));
+  seen === text || (isMaybeCut(seen) && text.startsWith(seen));
 
 function placeOfOffset(text: string, position: number): ScriptPosition {
   const lines = text.slice(0, position).split('\n');

@@ -52,7 +52,7 @@ export function effectSentences({ rows, milliseconds }: NonNullable<StatementRes
     ...of('rows').map(({ table, value }) =>
       ENGLISH_TEXTS.reasonSentence({
         kind: 'loss',
-        loss: { database, name: table, kind: 'rows', fate: 'kept', count: Number(value) },
+        loss: { database, tables: [], name: table, kind: 'rows', fate: 'kept', count: Number(value) },
       }),
     ),
     ...[...tables].map(([table, locks]) =>

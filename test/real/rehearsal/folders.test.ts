@@ -64,6 +64,31 @@ describe('A rehearsed folder', () => {
     );
   });
 
+  it('calls no file safe that drops what an earlier one has renamed', async () => {
+    await runStatements(
+      rehearsals.url,
+      'create table contacts (id integer, nick text)',
+      "insert into contacts values (1, 'a'), (2, 'b')",
+    );
+    const column = await rehearse(
+      'alter table contacts rename column nick to alias;',
+      'alter table contacts drop column alias;',
+    );
+    assert.deepEqual(withoutDurations(column), [
+      'Loses 2 values of public.contacts.nick. (one or more of 1.sql:1, 2.sql:1)',
+    ]);
+    assert.deepEqual(
+      column.files.map(({ verdict }) => verdict),
+      ['unclear', 'unclear'],
+    );
+    const table = await rehearse('alter table contacts rename to friends;', 'drop table friends;');
+    assert.deepEqual(withoutDurations(table), ['Loses 2 rows of public.contacts. (2.sql:1)']);
+    assert.deepEqual(
+      table.files.map(({ verdict }) => verdict),
+      ['safe', 'dangerous'],
+    );
+  });
+
   it('fails where a role does not own the table of a publication', async () => {
     const report = await rehearse("select 'a';", 'create publication shown for table strangers;');
     assert.deepEqual(withoutDurations(report), [

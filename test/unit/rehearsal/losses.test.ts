@@ -53,6 +53,7 @@ describe('possibleLosses', () => {
     assert.deepEqual(loss?.counted, [
       {
         database: 'app',
+        tables: [1],
         name: 'public.users.a"b',
         column: 'a"b',
         kind: 'type',
@@ -71,8 +72,23 @@ describe('possibleLosses', () => {
     }
   });
 
+  it('names the table that has replaced one with the same name', () => {
+    const [loss] = losses(table, { ...table, id: 2 });
+    assert.deepEqual(
+      loss?.counted.map(({ tables }) => tables),
+      loss?.counted.map(() => [1, 2]),
+    );
+  });
+
   it('says only that a column has fewer values, not also that they changed', () => {
-    const loss = { database: 'app', name: 'users.a', column: 'a', fate: 'kept' as const, count: 1 };
+    const loss = {
+      database: 'app',
+      tables: [1],
+      name: 'users.a',
+      column: 'a',
+      fate: 'kept' as const,
+      count: 1,
+    };
     const [values, type] = [
       { ...loss, kind: 'values' as const },
       { ...loss, kind: 'type' as const },

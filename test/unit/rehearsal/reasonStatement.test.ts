@@ -13,9 +13,9 @@ const statement = (text: string, tag: string, transaction = 1): RehearsedStateme
   milliseconds: 1,
   tags: [tag],
 });
-const lock = (table: string, mode: LockMode, index: number): HeldLock => ({
+const lock = (table: string, mode: LockMode, index: number, id = 1): HeldLock => ({
   database: 'app',
-  id: 1,
+  id,
   table,
   mode,
   from: 0,
@@ -24,7 +24,7 @@ const lock = (table: string, mode: LockMode, index: number): HeldLock => ({
 });
 const loss = (name: string, kind: DataLoss['kind'], fate: DataLoss['fate'] = 'kept'): VerdictReason => {
   const [, , column] = name.split('.');
-  const lost = { database: 'app', name, kind, fate, count: 1 };
+  const lost = { database: 'app', tables: [1], name, kind, fate, count: 1 };
   return { kind: 'loss', loss: column === undefined ? lost : { ...lost, column } };
 };
 
@@ -73,7 +73,10 @@ describe('The statement of a reason', () => {
       statement('commit', 'COMMIT'),
       statement('delete from other', 'DELETE 1', 2),
     ];
-    const locks = [lock('public.users', 'RowExclusiveLock', 0), lock('public.other', 'RowExclusiveLock', 5)];
+    const locks = [
+      lock('public.users', 'RowExclusiveLock', 0),
+      lock('public.other', 'RowExclusiveLock', 5, 2),
+    ];
     const both = statements.slice(0, 2).map(({ text }) => text);
     assert.deepEqual(find(statements, locks, loss('public.users', 'rows')), both);
   });
@@ -89,9 +92,75 @@ describe('The statement of a reason', () => {
 
   it('is one with a lock of the table, or else not known', () => {
     const statements = [statement('select 1', 'SELECT 1', 1), statement('call clean()', 'CALL', 2)];
-    const locks = [lock('public.users', 'AccessExclusiveLock', 1)];
-    assert.deepEqual(find(statements, locks, loss('public.users.nick', 'values')), ['call clean()']);
-    assert.deepEqual(find(statements, locks, loss('public.users2.nick', 'values')), []);
+    const lockOf = (id: number) => [lock('public.users', 'AccessExclusiveLock', 1, id)];
+    assert.deepEqual(find(statements, lockOf(1), loss('public.users.nick', 'values')), ['call clean()']);
+    assert.deepEqual(find(statements, lockOf(2), loss('public.users2.nick', 'values')), []);
+  });
+
+  it('is found by the table, which may have another name by then', () => {
+    const statements = [
+      statement('alter table users rename to people', 'ALTER TABLE', 1),
+      statement('drop table people', 'DROP TABLE', 2),
+    ];
+    const locks = [
+      lock('public.users', 'AccessExclusiveLock', 0),
+      lock('public.people', 'AccessExclusiveLock', 1),
+    ];
+    assert.deepEqual(find(statements, locks, loss('public.users', 'rows', 'gone')), ['drop table people']);
+  });
+
+  it('is one about another table that had the name in between', () => {
+    const statements = [
+      statement('drop table users', 'DROP TABLE', 1),
+      statement('delete from users', 'DELETE 3', 2),
+    ];
+    const locks = [
+      lock('public.users', 'AccessExclusiveLock', 0, 1),
+      lock('public.users', 'RowExclusiveLock', 1, 2),
+    ];
+    const texts = statements.map(({ text }) => text);
+    assert.deepEqual(find(statements, locks, loss('public.users', 'rows', 'replaced')), texts);
+  });
+
+  it('may be any change of the table after the column was renamed, and none before', () => {
+    const renamings = [
+      ['alter table users rename column nick to alias', 'ALTER TABLE'],
+      ["do $$ begin execute 'alter table users rename nick to alias'; end $$", 'DO'],
+    ] as const;
+    for (const [text, tag] of renamings) {
+      const statements = [
+        statement('alter table users add column age int', 'ALTER TABLE', 1),
+        statement(text, tag, 2),
+        statement('alter table users drop column alias', 'ALTER TABLE', 3),
+      ];
+      const locks = statements.map((_, index) => lock('public.users', 'AccessExclusiveLock', index));
+      assert.deepEqual(find(statements, locks, loss('public.users.nick', 'values', 'gone')), [
+        text,
+        'alter table users drop column alias',
+      ]);
+    }
+  });
+
+  it('is not a later change if another column was renamed', () => {
+    const statements = [
+      statement('alter table users rename column email to mail', 'ALTER TABLE', 1),
+      statement('alter table users add column age int', 'ALTER TABLE', 2),
+      statement('alter table users drop column nick', 'ALTER TABLE', 3),
+    ];
+    const locks = statements.map((_, index) => lock('public.users', 'AccessExclusiveLock', index));
+    assert.deepEqual(find(statements, locks, loss('public.users.nick', 'values', 'gone')), [
+      'alter table users drop column nick',
+    ]);
+  });
+
+  it('may be one of which the service has kept only the beginning', () => {
+    const long = `alter table users ${'add column c int, '.repeat(1000)}`;
+    const statements = [
+      statement('alter table users alter column nick drop default', 'ALTER TABLE', 1),
+      statement(long, 'ALTER TABLE', 2),
+    ];
+    const locks = statements.map((_, index) => lock('public.users', 'AccessExclusiveLock', index));
+    assert.equal(find(statements, locks, loss('public.users.nick', 'values', 'gone')).length, 2);
   });
 
   it('may be any change for a table that fails afterwards', () => {

@@ -145,6 +145,7 @@ describe('The report of a rehearsal', () => {
       const locks = [{ database: 'app', id: 1, table: 'a', mode, from: 0, to: 1, statement: 0 }];
       const lost: DataLoss = {
         database: 'app',
+        tables: [1],
         name: 'a.x',
         column: 'x',
         kind: 'values',
@@ -172,9 +173,33 @@ describe('The report of a rehearsal', () => {
     );
   });
 
+  it('names a safer form also for a table that was renamed before', () => {
+    const table = { database: 'app', id: 1, name: 'public.people', kind: 'r', bytes: 1 };
+    const columns = { 1: { name: 'id', type: 'integer' } };
+    const before = [{ ...table, name: 'public.users', file: 1, columns }];
+    const after = [{ ...table, file: 2, columns: { ...columns, 2: { name: 'at', type: 'time' } } }];
+    const texts = ['alter table users rename to people', "alter table people add at time default 'now'"];
+    const statements = texts.map((text, index) => ({
+      ...statement,
+      text,
+      transaction: index + 1,
+      milliseconds: 2000 * index,
+    }));
+    const mode = 'AccessExclusiveLock' as const;
+    const lock = { database: 'app', id: 1, mode };
+    const locks = [
+      { ...lock, table: 'public.users', from: 0, to: 1, statement: 0 },
+      { ...lock, table: 'public.people', from: 2, to: 2002, statement: 1 },
+    ];
+    assert.deepEqual(report({ before, after, statements, locks }).safer, [
+      { statement: 1, table: 'public.people', form: 'filledColumn' },
+    ]);
+  });
+
   it('has a sentence for each loss', () => {
     const loss = (kind: DataLoss['kind'], count: number): DataLoss => ({
       database: 'app',
+      tables: [1],
       name: `orders${kind === 'rows' ? '' : '.total'}`,
       kind,
       fate: 'kept',

@@ -26,7 +26,14 @@ const report = (more: Partial<Rehearsal> = {}, losses: DataLoss[] = [], exitCode
   const rehearsal = { statements: [statement], locks: [], before: [table], after: [table], ...more };
   return createReport({ rehearsal, losses, tried, exitCode }, { longestLock: 1000 });
 };
-const LOSS: DataLoss = { database: 'app', name: 'public.orders.x', kind: 'values', fate: 'gone', count: 2 };
+const LOSS: DataLoss = {
+  database: 'app',
+  tables: [1],
+  name: 'public.orders.x',
+  kind: 'values',
+  fate: 'gone',
+  count: 2,
+};
 
 describe('The document about a rehearsal', () => {
   it('begins with the verdict, and has a row for each statement', () => {
