@@ -48,9 +48,17 @@ const LEAVES_ROWS =
 /** Matches the tags of statements that change rows. Only triggers, and rules, can let them do more. */
 const CHANGES_ROWS = /^(?:INSERT|UPDATE|DELETE|MERGE|TRUNCATE|COPY)\b/;
 
-/** Whether any command of a statement, by its tag without a number of rows, meets a condition. */
-const isAnyCommand = ({ tags }: RehearsedStatement, isWanted: (tag: string) => boolean): boolean =>
-  tags.some((tag) => isWanted(tag.replace(/[ \d]+$/, '')));
+/**
+ * Whether any command of a statement, by its tag without a number of rows, may meet a condition. A statement without tags may, because
+ * samples have none, unless it has failed or is only a comment.
+ */
+function isAnyCommand(
+  { tags, error, text }: RehearsedStatement,
+  isWanted: (tag: string) => boolean,
+): boolean {
+  if (tags.length > 0) return tags.some((tag) => isWanted(tag.replace(/[ \d]+$/, '')));
+  return error === undefined && tokensOf(text, 1).next().done !== true;
+}
 
 /** Statements in the files come first: a tool's own notes about a file are no cause. */
 function placedFirst(statements: readonly RehearsedStatement[]): readonly RehearsedStatement[] {

@@ -175,6 +175,35 @@ describe('The statement of a reason', () => {
     assert.deepEqual(find(statements, locks, { kind: 'broken', broken }), both);
   });
 
+  it('may be one without a tag, as an account has them, unless it failed or is only a comment', () => {
+    const sampled = (text: string) => ({
+      ...statement(text, ''),
+      tags: [],
+      place: { file: '1.sql', line: 1 },
+    });
+    const error = { code: '42P01', message: '' };
+    const statements = [
+      sampled('create or replace function audit() returns trigger as …'),
+      { ...sampled('alter table b add age int'), error },
+      sampled('-- nothing'),
+    ];
+    const broken = { database: 'app', name: 'public.users', does: 'updates', error: '' } as const;
+    const reason = { kind: 'broken', broken } as const;
+    const first = statements.slice(0, 1);
+    assert.deepEqual(
+      find(statements, [], reason),
+      first.map(({ text }) => text),
+    );
+    assert.deepEqual(fileVerdicts({ statements: first, locks: [] }, [reason], ['1.sql']), [
+      { file: '1.sql', verdict: 'dangerous' },
+    ]);
+    const locks = [lock('public.users', 'RowExclusiveLock', 0)];
+    assert.deepEqual(
+      find(statements, locks, loss('public.users', 'rows')),
+      first.map(({ text }) => text),
+    );
+  });
+
   it('leaves the verdict about a file open if another one may be the cause', () => {
     const inFile = (file: string, text: string) => ({
       ...statement(text, 'UPDATE 1'),
