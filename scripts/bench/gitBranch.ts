@@ -88,7 +88,10 @@ function createInModel(
     await map.addCreated({ ...ref, gitBranch: name });
     const compute = await findPrimary(inventory, ref);
     assert.ok(compute);
-    const target = await findBranchUrl({ session, inventory, knownHosts }, ref, parentUrl);
+    const target = await findBranchUrl({ session, inventory, knownHosts }, ref, {
+      name: 'DATABASE_URL',
+      value: parentUrl,
+    });
     assert.ok(target.value !== undefined);
     await replaceFile(file, `DATABASE_URL=${target.value}\n`);
     await map.setBranch(name, ref);

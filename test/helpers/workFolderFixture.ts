@@ -7,6 +7,7 @@ import { getVariable, changeOfVariable } from '../../src/extension/envFile/dotEn
 import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
 import { readUserFile } from '../../src/base/files.ts';
+import type { ReplacedVariable } from '../../src/extension/gitBranch/formerTls.ts';
 import type { BranchUrlDependencies } from '../../src/extension/gitBranch/findBranchUrl.ts';
 import type { EnvVariable } from '../../src/extension/envFile/envVariable.ts';
 import { WorkFolder } from '../../src/extension/gitBranch/workFolder.ts';
@@ -72,7 +73,8 @@ export class WorkFolderFixture {
     refresh: async () => {},
     remember: async () => {},
     // All hosts are of the same service.
-    withFormerTls: async (before: string, url: string) => withTlsParameters(url, tlsParameters(before)),
+    withFormerTls: async ({ value }: ReplacedVariable, url: string) =>
+      withTlsParameters(url, tlsParameters(value)),
   };
   findPassword = async (_branchId: string): Promise<string | undefined> => 'new';
   readonly #file: string;

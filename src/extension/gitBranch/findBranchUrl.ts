@@ -7,6 +7,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
 import { parseDatabaseUrl, replaceUrlTarget } from '../../api/addresses/databaseUrl.ts';
 import type { TargetProblem } from './envFileDecision.ts';
+import type { ReplacedVariable } from './formerTls.ts';
 import type { KnownHosts } from './knownHosts.ts';
 import type { BranchRef } from '../account/refs.ts';
 
@@ -22,11 +23,11 @@ export interface BranchUrlDependencies {
   readonly knownHosts: KnownHosts;
 }
 
-/** Finds the URL of a branch. Never rejects. @param target the branch. @param before the current value of the variable, a secret */
+/** Finds the URL of a branch. Never rejects. @param target the branch. @param before the variable that is to have it */
 export async function findBranchUrl(
   deps: BranchUrlDependencies,
   target: BranchRef,
-  before: string,
+  before: ReplacedVariable,
 ): Promise<FoundBranchUrl> {
   const { inventory, session, knownHosts } = deps;
   const { connection } = session;
@@ -35,7 +36,7 @@ export async function findBranchUrl(
     const compute = await findPrimary(inventory, target);
     if (compute === undefined)
       return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noCompute' };
-    const login = parseDatabaseUrl(before);
+    const login = parseDatabaseUrl(before.value);
     if (login === undefined) return { problem: 'noPassword' };
     const pooled = knownHosts.get(login.host)?.isPooled === true;
     const credentials = await findComputeCredentials(connection, compute, { ...login, pooled });
@@ -43,12 +44,11 @@ export async function findBranchUrl(
     await knownHosts.remember(inventory, target.account, [compute]);
     const plain = connectionString({
       ...login,
-      password: credentials.password,
-      sslMode: credentials.sslMode,
+      ...credentials,
       host: computeHost(compute, pooled),
     });
     const url = await knownHosts.withFormerTls(before, plain, target.account);
-    return { value: replaceUrlTarget(before, url) ?? url };
+    return { value: replaceUrlTarget(before.value, url) ?? url };
   } catch (error) {
     if (!isPermanentRejection(error)) return { problem: 'offline' };
     return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };

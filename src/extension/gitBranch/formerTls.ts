@@ -18,9 +18,15 @@ const MAX_URLS = 100;
 /** A password is a secret, which isn't stored. */
 const SECRET = /^sslpassword=/i;
 
-/** A URL that is to be replaced, and the account of the branch behind its host, if that is known. */
-interface FormerUrl {
-  readonly text: string;
+/** A variable whose URL is to be replaced. */
+export interface ReplacedVariable {
+  readonly name: string;
+  /** A secret. */
+  readonly value: string;
+}
+
+interface FormerVariable extends ReplacedVariable {
+  /** The account of the branch behind the host, if that is known. */
   readonly account: string | undefined;
 }
 
@@ -32,17 +38,19 @@ interface FormerUrl {
  */
 export async function withFormerTls(
   memory: Memory,
-  before: FormerUrl,
+  before: FormerVariable,
   url: string,
   account: string,
 ): Promise<string> {
-  const [old, target] = [parseDatabaseUrl(before.text), parseDatabaseUrl(url)];
+  const [old, target] = [parseDatabaseUrl(before.value), parseDatabaseUrl(url)];
   if (old === undefined || target === undefined) return url;
-  const used = tlsParameters(before.text);
+  const used = tlsParameters(before.value);
+  const isSameService = before.account === account && isLocalHost(old.host) === isLocalHost(target.host);
+  if (isSameService) return withTlsParameters(url, used);
+  // Other variables may have other parameters for the same service, or none.
   const keyOf = (service: string, { host }: DatabaseUrl) =>
-    JSON.stringify([service, isLocalHost(host), target.role, target.database]);
+    JSON.stringify([service, isLocalHost(host), before.name, target.role, target.database]);
   const key = before.account === undefined ? undefined : keyOf(before.account, old);
-  if (key === keyOf(account, target)) return withTlsParameters(url, used);
   const stored = Object.entries(fieldsOf(memory.get(ENTRY)));
   if (key !== undefined) {
     const kept = used.filter((each) => !SECRET.test(each));

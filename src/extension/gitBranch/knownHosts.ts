@@ -14,7 +14,7 @@ import { pooledHost } from '../../api/addresses/host.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../window/memory.ts';
 import { directHost, normalizeHost } from '../../api/addresses/host.ts';
-import { withFormerTls } from './formerTls.ts';
+import { withFormerTls, type ReplacedVariable } from './formerTls.ts';
 import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
@@ -85,10 +85,10 @@ export class KnownHosts {
     return readStoredHosts(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
   }
 
-  /** Returns the URL of a branch of the account with parameters for TLS: see `formerTls.ts`. @param before the URL to replace */
-  async withFormerTls(before: string, url: string, account: string): Promise<string> {
-    const known = this.get(parseDatabaseUrl(before)?.host ?? '');
-    return withFormerTls(this.#memory, { text: before, account: known?.account }, url, account);
+  /** Returns the URL of a branch of the account with parameters for TLS: see `formerTls.ts`. @param before the variable with the URL to replace */
+  async withFormerTls(before: ReplacedVariable, url: string, account: string): Promise<string> {
+    const known = this.get(parseDatabaseUrl(before.value)?.host ?? '');
+    return withFormerTls(this.#memory, { ...before, account: known?.account }, url, account);
   }
 
   /** @param computes the computes to remember with their branches, as the inventory knows them */

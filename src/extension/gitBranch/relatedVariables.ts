@@ -57,9 +57,10 @@ export async function findRelatedVariables(
   const left: string[] = [];
   for (const connection of connections) {
     if (!isSameBranch(knownHosts.get(hostOfConnection(connection)), current)) continue;
-    const { value } = await findBranchUrl(deps, target, connection.url);
+    const { name: variable, url } = connection;
+    const { value } = await findBranchUrl(deps, target, { name: variable, value: url });
     const change = value === undefined ? undefined : connection.changesTo(value);
-    if (change === undefined) left.push(connection.name);
+    if (change === undefined) left.push(variable);
     else changes.push(...change);
   }
   return { changes, left };

@@ -182,7 +182,7 @@ export class WorkFolder implements Disposable {
         return await this.#refreshOnce({
           target,
           before: value,
-          found: await findBranchUrl(this.#deps, target, value),
+          found: await findBranchUrl(this.#deps, target, { name: this.env.name, value }),
         });
       const after = lookup.found.value;
       if (after !== undefined) return await this.#switchEnvFile(target, text, value, after);

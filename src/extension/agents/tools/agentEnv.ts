@@ -5,6 +5,7 @@ import { envPlacesOf, type EnvPlace } from '../../inventory/agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { findBranchUrl } from '../../gitBranch/findBranchUrl.ts';
+import type { ReplacedVariable } from '../../gitBranch/formerTls.ts';
 import { renewOwnPasswords } from './ownPasswords.ts';
 import { joinNotes } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
@@ -72,7 +73,7 @@ export async function renewAgentLogin(
   return await updateAgentEnv(
     call,
     ref,
-    async (before) => (await findBranchUrl(deps, ref, before)).value ?? before,
+    async (before) => (await findBranchUrl(deps, ref, before)).value ?? before.value,
   );
 }
 
@@ -87,7 +88,7 @@ export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<
 async function updateAgentEnv(
   call: ToolCall<unknown>,
   ref: BranchRef,
-  valueAfter: (before: string) => Promise<string>,
+  valueAfter: (before: ReplacedVariable) => Promise<string>,
 ): Promise<string | undefined> {
   const { deps } = call;
   const branch = deps.agentBranches.find(ref);
@@ -99,7 +100,7 @@ async function updateAgentEnv(
       const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
       // By now, the file may have the URL of another branch.
       if (env === undefined || known === undefined || !isSameBranch(known, ref)) continue;
-      const value = await valueAfter(env.value);
+      const value = await valueAfter({ name: env.variable, value: env.value });
       if (value !== env.value) await env.write(value);
     } catch (error) {
       problems.push(`Couldn't update ${path.basename(place.envFile)}: ${deps.explain(error)}`);

@@ -97,8 +97,11 @@ export const createBranchTool = defineTool({
         await requireAgentLogin(deps.inventory, { ...request, branchId: branch.id }),
       );
       await deps.knownHosts.remember(deps.inventory, account, [compute]);
-      await env?.write(await deps.knownHosts.withFormerTls(env.value, url, account));
-      if (env !== undefined) noteEnvPlace(call, ref, { envFile: env.path, envVariable: env.variable });
+      if (env !== undefined) {
+        const before = { name: env.variable, value: env.value };
+        await env.write(await deps.knownHosts.withFormerTls(before, url, account));
+        noteEnvPlace(call, ref, { envFile: env.path, envVariable: env.variable });
+      }
       return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
     } catch (error) {
       return { ...output, note: deps.explain(error) };

@@ -61,7 +61,7 @@ async function findUrl(
   const { value = '' } = await env.read();
   const current = context.knownHosts.get(parseDatabaseUrl(value)?.host ?? '');
   if (current?.account === ref.account && current.projectId === ref.projectId) {
-    const found = await findBranchUrl(context, ref, value);
+    const found = await findBranchUrl(context, ref, { name: env.name, value });
     if (found.value !== undefined) return found.value;
   }
   const request = { title, compute, scope: env.uri, allowsPooled: true, takesFirst: true };
@@ -69,5 +69,5 @@ async function findUrl(
   const answer = login && (await findOrAskPassword(context, request, login));
   if (login === undefined || answer === undefined) return undefined;
   const url = connectionString({ ...login, ...answer, host: computeHost(compute, login.pooled) });
-  return await context.knownHosts.withFormerTls(value, url, ref.account);
+  return await context.knownHosts.withFormerTls({ name: env.name, value }, url, ref.account);
 }

@@ -35,7 +35,8 @@ export const writeEnv: Command = async (context, argument, run) => {
   await context.knownHosts.remember(context.inventory, account, [compute]);
   const { text, value = '' } = await env.read();
   const { changes: related, left } = await findRelatedVariables(context, text, name, ref);
-  const changes = await write(await context.knownHosts.withFormerTls(value, result.uri, account), related);
+  const url = await context.knownHosts.withFormerTls({ name, value }, result.uri, account);
+  const changes = await write(url, related);
   if (changes === undefined) return;
   await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);
   void offerUndo(

@@ -74,7 +74,7 @@ describe('The password of a login', () => {
       const knownHosts = new KnownHosts(new MemoryMap());
       const account = connection().accountId;
       if (pooled) await knownHosts.remember(model.inventory, account, [computeRecord('ep-main')]);
-      const before = `postgres://me:old@${pooled ? POOLED : HOST}/app`;
+      const before = { name: 'DATABASE_URL', value: `postgres://me:old@${pooled ? POOLED : HOST}/app` };
       const found = await findBranchUrl({ ...model, knownHosts }, { ...ids, account }, before);
       return found.problem ?? decodeURIComponent(new URL(found.value).password);
     },

@@ -14,8 +14,14 @@ describe('findBranchUrl', () => {
   let branches: unknown;
   let endpoints: unknown;
   let credentials: unknown;
-  const find = (value = before, account = accountId(model.account)): Promise<FoundBranchUrl> =>
-    findBranchUrl({ ...model, knownHosts }, { account, projectId: 'shop', branchId: 'br-dev' }, value);
+  const find = (
+    value = before,
+    account = accountId(model.account),
+    name = 'DATABASE_URL',
+  ): Promise<FoundBranchUrl> => {
+    const target = { account, projectId: 'shop', branchId: 'br-dev' };
+    return findBranchUrl({ ...model, knownHosts }, target, { name, value });
+  };
 
   beforeEach(async () => {
     const computes = [
@@ -77,6 +83,17 @@ describe('findBranchUrl', () => {
     assert.deepEqual(await find(local), { value: hosted });
     const other = local.replace('//me:', '//you:');
     assert.match((await find(other)).value ?? '', /\?sslmode=require&schema=app$/);
+  });
+
+  it('has the channel binding that the service requires', async () => {
+    credentials = {
+      uri: 'postgresql://me:x@ep-dev.example.test/my%20shop?sslmode=require&channel_binding=require',
+    };
+    const { value } = await find('postgres://me:old@127.0.0.1:5000/my%20shop');
+    assert.equal(
+      value,
+      'postgres://me:x@ep-dev.example.test/my%20shop?sslmode=require&channel_binding=require',
+    );
   });
 
   it('loads the lists again for a newer branch', async () => {
