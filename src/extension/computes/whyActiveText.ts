@@ -2,6 +2,7 @@
 import type { PostgresSession } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import type { Translator } from '../../base/translator.ts';
+import { unitText } from '../../base/unitText.ts';
 import { TIME_UNITS } from '../window/timeUnits.ts';
 import type { ActivityCause, WhyActive } from './whyActive.ts';
 
@@ -41,8 +42,7 @@ const ONE_DIGIT = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 /** Returns text such as `31 min`, in the largest unit of which there are at least two. */
 function approximateDuration(seconds: number, { language }: Translator): string {
   const [unit, length] = TIME_UNITS.find(([, each]) => seconds >= 2 * each) ?? ['second', 1];
-  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
-  return format.format(Math.round(seconds / length));
+  return unitText(language, Math.round(seconds / length), unit);
 }
 
 /** Returns undefined for an active compute. */
@@ -118,12 +118,11 @@ function causeText(why: WhyActive, l10n: Translator): string {
 function replicationText(who: string, session: PostgresSession | undefined, l10n: Translator): string {
   const { slot, lag } = session ?? {};
   if (!slot || typeof lag !== 'number') return l10n.t('logical replication to {0}', who);
-  const format = new Intl.NumberFormat(l10n.language, { ...ONE_DIGIT, style: 'unit', unit: 'megabyte' });
   return l10n.t(
     'logical replication to {0} by the slot “{1}”, {2} behind',
     who,
     sanitize(slot, 63),
-    format.format(lag / 1e6),
+    unitText(l10n.language, lag / 1e6, 'megabyte', ONE_DIGIT),
   );
 }
 

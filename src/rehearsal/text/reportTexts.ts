@@ -2,6 +2,7 @@
 import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
 import { shortLine } from '../../base/shortLine.ts';
 import type { Translator } from '../../base/translator.ts';
+import { unitText } from '../../base/unitText.ts';
 import type { BlockedTable } from '../blockedTables.ts';
 import type { DataLoss } from '../losses.ts';
 import { lastStatementError, reasonStatements, type FileVerdict } from '../reasonStatement.ts';
@@ -290,8 +291,7 @@ export class ReportTexts {
 
   /** @param options `digits`: the most digits after the decimal point */
   #inUnit(value: number, unit: string, { digits }: { readonly digits: number }): string {
-    const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits } as const;
-    return new Intl.NumberFormat(this.#l10n.language, options).format(value);
+    return unitText(this.#l10n.language, value, unit, { maximumFractionDigits: digits });
   }
 }
 

@@ -204,6 +204,8 @@ describe('The story of a dropped column', () => {
     await rehearse('German', `Hosted Postgres: ${title}`, (english) => texts[english] ?? english);
     const verdict = 'Verliert 1.204 Werte von public.users.nick.';
     await preview().getByRole('heading', { level: 1, name: verdict }).waitFor();
+    await preview().getByText('innerhalb von 24 Std.', { exact: false }).waitFor();
+    assert.doesNotMatch(await preview().innerText(), /\.\.$/m);
     await picture(
       /^Sperren innerhalb von .*: .*Lese- und Schreibzugriffe auf public\.users: bis zu/,
     ).waitFor();

@@ -3,6 +3,7 @@ import { env, l10n, workspace, type EventEmitter, type Uri } from 'vscode';
 import type { Compute, Operation } from '../../../api/records/records.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
+import { unitText } from '../../../base/unitText.ts';
 import { withExplainedErrors } from '../../window/ui/errorMessage.ts';
 import { timeAgo, durationText, formatDate } from '../../window/ui/timeText.ts';
 import { nameUnlessId } from '../../inventory/names.ts';
@@ -143,11 +144,9 @@ function actionText(action: string): string {
 const operationDuration = ({ status, total_duration_ms: ms }: Operation): string => {
   if (!isEndedOperation({ status }) || typeof ms !== 'number') return '';
   return ms < 10_000
-    ? new Intl.NumberFormat(env.language, { ...SECONDS, maximumFractionDigits: 1 }).format(ms / 1000)
+    ? unitText(env.language, ms / 1000, 'second', { maximumFractionDigits: 1 })
     : durationText(ms / 1000);
 };
-
-const SECONDS = { style: 'unit', unit: 'second', unitDisplay: 'short' } as const;
 
 /** Returns what has started an operation. Only the local service reports that. */
 function originText(origin: string | null | undefined): string {
