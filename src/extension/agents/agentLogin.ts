@@ -9,7 +9,7 @@ import {
   type MissingForLogin,
 } from '../connection/branchLogin.ts';
 import type { RoleAndDatabase } from '../connection/connectionDefaults.ts';
-import type { BranchLogin } from '../database/sql/sqlSession.ts';
+import type { BranchLogin } from '../connection/sqlSession.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 

@@ -1,7 +1,7 @@
 /** Asks a compute for its sessions. That counts as a use of it at the public service. */
 import { parsePostgresSessions, type PostgresSession } from '../../api/records/records.ts';
 import { ACTIVITY_APPLICATION, SESSIONS_QUERY, withCommands } from '../../api/rules/sessions.ts';
-import { withSession, type BranchLogin, type SessionOptions } from '../database/sql/sqlSession.ts';
+import { withSession, type BranchLogin, type SessionOptions } from '../connection/sqlSession.ts';
 
 /** Seconds that connecting and the statement may take together. */
 const LIMIT_SECONDS = 3;

@@ -13,7 +13,7 @@ import { expiryAfter } from '../branches/expiryTime.ts';
 import { findComputeLogin } from '../connection/branchLogin.ts';
 import { renewBranchPasswords } from '../connection/renewPasswords.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
-import type { BranchLogin } from '../database/sql/sqlSession.ts';
+import type { BranchLogin } from '../connection/sqlSession.ts';
 import type { SendOptions } from '../operations/changeSender.ts';
 import { finishChange } from '../operations/finishChange.ts';
 import { NotOfferedError } from '../window/changeErrors.ts';

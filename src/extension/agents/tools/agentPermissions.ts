@@ -5,7 +5,7 @@
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { requireAgentLogin, findAgentReader } from '../agentLogin.ts';
-import type { BranchLogin } from '../../database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
 import { ConnectionClosedError } from '../../window/changeErrors.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';

@@ -3,7 +3,7 @@
  * woken.
  */
 import { l10n } from 'vscode';
-import type { BranchLogin } from '../sql/sqlSession.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';

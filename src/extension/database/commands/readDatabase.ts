@@ -4,7 +4,7 @@ import type { BranchIds } from '../../account/refs.ts';
 import type { Column, TableName } from '../../inventory/databaseNodes.ts';
 import type { DatabaseObjects } from '../../inventory/databaseTreeRows.ts';
 import type * as Catalog from '../rows/reading.ts';
-import type { BranchLogin } from '../sql/sqlSession.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
 import { prepareDatabase, readWithProgress, type PreparingContext } from './prepareDatabase.ts';
 
 type Load<T> = (catalog: typeof Catalog, login: BranchLogin, signal: AbortSignal) => Promise<T>;

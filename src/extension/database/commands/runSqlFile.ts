@@ -13,7 +13,7 @@ import { requireTrust } from '../../window/ui/trust.ts';
 import { window } from '../../window/ui/window.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import type { StopSignals } from '../sql/runFile.ts';
-import type { BranchLogin } from '../sql/sqlSession.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
 import { failureText, resultText } from '../ui/fileOutput.ts';
 import { SqlFileTerminal } from '../ui/fileTerminal.ts';
 

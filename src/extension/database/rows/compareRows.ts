@@ -6,8 +6,8 @@
 import type Client from 'pg/lib/client.js';
 import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
-import type { BranchLogin } from '../sql/sqlSession.ts';
-import { adviseOnLock, toSqlError, useUsersSearchPath, withSession } from '../sql/sqlSession.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
+import { adviseOnLock, toSqlError, useUsersSearchPath, withSession } from '../../connection/sqlSession.ts';
 import { rangeHashesQuery, sharedColumns, type ComparedSource, type RangeMask } from './comparisonSql.ts';
 import { NUMBER_TYPES, type CellText } from './formatRows.ts';
 import {

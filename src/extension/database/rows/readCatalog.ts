@@ -1,7 +1,7 @@
 /** Reads from Postgres's catalog what a database has: its tables, views and functions, and the columns of a table. */
 import type { Column, FunctionName, TableName } from '../../inventory/databaseNodes.ts';
 import type { DatabaseObjects } from '../../inventory/databaseTreeRows.ts';
-import type { BranchLogin } from '../sql/sqlSession.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
 import { withReadOnlySession } from './readRows.ts';
 
 const MAX_OBJECTS = 5000;

@@ -4,8 +4,8 @@
 import type { Connection, FieldDef, Submittable } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { isKeyword, tokensOf } from '../../../base/sql/sqlTokens.ts';
-import type { BranchLogin } from '../sql/sqlSession.ts';
-import { useUsersSearchPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
+import { useUsersSearchPath, withSession, type SessionOptions } from '../../connection/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
 import { MAX_VALUE_TEXT, NUMBER_TYPES, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, requireOnlyStatement } from './statements.ts';

@@ -8,7 +8,7 @@ import {
   type MigrationTableKind,
   type TableWithColumns,
 } from '../../../api/rules/migrationTables.ts';
-import { withSession, type BranchLogin } from './sqlSession.ts';
+import { withSession, type BranchLogin } from '../../connection/sqlSession.ts';
 
 const DATABASE = `SELECT ${asNumber('oid')} AS id FROM pg_database WHERE datname = current_database()`;
 

@@ -11,7 +11,7 @@ import { extensionAdviceForOutput, addExtensionHint } from '../../../base/sql/mi
 import { runScript, type ScriptResult } from '../../../base/sql/runScript.ts';
 import { ScriptError } from '../../../base/sql/sqlScript.ts';
 import { libpqEnvironment } from '../../connection/libpqVariables.ts';
-import { withSession, type BranchLogin } from './sqlSession.ts';
+import { withSession, type BranchLogin } from '../../connection/sqlSession.ts';
 
 interface PsqlRun {
   readonly program: string;

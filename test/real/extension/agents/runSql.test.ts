@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { extensionAdvice } from '../../../../src/base/sql/missingExtension.ts';
-import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../src/extension/connection/sqlSession.ts';
 import { runSql } from '../../../../src/extension/agents/runSql.ts';
 import type { SqlRequest } from '../../../../src/extension/database/sql/sqlStatement.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';

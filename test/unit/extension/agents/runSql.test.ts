@@ -1,8 +1,8 @@
-/** Timers: extension/database/sql/sqlSession.ts. */
+/** Timers: extension/connection/sqlSession.ts. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { mock } from 'node:test';
-import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../src/extension/connection/sqlSession.ts';
 import { runSql } from '../../../../src/extension/agents/runSql.ts';
 import type { SqlRequest } from '../../../../src/extension/database/sql/sqlStatement.ts';
 import {

@@ -1,7 +1,7 @@
 /** Compares tables whose columns or keys differ between the sides. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import { compareRows } from '../../../../../src/extension/database/rows/compareRows.ts';
 import { connectTo, query } from '../../../service/postgres/clients.ts';
 import { useBranch } from '../../../service/postgres/useBranch.ts';

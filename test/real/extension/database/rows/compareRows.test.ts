@@ -1,7 +1,7 @@
 /** What differs between two databases, against a comparison in memory, with random changes. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import { compareRows, NoTableError } from '../../../../../src/extension/database/rows/compareRows.ts';
 import type { DifferingRow } from '../../../../../src/extension/database/rows/findDifferingRows.ts';
 import { parseRowSource } from '../../../../../src/extension/database/rows/statements.ts';

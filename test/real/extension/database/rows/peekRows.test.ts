@@ -3,7 +3,7 @@
  * Timers: extension/database/rows/readRows.ts.
  */
 import assert from 'node:assert/strict';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import { SqlError } from '../../../../../src/extension/window/sqlError.ts';
 import { tableLines } from '../../../../../src/extension/database/rows/formatRows.ts';
 import {

@@ -5,7 +5,7 @@ import { runSql } from '../../../../../src/extension/agents/runSql.ts';
 import { compareRows } from '../../../../../src/extension/database/rows/compareRows.ts';
 import { readColumns, readObjects } from '../../../../../src/extension/database/rows/readCatalog.ts';
 import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import { SHADOWED_WAYS, spellingsOf, TRAP, WAYS } from '../../../../helpers/strangersCode.ts';
 import { connectTo, query, runStatements } from '../../../service/postgres/clients.ts';
 import { useBranch } from '../../../service/postgres/useBranch.ts';

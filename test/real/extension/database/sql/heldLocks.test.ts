@@ -4,7 +4,7 @@ import { compareRows } from '../../../../../src/extension/database/rows/compareR
 import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
 import { tableRowSource } from '../../../../../src/extension/database/rows/statements.ts';
 import { EngineError } from '../../../../../src/service/core/computeEngine.ts';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import { connectTo, query, runStatements } from '../../../service/postgres/clients.ts';
 import { useBranch } from '../../../service/postgres/useBranch.ts';
 

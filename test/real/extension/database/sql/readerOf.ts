@@ -1,6 +1,6 @@
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { READER } from '../../../../../src/service/core/systemNames.ts';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import type { ControlPlane } from '../../../service/postgres/controlPlane.ts';
 
 /** The login that reads on the branch of a compute, as the extension gets it from the service. */

@@ -9,7 +9,7 @@ import { ScriptError } from '../../../../../src/base/sql/sqlScript.ts';
 import { passFileLine } from '../../../../../src/extension/connection/serviceFile.ts';
 import { runFileByDriver, runFileByPsql } from '../../../../../src/extension/database/sql/runFile.ts';
 import { SqlError } from '../../../../../src/extension/window/sqlError.ts';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { withVariables } from '../../../../helpers/withVariables.ts';
 import { until } from '../../../../workbench/until.ts';

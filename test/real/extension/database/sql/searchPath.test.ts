@@ -7,7 +7,7 @@ import { compareRows } from '../../../../../src/extension/database/rows/compareR
 import { listTables } from '../../../../../src/extension/database/rows/readCatalog.ts';
 import { peekRows } from '../../../../../src/extension/database/rows/readRows.ts';
 import { parseRowSource } from '../../../../../src/extension/database/rows/statements.ts';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 import { SHADOWED_OPERATORS } from '../../../../helpers/shadowedOperators.ts';
 import { query, runStatements } from '../../../service/postgres/clients.ts';
 import { useBranch } from '../../../service/postgres/useBranch.ts';

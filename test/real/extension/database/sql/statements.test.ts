@@ -8,7 +8,7 @@ import { MORE_TABLES, PSQL_COMMANDS, READ_STATEMENTS } from '../../../../helpers
 import { installedPostgres, runStatements } from '../../../service/postgres/clients.ts';
 import { useBranch } from '../../../service/postgres/useBranch.ts';
 import { readerOf } from './readerOf.ts';
-import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../../src/extension/connection/sqlSession.ts';
 
 const never = new AbortController().signal;
 const psql = installedPostgres();

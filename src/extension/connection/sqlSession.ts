@@ -4,14 +4,14 @@
  */
 import net from 'node:net';
 import type Client from 'pg/lib/client.js';
-import { pause } from '../../../base/clock.ts';
-import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { createPgClient } from '../../../base/sql/pgClient.ts';
-import { addExtensionHint } from '../../../base/sql/missingExtension.ts';
-import { LOCK_NOT_AVAILABLE, lockAdvice } from '../../../base/sql/lockHolders.ts';
-import { isLocalHost, splitHost } from '../../../api/addresses/host.ts';
-import { requiredSslMode, type ConnectionStringParts } from '../../connection/connectionStrings.ts';
-import { SqlError } from '../../window/sqlError.ts';
+import { pause } from '../../base/clock.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { createPgClient } from '../../base/sql/pgClient.ts';
+import { addExtensionHint } from '../../base/sql/missingExtension.ts';
+import { LOCK_NOT_AVAILABLE, lockAdvice } from '../../base/sql/lockHolders.ts';
+import { isLocalHost, splitHost } from '../../api/addresses/host.ts';
+import { requiredSslMode, type ConnectionStringParts } from './connectionStrings.ts';
+import { SqlError } from '../window/sqlError.ts';
 
 declare module 'pg' {
   interface Client {
