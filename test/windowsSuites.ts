@@ -34,7 +34,7 @@ const unixSuites: Readonly<Record<string, readonly string[]>> = {
   ],
   'names of files': ['service/postgres/storage/folderNames'],
   'a shell': [
-    'extension/rehearsals/runCommand',
+    'extension/database/rehearsals/runCommand',
     'tools/createBranchAction',
     'service/postgres/server/administrator',
   ],

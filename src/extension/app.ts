@@ -24,8 +24,8 @@ import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts
 import { followOperations, operationsText } from './browse/ui/operationsDocuments.ts';
 import { forgetClosedRows, rowsDocumentText } from './database/ui/rowsDocuments.ts';
 import { followSchemas, schemaText } from './database/ui/schemaDocuments.ts';
-import { provideRehearsals } from './rehearsals/ui/provideRehearsals.ts';
-import { rehearseOnSave } from './rehearsals/ui/rehearseOnSave.ts';
+import { provideRehearsals } from './database/ui/provideRehearsals.ts';
+import { rehearseOnSave } from './database/ui/rehearseOnSave.ts';
 import { SettingsDocuments } from './computes/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
 import { lastAccount, rememberAccountKind } from './account/ui/lastAccount.ts';

@@ -81,12 +81,12 @@ import {
   restoreSnapshotRow,
 } from './history/commands/snapshotRow.ts';
 import { undo } from './history/commands/undo.ts';
-import { rehearseMigration } from './rehearsals/commands/rehearseMigration.ts';
+import { rehearseMigration } from './database/commands/rehearseMigration.ts';
 import { runSqlFile } from './database/commands/runSqlFile.ts';
 import type { CommandId } from './commandTable/commandTable.ts';
 import type { SelectedRow } from './commandTable/menus.ts';
 
-export { rehearseForProblems } from './rehearsals/ui/rehearsalProblems.ts';
+export { rehearseForProblems } from './database/ui/rehearsalProblems.ts';
 export { reportRotation } from './signIn/commands/revokeOldKey.ts';
 
 export const COMMANDS: Readonly<Record<CommandId, Command>> = {

@@ -23,7 +23,7 @@ import { ComputeActions } from './computes/computeActions.ts';
 import { OperationTracker } from './operations/operationTracker.ts';
 import { RequestBudget } from './inventory/refresh/requestBudget.ts';
 import { RowDocuments } from './database/rows/rowDocuments.ts';
-import { RehearsalDocuments } from './rehearsals/rehearsalDocuments.ts';
+import { RehearsalDocuments } from './database/rehearsals/rehearsalDocuments.ts';
 import { Schemas } from './database/schema/schemas.ts';
 import { Markers } from './history/markers.ts';
 import { KnownHosts } from './gitBranch/knownHosts.ts';

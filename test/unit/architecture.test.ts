@@ -134,7 +134,7 @@ describe('The extension', () => {
     ]);
     assert.deepEqual(filesWith(/\bnew Diagnostic\(/), [
       'src/extension/computes/ui/settingsDiagnostics.ts',
-      'src/extension/rehearsals/ui/rehearsalProblems.ts',
+      'src/extension/database/ui/rehearsalProblems.ts',
     ]);
     assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), [
       'src/extension/connection/ui/hostCompletion.ts',

@@ -7,7 +7,7 @@ import type Client from 'pg/lib/client.js';
 import { AGENT_APPLICATION } from '../../api/rules/sessions.ts';
 import type { BranchLogin } from '../connection/sqlSession.ts';
 import { USE_CATALOG_SEARCH_PATH, useUsersSearchPath, withSession } from '../connection/sqlSession.ts';
-import { EFFECTS_QUERY, effectSentences } from '../rehearsals/statementEffects.ts';
+import { EFFECTS_QUERY, effectSentences } from '../database/rehearsals/statementEffects.ts';
 import { Statement, type SqlRequest, type StatementResult } from '../database/sql/sqlStatement.ts';
 
 interface SqlResult extends Omit<StatementResult, 'fields' | 'after'> {

@@ -7,7 +7,7 @@ import { sanitize } from '../../../../base/sanitize.ts';
 import type { RehearsalReport } from '../../../../rehearsal/report.ts';
 import { ENGLISH_TEXTS, reportNotes } from '../../../../rehearsal/text/terminalReport.ts';
 import { projectName } from '../../../inventory/names.ts';
-import { rehearseOnCopy } from '../../../rehearsals/rehearseOnCopy.ts';
+import { rehearseOnCopy } from '../../../database/rehearsals/rehearseOnCopy.ts';
 import { requireLoginRole } from '../../agentLogin.ts';
 import { findGatedBranch } from '../agentPermissions.ts';
 import { fittingItems, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';

@@ -5,8 +5,8 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { window } from '../../window/ui/window.ts';
-import type { RehearsalDocuments } from '../rehearsalDocuments.ts';
-import type { SavingDependencies } from '../rehearseSaved.ts';
+import type { RehearsalDocuments } from '../rehearsals/rehearsalDocuments.ts';
+import type { SavingDependencies } from '../rehearsals/rehearseSaved.ts';
 import type { rehearseForProblems } from './rehearsalProblems.ts';
 
 interface Dependencies extends SavingDependencies {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RehearsalDocuments } from '../../../../src/extension/rehearsals/rehearsalDocuments.ts';
+import { RehearsalDocuments } from '../../../../../src/extension/database/rehearsals/rehearsalDocuments.ts';
 
 describe('RehearsalDocuments', () => {
   it('keeps the last twenty, each with its title', () => {

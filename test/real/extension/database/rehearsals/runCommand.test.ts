@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { isAlive } from '../../../../src/base/programs/isAlive.ts';
-import { runMigrationCommand } from '../../../../src/extension/rehearsals/runCommand.ts';
-import { temporaryFolder } from '../../../helpers/localService.ts';
-import { withVariables } from '../../../helpers/withVariables.ts';
-import { until } from '../../../workbench/until.ts';
+import { isAlive } from '../../../../../src/base/programs/isAlive.ts';
+import { runMigrationCommand } from '../../../../../src/extension/database/rehearsals/runCommand.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
+import { withVariables } from '../../../../helpers/withVariables.ts';
+import { until } from '../../../../workbench/until.ts';
 
 const URL = 'postgresql://me:secret@127.0.0.1:5000/app';
 const never = new AbortController().signal;

@@ -4,7 +4,7 @@
  */
 import { l10n, workspace } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
-import { REHEARSAL_SCHEME, type RehearsalDocuments } from '../rehearsalDocuments.ts';
+import { REHEARSAL_SCHEME, type RehearsalDocuments } from '../rehearsals/rehearsalDocuments.ts';
 
 export const provideRehearsals = (documents: RehearsalDocuments): Disposable =>
   workspace.registerTextDocumentContentProvider(REHEARSAL_SCHEME, {

@@ -1,8 +1,8 @@
 /** Runs a migration tool on the copy of a branch, as it is run in a terminal. */
 import { once } from 'node:events';
-import { describeAssumedVariables } from '../../api/addresses/addressGroups.ts';
-import { databaseVariables } from '../../api/addresses/databaseVariables.ts';
-import { signalGroup, startShellCommand } from '../../base/programs/shellCommand.ts';
+import { describeAssumedVariables } from '../../../api/addresses/addressGroups.ts';
+import { databaseVariables } from '../../../api/addresses/databaseVariables.ts';
+import { signalGroup, startShellCommand } from '../../../base/programs/shellCommand.ts';
 
 interface CommandRun {
   readonly command: string;

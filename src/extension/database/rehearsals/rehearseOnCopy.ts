@@ -1,23 +1,23 @@
 /** Rehearses on a copy of a branch. The copy is deleted in every case, or else expires. */
-import { canLogIn } from '../../api/passwords.ts';
-import type { Branch } from '../../api/records/records.ts';
-import type { BranchCopy } from '../../rehearsal/branchCopy.ts';
-import { isAbandonedCopy, ownMaker } from '../../rehearsal/abandonedCopies.ts';
-import { copySettings } from '../../rehearsal/copySettings.ts';
-import { rehearse, type RehearsedSteps } from '../../rehearsal/rehearse.ts';
-import { DEFAULT_LONGEST_LOCK, type RehearsalReport } from '../../rehearsal/report.ts';
-import type { AccountConnection } from '../account/accountConnection.ts';
-import type { BranchIds } from '../account/refs.ts';
-import type { BranchActions } from '../branches/branchActions.ts';
-import { expiryAfter } from '../branches/expiryTime.ts';
-import { findComputeLogin } from '../connection/branchLogin.ts';
-import { renewBranchPasswords } from '../connection/renewPasswords.ts';
-import { connectionString } from '../connection/connectionStrings.ts';
-import type { BranchLogin } from '../connection/sqlSession.ts';
-import type { SendOptions } from '../operations/changeSender.ts';
-import { finishChange } from '../operations/finishChange.ts';
-import { NotOfferedError } from '../window/changeErrors.ts';
-import type { OperationTracker } from '../operations/operationTracker.ts';
+import { canLogIn } from '../../../api/passwords.ts';
+import type { Branch } from '../../../api/records/records.ts';
+import type { BranchCopy } from '../../../rehearsal/branchCopy.ts';
+import { isAbandonedCopy, ownMaker } from '../../../rehearsal/abandonedCopies.ts';
+import { copySettings } from '../../../rehearsal/copySettings.ts';
+import { rehearse, type RehearsedSteps } from '../../../rehearsal/rehearse.ts';
+import { DEFAULT_LONGEST_LOCK, type RehearsalReport } from '../../../rehearsal/report.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { BranchIds } from '../../account/refs.ts';
+import type { BranchActions } from '../../branches/branchActions.ts';
+import { expiryAfter } from '../../branches/expiryTime.ts';
+import { findComputeLogin } from '../../connection/branchLogin.ts';
+import { renewBranchPasswords } from '../../connection/renewPasswords.ts';
+import { connectionString } from '../../connection/connectionStrings.ts';
+import type { BranchLogin } from '../../connection/sqlSession.ts';
+import type { SendOptions } from '../../operations/changeSender.ts';
+import { finishChange } from '../../operations/finishChange.ts';
+import { NotOfferedError } from '../../window/changeErrors.ts';
+import type { OperationTracker } from '../../operations/operationTracker.ts';
 
 /** A copy with the login of its owner, which is a secret. */
 export interface RehearsedCopy extends BranchCopy, BranchIds {

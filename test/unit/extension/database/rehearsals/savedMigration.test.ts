@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { RehearsedStatement } from '../../../../src/api/records/rehearsal.ts';
-import type { AppliedMigrations } from '../../../../src/extension/database/sql/appliedMigrations.ts';
-import { loadMigrations, pendingFiles } from '../../../../src/extension/rehearsals/savedMigration.ts';
-import type { SqlFile } from '../../../../src/migrations/sqlFiles.ts';
-import { statementRanges } from '../../../../src/rehearsal/statementRanges.ts';
-import { temporaryFolder } from '../../../helpers/localService.ts';
+import type { RehearsedStatement } from '../../../../../src/api/records/rehearsal.ts';
+import type { AppliedMigrations } from '../../../../../src/extension/database/sql/appliedMigrations.ts';
+import {
+  loadMigrations,
+  pendingFiles,
+} from '../../../../../src/extension/database/rehearsals/savedMigration.ts';
+import type { SqlFile } from '../../../../../src/migrations/sqlFiles.ts';
+import { statementRanges } from '../../../../../src/rehearsal/statementRanges.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
 
 const write = (files: Readonly<Record<string, string>>): string => {
   const folder = temporaryFolder();

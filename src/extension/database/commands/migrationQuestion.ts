@@ -4,7 +4,7 @@ import path from 'node:path';
 import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
 import { findProjectTools } from '../../../migrations/shownTools.ts';
-import { saveAndFindFile } from '../../database/commands/runSqlFile.ts';
+import { saveAndFindFile } from './runSqlFile.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 

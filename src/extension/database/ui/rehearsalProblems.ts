@@ -1,7 +1,7 @@
 /** What is dangerous in a migration that was saved, each at its statement, or else at the first line. */
 import { Diagnostic, DiagnosticSeverity, Range } from 'vscode';
 import { safeText } from '../../window/ui/window.ts';
-import type { SavedRehearsal, SavingDependencies, FileToRehearse } from '../rehearseSaved.ts';
+import type { SavedRehearsal, SavingDependencies, FileToRehearse } from '../rehearsals/rehearseSaved.ts';
 import { verdictSentences } from './rehearsalText.ts';
 
 /** Rehearses the file. @returns no problem if nothing is dangerous */
@@ -11,7 +11,7 @@ export async function rehearseForProblems(
   signal: AbortSignal,
 ): Promise<Diagnostic[]> {
   // This import loads the driver of Postgres, which most windows never need.
-  const { rehearseSaved } = await import('../rehearseSaved.ts');
+  const { rehearseSaved } = await import('../rehearsals/rehearseSaved.ts');
   const found = await rehearseSaved(deps, saved, signal);
   return found === undefined ? [] : problemsOf(found);
 }

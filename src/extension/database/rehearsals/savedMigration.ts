@@ -1,10 +1,10 @@
 /** What is rehearsed when a migration is saved: its file, as its tool runs it, after those before it that aren't applied either. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { filesNotedAs } from '../../migrations/filesNotedAs.ts';
-import { fileExists } from '../../migrations/shownTools.ts';
-import { loadSqlFiles, type SqlFile, type SqlFiles } from '../../migrations/sqlFiles.ts';
-import type { AppliedMigrations } from '../database/sql/appliedMigrations.ts';
+import { filesNotedAs } from '../../../migrations/filesNotedAs.ts';
+import { fileExists } from '../../../migrations/shownTools.ts';
+import { loadSqlFiles, type SqlFile, type SqlFiles } from '../../../migrations/sqlFiles.ts';
+import type { AppliedMigrations } from '../sql/appliedMigrations.ts';
 
 /**
  * @param isKnown whether the user has rehearsed the file, so that it may be in any folder

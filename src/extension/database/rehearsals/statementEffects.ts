@@ -2,9 +2,9 @@
  * What a statement that writes has done to others and to the data, as a rehearsal would say it. Its own transaction knows: Postgres holds
  * the locks and counts the deleted rows until it ends.
  */
-import type { StatementResult } from '../database/sql/sqlStatement.ts';
-import { OF_USERS } from '../../rehearsal/catalogQueries.ts';
-import { ENGLISH_TEXTS } from '../../rehearsal/text/terminalReport.ts';
+import type { StatementResult } from '../sql/sqlStatement.ts';
+import { OF_USERS } from '../../../rehearsal/catalogQueries.ts';
+import { ENGLISH_TEXTS } from '../../../rehearsal/text/terminalReport.ts';
 
 /**
  * Reads the effects of the transaction in which it runs: rows with what, the name of a table, and a lock's mode or a number. What the

@@ -6,7 +6,7 @@ import { createReport } from '../../../../../src/rehearsal/report.ts';
 import type { TrialReport } from '../../../../../src/rehearsal/trials.ts';
 
 const { rehearsalText, verdictSentences } =
-  await import('../../../../../src/extension/rehearsals/ui/rehearsalText.ts');
+  await import('../../../../../src/extension/database/ui/rehearsalText.ts');
 
 const statement: RehearsedStatement = {
   session: 1,

@@ -14,16 +14,16 @@ import type { Command, CommandContext, CommandRun } from '../../commandSupport/c
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { onlyProject, requirePrimary } from '../../commandSupport/pickers.ts';
 import { askForLogin } from '../../connection/commands/login.ts';
-import { runFile } from '../../database/commands/runSqlFile.ts';
-import { failureText } from '../../database/ui/fileOutput.ts';
+import { runFile } from './runSqlFile.ts';
+import { failureText } from '../ui/fileOutput.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { approveChange } from '../../operations/ui/approval.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { durationText } from '../../window/ui/timeText.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import type { RehearsedCopy } from '../rehearseOnCopy.ts';
-import { runMigrationCommand } from '../runCommand.ts';
+import type { RehearsedCopy } from '../rehearsals/rehearseOnCopy.ts';
+import { runMigrationCommand } from '../rehearsals/runCommand.ts';
 import { rehearsalText, verdictSentences } from '../ui/rehearsalText.ts';
 import { chooseMigration, type ChosenMigration } from './migrationQuestion.ts';
 
@@ -132,7 +132,7 @@ async function rehearseOnNewCopy(
   signal: AbortSignal,
 ): Promise<RehearsalReport | undefined> {
   // This import loads the driver of Postgres, which most windows never need.
-  const { rehearseOnCopy } = await import('../rehearseOnCopy.ts');
+  const { rehearseOnCopy } = await import('../rehearsals/rehearseOnCopy.ts');
   const output: Output = {
     write: (text) => void (seen.text = (seen.text + text).slice(-MAX_OUTPUT)),
     signal,

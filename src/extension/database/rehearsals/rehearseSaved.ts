@@ -1,19 +1,19 @@
 /** Rehearses a migration that was saved, on a copy of the branch of its folder's env file, if that is local and nothing protects it. */
-import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import type { SkippedStatement } from '../../migrations/publicService.ts';
-import { runLoadedFiles } from '../../migrations/runSqlFiles.ts';
-import { reasonStatements } from '../../rehearsal/reasonStatement.ts';
-import type { RehearsalReport } from '../../rehearsal/report.ts';
-import type { AccountConnection } from '../account/accountConnection.ts';
-import type { BranchRef } from '../account/refs.ts';
-import type { Session } from '../account/session.ts';
-import { findReaderLogin } from '../connection/branchLogin.ts';
-import type { WorkFolder } from '../gitBranch/workFolder.ts';
-import { readAppliedMigrations } from '../database/sql/appliedMigrations.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import type { ChangeGuards } from '../operations/guards.ts';
+import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
+import type { SkippedStatement } from '../../../migrations/publicService.ts';
+import { runLoadedFiles } from '../../../migrations/runSqlFiles.ts';
+import { reasonStatements } from '../../../rehearsal/reasonStatement.ts';
+import type { RehearsalReport } from '../../../rehearsal/report.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { BranchRef } from '../../account/refs.ts';
+import type { Session } from '../../account/session.ts';
+import { findReaderLogin } from '../../connection/branchLogin.ts';
+import type { WorkFolder } from '../../gitBranch/workFolder.ts';
+import { readAppliedMigrations } from '../sql/appliedMigrations.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import type { ChangeGuards } from '../../operations/guards.ts';
 import { rehearseOnCopy } from './rehearseOnCopy.ts';
-import { statementRanges, type ScriptPosition } from '../../rehearsal/statementRanges.ts';
+import { statementRanges, type ScriptPosition } from '../../../rehearsal/statementRanges.ts';
 import { loadMigrations, pendingFiles } from './savedMigration.ts';
 
 type CopyDependencies = Parameters<typeof rehearseOnCopy>[0];

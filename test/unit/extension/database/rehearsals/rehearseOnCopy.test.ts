@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
-import { ownMaker } from '../../../../src/rehearsal/abandonedCopies.ts';
-import { rehearseOnCopy } from '../../../../src/extension/rehearsals/rehearseOnCopy.ts';
+import type { AccountConnection } from '../../../../../src/extension/account/accountConnection.ts';
+import { ownMaker } from '../../../../../src/rehearsal/abandonedCopies.ts';
+import { rehearseOnCopy } from '../../../../../src/extension/database/rehearsals/rehearseOnCopy.ts';
 
 type Dependencies = Parameters<typeof rehearseOnCopy>[0];
 interface Made {
