@@ -30,7 +30,7 @@ import { SettingsDocuments } from './computes/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
 import { lastAccount, rememberAccountKind } from './account/ui/lastAccount.ts';
 import { refreshWhenVisible } from './inventory/ui/refreshWhenVisible.ts';
-import { updateContextKeys } from './updateContextKeys.ts';
+import { updateContextKeys } from './inventory/ui/updateContextKeys.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './signIn/ui/apiKeysTree.ts';
 import type { DatabaseReader } from './inventory/databaseTreeRows.ts';

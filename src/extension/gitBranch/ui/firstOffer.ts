@@ -6,7 +6,7 @@ import type { Session } from '../../account/session.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { canAnswerOffer } from '../../inventory/ui/canAnswerOffer.ts';
+import { canAnswerOffer } from './canAnswerOffer.ts';
 import type { Memory } from '../../window/memory.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';

@@ -11,7 +11,7 @@ import { CodedError, scriptService, type Script } from '../../../../helpers/scri
 import { until } from '../../../../workbench/until.ts';
 import { commandContext, fakeView } from '../../../../helpers/commandContext.ts';
 
-const { updateContextKeys } = await import('../../../../../src/extension/updateContextKeys.ts');
+const { updateContextKeys } = await import('../../../../../src/extension/inventory/ui/updateContextKeys.ts');
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
 
 interface Record {

@@ -10,7 +10,7 @@ import {
 
 const { asSentence, explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 const { showFailure } = await import('../../../../../src/extension/account/ui/notify.ts');
-const { viewStateOfFailure } = await import('../../../../../src/extension/updateContextKeys.ts');
+const { viewStateOfFailure } = await import('../../../../../src/extension/inventory/ui/updateContextKeys.ts');
 
 const rejected = (status: number): ApiFault => ({
   kind: 'rejected',

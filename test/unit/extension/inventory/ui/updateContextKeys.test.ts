@@ -1,12 +1,12 @@
-import { executed } from '../../helpers/vscodeValues.ts';
+import { executed } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { ApiError } from '../../../src/api/transport/errors.ts';
-import type { Disposable } from '../../../src/base/disposable.ts';
-import { Emitter, type Event } from '../../../src/base/event.ts';
-import type { InventoryState } from '../../../src/extension/inventory/inventory.ts';
+import { ApiError } from '../../../../../src/api/transport/errors.ts';
+import type { Disposable } from '../../../../../src/base/disposable.ts';
+import { Emitter, type Event } from '../../../../../src/base/event.ts';
+import type { InventoryState } from '../../../../../src/extension/inventory/inventory.ts';
 
-const { hideNotOffered } = await import('../../../src/extension/window/ui/contextKey.ts');
-const { updateContextKeys } = await import('../../../src/extension/updateContextKeys.ts');
+const { hideNotOffered } = await import('../../../../../src/extension/window/ui/contextKey.ts');
+const { updateContextKeys } = await import('../../../../../src/extension/inventory/ui/updateContextKeys.ts');
 
 describe('updateContextKeys', () => {
   const sessionChanged = new Emitter<never>();

@@ -1,7 +1,7 @@
 import { window, workspace } from 'vscode';
 import type { Session } from '../../account/session.ts';
 import { hasOpenMessage } from '../../window/ui/window.ts';
-import type { Inventory } from '../inventory.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 
 /** Whether the user can answer an offer now with one click: signed in, the branches of a project loaded, and no other message. */
 export function canAnswerOffer({

@@ -1,21 +1,21 @@
-import { faultOf, isCertificateCode } from '../api/transport/errors.ts';
-import { DisposableStore, type Disposable } from '../base/disposable.ts';
-import type { Account } from './account/accounts.ts';
-import { isPublicService } from './account/publicService.ts';
-import type { Session } from './account/session.ts';
-import type { BranchLists } from './inventory/branchLists.ts';
-import type { Inventory } from './inventory/inventory.ts';
-import type { SnapshotLists } from './inventory/snapshotLists.ts';
-import { LocalServiceError, type LocalServiceFailure } from '../localService/lease.ts';
-import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
+import { faultOf, isCertificateCode } from '../../../api/transport/errors.ts';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import type { Account } from '../../account/accounts.ts';
+import { isPublicService } from '../../account/publicService.ts';
+import type { Session } from '../../account/session.ts';
+import type { BranchLists } from '../branchLists.ts';
+import type { Inventory } from '../inventory.ts';
+import type { SnapshotLists } from '../snapshotLists.ts';
+import { LocalServiceError, type LocalServiceFailure } from '../../../localService/lease.ts';
+import { explainError, isUnknownAddress } from '../../window/ui/errorMessage.ts';
 import {
   hideNotOffered,
   setBranchesOffered,
   setHasConsole,
   setViewState,
   showFeatures,
-} from './window/ui/contextKey.ts';
-import type { ViewState } from './commandTable/when.ts';
+} from '../../window/ui/contextKey.ts';
+import type { ViewState } from '../../commandTable/when.ts';
 
 /** Updates the context keys when the session or the inventory changes. */
 export function updateContextKeys(
