@@ -4,7 +4,7 @@ import { CallOrder } from '../callOrder.ts';
 import { outputText } from '../outputText.ts';
 import { runTool } from '../tools/runTool.ts';
 import type { ToolCaller, ToolDependencies } from '../tools/toolCall.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';

@@ -6,7 +6,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireCompute } from '../../commandSupport/pickers.ts';
 import { readIgnoreState } from '../../envFile/gitIgnored.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import { resolveWorkspaceFile } from '../../envFile/ui/realFile.ts';
 import { asComputeNode } from '../../inventory/nodes.ts';
 import { loadIfOffered } from '../../window/ui/input/dialogs.ts';

@@ -24,7 +24,7 @@ import {
   type FileChange,
 } from './fileChange.ts';
 import type { FolderEnv } from './folderEnv.ts';
-import { runGit } from './git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import { resolveWorkspaceFile } from './realFile.ts';
 
 /** The mode of a file that only the user may read. */

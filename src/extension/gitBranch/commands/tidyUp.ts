@@ -13,7 +13,7 @@ import {
 } from '../unusedBranches.ts';
 import { listOtherWorktrees } from '../worktrees.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { bytesText } from '../../inventory/ui/branchText.ts';
 import { branchTitle } from '../../inventory/names.ts';

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Session } from '../../account/session.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { canAnswerOffer } from './canAnswerOffer.ts';
 import type { Memory } from '../../window/memory.ts';

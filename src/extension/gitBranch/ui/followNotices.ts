@@ -9,7 +9,7 @@ import type { EnvChange } from '../../envFile/envVariable.ts';
 import type { KnownHosts } from '../knownHosts.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { Config } from '../../window/ui/config.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { runOrShowFailure } from '../../account/ui/notify.ts';

@@ -13,7 +13,7 @@ import { readGitBranches } from '../gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
 import { countUnusedBranches } from '../unusedBranches.ts';
 import type { WorkFolderState } from '../workFolder.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { setFollowsGit } from '../../window/ui/contextKey.ts';
 import { agentBranchName, agentBranchText } from '../../inventory/ui/agentText.ts';

@@ -8,7 +8,7 @@ import type { Inventory } from '../../inventory/inventory.ts';
 import type { KnownHosts } from '../knownHosts.ts';
 import { WorkFolder, type WorkFolderState } from '../workFolder.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import type { Log } from '../../window/ui/log.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { FollowNotices } from './followNotices.ts';

@@ -5,7 +5,7 @@ import { revealRow, makeChange } from '../../commandSupport/change.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { CommandContext, CommandRun } from '../../commandSupport/context.ts';
 import { replaceBranchInEditors } from '../../database/commands/outdatedEditors.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import { branchMapWriter } from '../../gitBranch/branchMap.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';

@@ -3,7 +3,7 @@ import { l10n, window as vscodeWindow, workspace } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Session } from '../../account/session.ts';
-import { runGit } from '../../envFile/ui/git.ts';
+import { runGit } from '../../window/ui/git.ts';
 import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
 import type { WorkFolder } from '../../gitBranch/workFolder.ts';
 import { resourceText } from '../../inventory/ui/resourceText.ts';

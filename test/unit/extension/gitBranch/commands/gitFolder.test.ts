@@ -7,7 +7,7 @@ import { createRepository, type GitRepository } from '../../../../helpers/gitRep
 
 const vscode = await import('vscode');
 const { mapDefaultBranch } = await import('../../../../../src/extension/gitBranch/commands/gitFolder.ts');
-const { runGit } = await import('../../../../../src/extension/envFile/ui/git.ts');
+const { runGit } = await import('../../../../../src/extension/window/ui/git.ts');
 
 const parent: BranchRef = { account: 'local', projectId: 'shop', branchId: 'br-main' };
 const feature: BranchRef = { ...parent, branchId: 'br-feature' };
