@@ -6,7 +6,7 @@ import { runTool } from '../tools/runTool.ts';
 import type { ToolCaller, ToolDependencies } from '../tools/toolCall.ts';
 import { runGit } from '../../window/ui/git.ts';
 import type { Config } from '../../window/ui/config.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { approvalRequest, approveForAgent } from './approveForAgent.ts';
 

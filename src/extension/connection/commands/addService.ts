@@ -17,7 +17,7 @@ import { askAboutLoss } from '../../window/ui/input/dialogs.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import { computeHost } from '../branchLogin.ts';
 import { pickComputeRecord } from './copyHost.ts';
 import { askForLogin } from './login.ts';

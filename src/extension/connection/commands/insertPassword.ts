@@ -10,7 +10,7 @@ import { runGit } from '../../window/ui/git.ts';
 import { resolveWorkspaceFile } from '../../envFile/ui/realFile.ts';
 import { asComputeNode } from '../../inventory/nodes.ts';
 import { loadIfOffered } from '../../window/ui/input/dialogs.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import { window } from '../../window/ui/window.ts';
 import { computeHost, findComputeLogin } from '../branchLogin.ts';
 import { connectionString, type ConnectionStringParts } from '../connectionStrings.ts';

@@ -13,7 +13,7 @@ import { connectionName } from '../../inventory/names.ts';
 import { rememberPsql } from '../../operations/ui/openPsql.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import { noteDeletion } from '../ui/psqlTerminal.ts';
 import { pickComputeRecord } from './copyHost.ts';
 import {

@@ -21,7 +21,7 @@ import { approveChange } from '../../operations/ui/approval.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { durationText } from '../../window/ui/timeText.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import type { RehearsedCopy } from '../rehearsals/rehearseOnCopy.ts';
 import { runMigrationCommand } from '../rehearsals/runCommand.ts';
 import { rehearsalText, verdictSentences } from '../ui/rehearsalText.ts';

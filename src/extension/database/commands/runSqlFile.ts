@@ -9,7 +9,7 @@ import { approveChange, requireWritable } from '../../operations/ui/approval.ts'
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { prepareDatabase, type PreparedDatabase } from './prepareDatabase.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import { window } from '../../window/ui/window.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import type { StopSignals } from '../sql/runFile.ts';

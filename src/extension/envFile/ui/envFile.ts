@@ -12,7 +12,7 @@ import {
 import { readIgnoreState, type IgnoreState } from '../gitIgnored.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { runOrShowFailure } from '../../account/ui/notify.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
 import {

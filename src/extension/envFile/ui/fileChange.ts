@@ -8,7 +8,7 @@ import { changeFile } from '../../../base/changeFile.ts';
 import { readUserFile } from '../../../base/files.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import { decodeText } from '../dotEnv.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';
 
 /** A change of a file that can be undone. */

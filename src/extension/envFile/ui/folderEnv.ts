@@ -6,7 +6,7 @@ import type { Config } from '../../window/ui/config.ts';
 import { getVariable, setVariables, type VariableChange } from '../dotEnv.ts';
 import type { EnvChange, EnvValue, EnvVariable, ReadVariable } from '../envVariable.ts';
 import { changeTextFile, undoChanges, unsavedDocuments } from './fileChange.ts';
-import { workspacePaths } from './realFile.ts';
+import { workspacePaths } from '../../window/ui/workspace.ts';
 
 /** Reads and replaces the variable of a folder's env file. */
 export class FolderEnv implements EnvVariable {

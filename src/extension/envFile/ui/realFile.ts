@@ -1,11 +1,9 @@
 /** Resolves links in a path of the workspace. They may lead to a tracked file or out of the workspace. */
 import path from 'node:path';
-import { l10n, workspace } from 'vscode';
+import { l10n } from 'vscode';
 import { resolveFile, type ResolvedFile } from '../../../base/files.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';
-
-export const workspacePaths = (): readonly string[] =>
-  (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+import { workspacePaths } from '../../window/ui/workspace.ts';
 
 /** @throws {Error} for a broken link, a link out of the workspace, and anything but a file */
 export async function resolveWorkspaceFile(file: string, folders = workspacePaths()): Promise<ResolvedFile> {

@@ -13,7 +13,7 @@ import { readDefaultNames, readGitBranches, readGitState } from '../gitState.ts'
 import { findRepository, type Repository } from '../../../base/git/repository.ts';
 import { updateNeonFile } from '../neonFile.ts';
 import { runGit } from '../../window/ui/git.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { pickFolder } from './writeEnv.ts';
 import { stopOffering } from '../ui/firstOffer.ts';

@@ -4,7 +4,7 @@ import { resourceText } from '../../inventory/ui/resourceText.ts';
 import { leftVariablesText, offerUndo, prepareEnvWrite } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { findRelatedVariables } from '../relatedVariables.ts';
-import { requireTrust } from '../../window/ui/trust.ts';
+import { requireTrust } from '../../window/ui/workspace.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';

@@ -7,7 +7,7 @@ import type { AvailableExtensions } from '../../../localService/leaseProof.ts';
 import { LocalServiceError } from '../../../localService/lease.ts';
 import { findHostedExtensions } from './hostedExtensions.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
-import { workspacePaths } from '../../envFile/ui/realFile.ts';
+import { workspacePaths } from '../../window/ui/workspace.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';

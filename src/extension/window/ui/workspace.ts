@@ -7,3 +7,6 @@ import { l10n, workspace } from 'vscode';
 export function requireTrust(): void {
   if (!workspace.isTrusted) throw new Error(l10n.t('This requires a trusted workspace.'));
 }
+
+export const workspacePaths = (): readonly string[] =>
+  (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
