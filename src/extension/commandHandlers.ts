@@ -63,8 +63,13 @@ import { insertPassword } from './connection/commands/insertPassword.ts';
 import { openPsql } from './connection/commands/psql.ts';
 import { writeEnv } from './gitBranch/commands/writeEnv.ts';
 import type { Command, CommandContext, CommandRun } from './commandSupport/context.ts';
-import { createProject, deleteProject, renameProject, turnOnReplication } from './browse/commands/project.ts';
-import { recoverProject } from './browse/commands/recoverProject.ts';
+import {
+  createProject,
+  deleteProject,
+  renameProject,
+  turnOnReplication,
+} from './branches/commands/project.ts';
+import { recoverProject } from './branches/commands/recoverProject.ts';
 import { resetPassword } from './connection/commands/resetPassword.ts';
 import { createForGitBranch } from './gitBranch/commands/createForGitBranch.ts';
 import { chooseBranch, followGitBranch, stopFollowing } from './gitBranch/commands/follow.ts';

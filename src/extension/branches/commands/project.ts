@@ -1,6 +1,6 @@
 /** Create, change and delete projects. Not every service or key offers that. */
 import { l10n } from 'vscode';
-import { hasLogicalReplication } from '../../branches/projectEdit.ts';
+import { hasLogicalReplication } from '../projectEdit.ts';
 import { asProjectNode, computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
