@@ -23,6 +23,16 @@ export const ownIdentity = (): ProcessIdentity => ({
   uniqueId: uniqueProcessId(process.pid),
 });
 
+/** Returns the process that these fields of a file or of JSON describe; undefined if they describe none. */
+export function identityIn({
+  pid,
+  startedAt,
+  uniqueId,
+}: Readonly<Record<string, unknown>>): ProcessIdentity | undefined {
+  if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
+  return { pid: Number(pid), startedAt, uniqueId: typeof uniqueId === 'string' ? uniqueId : undefined };
+}
+
 /** By how many seconds start times may differ, because sources round them differently. */
 const TOLERANCE_SECONDS = 3;
 

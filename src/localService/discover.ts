@@ -6,7 +6,7 @@ import path from 'node:path';
 import { isLoopback } from '../api/addresses/host.ts';
 import { baseUrlOrUndefined, type BaseUrl } from '../api/transport/baseUrl.ts';
 import { readOwnJson } from '../base/files.ts';
-import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
+import { identityIn, isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 
 /** Where the service listens, and how to prove that one may use it. */
 export interface ServiceAddress {
@@ -19,14 +19,8 @@ export interface ServiceAddress {
 
 /** Returns the running process that has locked the data directory. */
 export async function findServiceOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
-  const { pid, startedAt, uniqueId } = readOwnJson(path.join(dataDir, 'service.lock'));
-  if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
-  const owner = {
-    pid: Number(pid),
-    startedAt,
-    uniqueId: typeof uniqueId === 'string' ? uniqueId : undefined,
-  };
-  return (await isRunning(owner)) ? owner : undefined;
+  const owner = identityIn(readOwnJson(path.join(dataDir, 'service.lock')));
+  return owner !== undefined && (await isRunning(owner)) ? owner : undefined;
 }
 
 /** Returns the address of `owner`, or undefined until it has published it. */

@@ -1,6 +1,8 @@
 /** Finds the copies of rehearsals that were killed, by the process that has made them. */
 import os from 'node:os';
+import { fieldsOfJson } from '../base/fieldsOf.ts';
 import {
+  identityIn,
   isRunning,
   readOwnStartTime,
   uniqueProcessId,
@@ -26,7 +28,10 @@ export async function ownMaker(): Promise<CopyMaker> {
   };
 }
 
-/** Whether a branch is the copy of a rehearsal whose process has ended. @param branch `maker`: as JSON */
+/**
+ * Whether a branch is the copy of a rehearsal whose process has ended. One whose annotation names no process isn't.
+ * @param branch `maker`: as JSON
+ */
 export async function isAbandonedCopy({
   name,
   maker,
@@ -35,6 +40,8 @@ export async function isAbandonedCopy({
   readonly maker?: string | undefined;
 }): Promise<boolean> {
   if (!name?.startsWith(COPY_NAME_PREFIX) || maker === undefined) return false;
-  const { host = os.hostname(), ...identity }: CopyMaker = JSON.parse(maker);
-  return host === os.hostname() && !(await isRunning(identity));
+  const fields = fieldsOfJson(maker);
+  const { host = os.hostname() } = fields;
+  const identity = identityIn(fields);
+  return identity !== undefined && host === os.hostname() && !(await isRunning(identity));
 }

@@ -6,7 +6,14 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import { isMainThread } from 'node:worker_threads';
-import { isRunning, ownIdentity, uniqueProcessId, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { fieldsOfJson } from '../../base/fieldsOf.ts';
+import {
+  identityIn,
+  isRunning,
+  ownIdentity,
+  uniqueProcessId,
+  type ProcessIdentity,
+} from '../../base/processIdentity.ts';
 
 /** The process or thread that has created a database, so that others can ask whether it still runs. */
 export interface DatabaseMaker extends ProcessIdentity {
@@ -32,6 +39,19 @@ export function decodeMaker(encoded: string): DatabaseMaker {
   const now = uniqueProcessId(pid);
   const uniqueId = unique === '' ? undefined : unique === shortHash(now) ? now : unique;
   return { pid, startedAt, uniqueId, port: parseInt(port, 36) || undefined };
+}
+
+/**
+ * Returns the maker that an annotation names; undefined for an annotation of another program, which names none.
+ * @param json {@link DatabaseMaker} as JSON
+ */
+export function parseMaker(json: string): DatabaseMaker | undefined {
+  const fields = fieldsOfJson(json);
+  const identity = identityIn(fields);
+  if (fields['port'] === undefined) return identity;
+  const port = Number(fields['port']);
+  const isPort = Number.isInteger(port) && port > 0 && port < 65_536;
+  return isPort ? identity && { ...identity, port } : undefined;
 }
 
 const shortHash = (text: string | undefined): string =>

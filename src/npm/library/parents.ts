@@ -9,7 +9,7 @@ import type { ServiceApi, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
 import { findBranch } from '../findBranch.ts';
-import { isMakerRunning, describeOwnMaker, type DatabaseMaker } from './maker.ts';
+import { isMakerRunning, describeOwnMaker, parseMaker, type DatabaseMaker } from './maker.ts';
 import { hashSteps, requireNonEmptyDatabase, runStep } from './migrations.ts';
 import { withClientOf } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
@@ -139,12 +139,13 @@ async function moveToFront(api: ServiceApi, branch: Branch): Promise<void> {
 
 /** Deletes a branch whose maker has ended. Parents and shared branches stay, because they are for all processes. */
 async function deleteAbandoned(api: ServiceApi, each: Branch): Promise<void> {
-  const { name, maker } = each;
+  const { name } = each;
+  const maker = each.maker === undefined ? undefined : parseMaker(each.maker);
   if (
     maker === undefined ||
     name.startsWith(PARENT_PREFIX) ||
     name.startsWith(SHARED_BRANCH_PREFIX) ||
-    (await isMakerRunning(JSON.parse(maker)))
+    (await isMakerRunning(maker))
   )
     return;
   await api.delete(each).catch(() => undefined);

@@ -63,6 +63,14 @@ describe('Parents of test branches', () => {
     assert.deepEqual(shown, [changed, 'NO']);
   });
 
+  it('are found next to a branch whose annotation is of another program', async () => {
+    const { cwd } = await createProject();
+    const branch = { branch: { name: 'of another program' }, annotation_value: { maker: 'me' } };
+    await api.change('POST', `/${id}/branches`, branch);
+    await use(cwd);
+    assert.ok((await api.branches(id)).some(({ name }) => name === 'of another program'));
+  });
+
   it('are found again if one was deleted after it was found', async () => {
     const { cwd, count } = await createProject();
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- of this test');

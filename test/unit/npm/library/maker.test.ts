@@ -6,6 +6,7 @@ import {
   decodeMaker,
   encodeMaker,
   describeOwnMaker,
+  parseMaker,
 } from '../../../../src/npm/library/maker.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { until } from '../../../workbench/until.ts';
@@ -26,6 +27,13 @@ async function blockedThread() {
 describe('What has made a branch', () => {
   it('runs if it is this process', async () => {
     assert.equal(await isMakerRunning(await describeOwnMaker()), true);
+  });
+
+  it('is read from an annotation, unless another program has written that', async () => {
+    const own = { ...(await describeOwnMaker()), port: 65535 };
+    assert.deepEqual(parseMaker(JSON.stringify(own)), own);
+    for (const text of ['x', 'null', '{}', JSON.stringify({ ...own, port: 65536 })])
+      assert.equal(parseMaker(text), undefined, text);
   });
 
   it('is recognized by a part of a name', async () => {
