@@ -8,7 +8,7 @@ import { AGENT_APPLICATION } from '../../api/rules/sessions.ts';
 import type { BranchLogin } from '../connection/sqlSession.ts';
 import { USE_CATALOG_SEARCH_PATH, useUsersSearchPath, withSession } from '../connection/sqlSession.ts';
 import { EFFECTS_QUERY, effectSentences } from '../database/rehearsals/statementEffects.ts';
-import { Statement, type SqlRequest, type StatementResult } from '../database/sql/sqlStatement.ts';
+import { runStatement, type SqlRequest, type StatementResult } from '../database/sql/sqlStatement.ts';
 
 interface SqlResult extends Omit<StatementResult, 'fields' | 'after'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -34,10 +34,11 @@ export async function runSql(
   };
   return await withSession(login, options, signal, async (client) => {
     await useUsersSearchPath(client, login);
-    const statement = new Statement({ ...request, after: request.write ? EFFECTS_QUERY : undefined });
-    client.query(statement);
-    const { fields, after, ...result } = await statement.result;
-    const effects = after === undefined ? [] : effectSentences(after);
+    const { fields, after, ...result } = await runStatement(client, {
+      ...request,
+      after: request.write ? EFFECTS_QUERY : undefined,
+    });
+    const effects = effectSentences(after ?? []);
     const described = await describeResult(client, fields);
     const columns = fields.map(({ name }, index) => ({ name, type: described[index]?.[0] ?? '' }));
     const isPartial = login.readsFor !== undefined && described[0]?.[1] === true;

@@ -2,7 +2,6 @@
  * What a statement that writes has done to others and to the data, as a rehearsal would say it. Its own transaction knows: Postgres holds
  * the locks and counts the deleted rows until it ends.
  */
-import type { StatementResult } from '../sql/sqlStatement.ts';
 import { OF_USERS } from '../../../rehearsal/catalogQueries.ts';
 import { ENGLISH_TEXTS } from '../../../rehearsal/text/terminalReport.ts';
 
@@ -33,18 +32,17 @@ union all select 'rows', t.name, deleted::pg_catalog.text
   where deleted operator(pg_catalog.>) 0
 order by 1, 2`;
 
-/**
- * @param after what the query has returned, and the time of the statement before it
- * @returns sentences; empty if there are none
- */
-export function effectSentences({ rows, milliseconds }: NonNullable<StatementResult['after']>): string[] {
-  const database = '';
+/** The most effects that are described. A statement can lock thousands of partitions. */
+const MAX_SENTENCES = 5;
+
+/** @param rows what the query has returned @returns sentences; empty if there are none */
+export function effectSentences(rows: readonly (readonly (string | null)[])[]): string[] {
   const of = (what: string) =>
     rows.flatMap(([kind, table, value]) =>
       kind === what ? [{ table: table ?? '', value: value ?? '' }] : [],
     );
   const tables = Map.groupBy(of('lock'), ({ table }) => table);
-  return [
+  const sentences = [
     ...of('columns').map(
       ({ table, value }) =>
         `Loses the values of ${value === '1' ? '1 column' : `${value} columns`} of ${table}. The tool rehearse counts them, before.`,
@@ -52,21 +50,17 @@ export function effectSentences({ rows, milliseconds }: NonNullable<StatementRes
     ...of('rows').map(({ table, value }) =>
       ENGLISH_TEXTS.reasonSentence({
         kind: 'loss',
-        loss: { database, tables: [], name: table, kind: 'rows', fate: 'kept', count: Number(value) },
+        loss: { database: '', tables: [], name: table, kind: 'rows', fate: 'kept', count: Number(value) },
       }),
     ),
+    // How long isn't known, because the time of the statement includes its wait for the lock.
     ...[...tables].map(([table, locks]) =>
-      ENGLISH_TEXTS.reasonSentence({
-        kind: 'blocked',
-        blocked: {
-          database,
-          table,
-          blocks: locks.some(({ value }) => value === 'AccessExclusiveLock') ? 'reads' : 'writes',
-          from: 0,
-          milliseconds,
-          statements: [],
-        },
-      }),
+      locks.some(({ value }) => value === 'AccessExclusiveLock')
+        ? `Blocks all reads and writes of ${table}.`
+        : `Blocks all writes of ${table}.`,
     ),
   ];
+  const left = sentences.length - MAX_SENTENCES;
+  const more = left === 1 ? 'And 1 more such effect.' : `And ${left} more such effects.`;
+  return left > 0 ? [...sentences.slice(0, MAX_SENTENCES), more] : sentences;
 }

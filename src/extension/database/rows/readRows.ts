@@ -6,7 +6,7 @@ import type Client from 'pg/lib/client.js';
 import { isKeyword, tokensOf } from '../../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../../connection/sqlSession.ts';
 import { useUsersSearchPath, withSession, type SessionOptions } from '../../connection/sqlSession.ts';
-import { Statement } from '../sql/sqlStatement.ts';
+import { runStatement } from '../sql/sqlStatement.ts';
 import { MAX_VALUE_TEXT, NUMBER_TYPES, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, requireOnlyStatement } from './statements.ts';
 
@@ -34,14 +34,12 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
     const fields = await describeColumns(client, query);
     const shown = fields.slice(0, MAX_COLUMNS);
     const isWrapped = isWrappable(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);
-    const statement = new Statement({
+    const { rows, truncated } = await runStatement(client, {
       sql: isWrapped ? cutOnServer(query, fields.length, shown) : query,
       write: false,
       maxRows: MAX_PEEKED_ROWS,
       maxText: MAX_TEXT,
     });
-    client.query(statement);
-    const { rows, truncated } = await statement.result;
     return {
       columns: shown.map(({ name }) => name),
       rows: rows.map((row) => row.slice(0, MAX_COLUMNS)),

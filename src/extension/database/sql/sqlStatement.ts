@@ -3,6 +3,7 @@
  * numbers, times and bytes are exact. Rows, values and bytes are limited.
  */
 import type { Connection, FieldDef, Submittable } from 'pg';
+import type Client from 'pg/lib/client.js';
 
 /** What the package's own types lack or describe differently. */
 declare module 'pg' {
@@ -23,7 +24,10 @@ export interface SqlRequest {
   readonly maxRows: number;
   /** The most characters of all values. The default is as many as a model can read. */
   readonly maxText?: number;
-  /** Another statement, which runs in the same transaction if the first one has succeeded. It has no parameters, and returns rows. */
+  /**
+   * Another statement, which runs in the same transaction if the first one has succeeded. An error of it doesn't undo the first one.
+   * It has no parameters, only reads, and returns rows.
+   */
   readonly after?: string | undefined;
 }
 
@@ -35,8 +39,8 @@ export interface StatementResult {
   truncated: boolean;
   /** What was done, such as `INSERT 0 3`; undefined if the statement was stopped. */
   command: string | undefined;
-  /** The rows of the statement after it, and how many milliseconds the first one took; undefined if the second one didn't run. */
-  after?: { readonly rows: (string | null)[][]; readonly milliseconds: number };
+  /** The rows of the statement after it; undefined if that didn't run or has failed. */
+  after?: (string | null)[][];
 }
 
 /** Limits in characters, because a model has to read them: of one value, and of all values. */
@@ -44,18 +48,31 @@ const MAX_VALUE = 4000;
 const MAX_TEXT = 60_000;
 /** A single value can have 1 GB. The client holds a row until all of it has arrived. */
 const MAX_BYTES = 16 * 1024 * 1024;
+/** The statement, BEGIN, SAVEPOINT and the statement after it. */
+const COMPLETED_BEFORE_COMMIT = 4;
 
-/** Runs one statement on a connection of `pg`. */
+/** @throws {Error} the error of Postgres */
+export async function runStatement(client: Client, request: SqlRequest): Promise<StatementResult> {
+  const statement = new Statement(request);
+  client.query(statement);
+  const result = await statement.result;
+  if (statement.isUncommitted) await client.query('ROLLBACK TO SAVEPOINT after_statement; COMMIT');
+  return result;
+}
+
+/** Runs one statement on a connection of `pg`. Use {@link runStatement} if another one runs after it. */
 export class Statement implements Submittable {
   readonly #request: SqlRequest;
   readonly #ended = Promise.withResolvers<StatementResult>();
   readonly #result: StatementResult = { fields: [], rows: [], truncated: false, command: undefined };
-  #began = 0;
   #connection: Connection | undefined;
   #textLeft: number;
   #bytes = 0;
   #isSynced = false;
   #hasParameters = false;
+  /** How many statements have succeeded: this one, and those that come after it. */
+  #completed = 0;
+  #isUncommitted = false;
   #failure: Error | undefined;
 
   /** Rejects with the error of Postgres. */
@@ -66,6 +83,11 @@ export class Statement implements Submittable {
     this.#textLeft = request.maxText ?? MAX_TEXT;
     // A caller that sees another error first doesn't await the result, whose rejection must not count as unhandled.
     this.result.catch(() => undefined);
+  }
+
+  /** Whether this statement has succeeded and the one after it has failed, so that the transaction isn't committed yet. */
+  get isUncommitted(): boolean {
+    return this.#isUncommitted;
   }
 
   /** Sends the statement to be parsed. It runs after Postgres has said whether it returns rows. */
@@ -101,7 +123,6 @@ export class Statement implements Submittable {
    */
   #execute(): void {
     const { write, maxRows, sql, after } = this.#request;
-    this.#began = performance.now();
     // There are no values for the parameters. For a simple query, Postgres says so, or needs none, as in `EXPLAIN (GENERIC_PLAN)`.
     // Such a query can't be several statements, because Postgres has already parsed the text as one.
     if (this.#hasParameters) {
@@ -118,7 +139,7 @@ export class Statement implements Submittable {
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
     const { rows, after } = this.#result;
-    if (after !== undefined) return void after.rows.push([...fields]);
+    if (after !== undefined) return void after.push([...fields]);
     if (rows.length === this.#request.maxRows || this.#textLeft <= 0) this.#result.truncated = true;
     else rows.push(fields.map((value) => (value === null ? null : this.#cut(value))));
   }
@@ -136,15 +157,20 @@ export class Statement implements Submittable {
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    if (this.#result.after !== undefined) return;
+    this.#completed += 1;
+    if (this.#completed > 1) return;
     this.#result.command = text;
     const { after } = this.#request;
     if (after === undefined || this.#isSynced) return;
-    const ended = performance.now();
-    this.#result.after = { rows: [], milliseconds: ended - this.#began };
-    this.#connection?.parse({ name: '', text: after, types: [] });
-    this.#connection?.bind({});
-    this.#connection?.execute({ portal: '', rows: 0 });
+    this.#result.after = [];
+    // The bytes of these rows must not end the connection, and with it the transaction.
+    this.#connection?.stream.off('data', this.#count);
+    // BEGIN makes the transaction of the statement one with savepoints. If Postgres has already committed it, there is a new one.
+    for (const sql of ['BEGIN', 'SAVEPOINT after_statement', after, 'COMMIT']) {
+      this.#connection?.parse({ name: '', text: sql, types: [] });
+      this.#connection?.bind({});
+      this.#connection?.execute({ portal: '', rows: 0 });
+    }
     this.#sync();
   }
 
@@ -164,7 +190,10 @@ export class Statement implements Submittable {
   }
 
   handleError(error: Error): void {
-    this.#failure ??= error;
+    if (this.#result.after !== undefined && this.#completed < COMPLETED_BEFORE_COMMIT) {
+      delete this.#result.after;
+      this.#isUncommitted = true;
+    } else this.#failure ??= error;
     // After an error, Postgres skips everything until a Sync, and the next statement must wait for its reply.
     if (!this.#isSynced) this.#sync();
     this.#end();

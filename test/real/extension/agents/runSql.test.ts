@@ -1,12 +1,11 @@
 /** SQL of agents on a real server: what a read-only statement must not do, how values arrive, and the limits. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { extensionAdvice } from '../../../../src/base/sql/missingExtension.ts';
 import type { BranchLogin } from '../../../../src/extension/connection/sqlSession.ts';
 import { runSql } from '../../../../src/extension/agents/runSql.ts';
 import type { SqlRequest } from '../../../../src/extension/database/sql/sqlStatement.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';
-import { connectTo, eventually, query, runStatements } from '../../service/postgres/clients.ts';
+import { connectTo, eventually, query } from '../../service/postgres/clients.ts';
 import { useBranch } from '../../service/postgres/useBranch.ts';
 import { readerOf } from '../database/sql/readerOf.ts';
 
@@ -192,92 +191,6 @@ describe('runSql', () => {
   it('requires a certificate that the system trusts where the service requires TLS', async () => {
     const strict = { ...login, sslMode: 'require' } as const;
     await assert.rejects(runSql(strict, READ_ONE, never), /self-signed certificate/);
-  });
-
-  describe('with write', () => {
-    const write = (sql: string, options: Partial<SqlRequest> = {}) => run(sql, { write: true, ...options });
-    before(() => query(branch.uri, 'create table written (id int)'));
-
-    it('commits one statement, and says what it did', async () => {
-      assert.equal((await write('insert into written values (1), (2)')).command, 'INSERT 0 2');
-      assert.equal((await write('create database another')).command, 'CREATE DATABASE');
-      assert.equal((await write('vacuum written')).command, 'VACUUM');
-      await write('do $$ begin insert into written values (3); end $$');
-      assert.deepEqual(await query(branch.uri, 'select id from written order by 1'), [1, 2, 3]);
-    });
-
-    it('completes a change that returns more rows than wanted', async () => {
-      const sql = 'insert into written select generate_series(10, 509) returning id';
-      const { rows, truncated, command } = await write(sql, { maxRows: 2 });
-      assert.deepEqual([rows, truncated, command], [[['10'], ['11']], true, 'INSERT 0 500']);
-      assert.deepEqual(await query(branch.uri, 'select count(*)::int from written where id >= 10'), [500]);
-    });
-
-    it('rejects several statements, and COPY from and to the client', async () => {
-      await assert.rejects(write('delete from written; select 1'), /multiple commands/);
-      await assert.rejects(write('copy written from stdin'), /COPY FROM STDIN is not supported/);
-      await assert.rejects(write('copy written to stdout'), /COPY TO STDOUT is not supported/);
-      await assert.rejects(write("copy written from program 'id'"), /permission denied/);
-      await assert.rejects(write("copy written to '/tmp/x'"), /permission denied/);
-      assert.deepEqual(await query(branch.uri, 'select count(*)::int from written'), [503]);
-    });
-
-    it('says what a rehearsal would have said about locks and losses, and nothing of what it has created', async () => {
-      await runStatements(
-        branch.uri,
-        'create table owners (id int primary key, nick text, city text)',
-        'create table pets (id int, owner int references owners on delete cascade)',
-        'insert into owners select g from generate_series(1, 3) g',
-        'insert into pets select g, 1 + g % 3 from generate_series(1, 12) g',
-        'create index pets_owner on pets (owner)',
-      );
-      const note = async (sql: string) =>
-        (await write(sql)).note?.replaceAll(/[\d.,]+ (?:ms|sec)/g, 'a time');
-      const blocks = (uses: string, ...tables: readonly string[]) =>
-        tables.map((table) => `Blocks all ${uses} of public.${table} for a time.`).join(' ');
-      const lost = (columns: string) =>
-        `Loses the values of ${columns} of public.owners. The tool rehearse counts them, before.`;
-      const both = 'reads and writes';
-      assert.equal(
-        await note('alter table owners drop nick'),
-        `${lost('1 column')} ${blocks(both, 'owners')}`,
-      );
-      const caught = 'begin alter table owners add nick text; exception when others then null; end';
-      assert.equal(
-        await note(
-          `do $$ begin ${caught}; ${caught.replace('add nick text', 'drop nick, drop city')}; end $$`,
-        ),
-        `${lost('2 columns')} ${blocks(both, 'owners')}`,
-      );
-      assert.equal(
-        await note('delete from owners where id = 1'),
-        'Loses 1 row of public.owners. Loses 4 rows of public.pets.',
-      );
-      assert.equal(await note('create index on pets (id)'), blocks('writes', 'pets'));
-      assert.equal(await note('reindex index pets_owner'), blocks(both, 'pets'));
-      assert.equal(await note('truncate owners cascade'), blocks(both, 'owners', 'pets'));
-      for (const sql of [
-        'create table visits (id int primary key, at text)',
-        `do $$ begin create table notes (id int primary key); ${caught.replace('owners', 'notes')}; end $$`,
-        'insert into owners values (9)',
-        'update owners set id = 8',
-        'create index concurrently on pets (owner)',
-        'vacuum pets',
-        'drop table if exists nothing',
-      ])
-        assert.equal(await note(sql), undefined, sql);
-    });
-
-    it('says how to get an extension that is missing', async () => {
-      const hint = `Hint: ${extensionAdvice('vector')}`;
-      await assert.rejects(write('create extension vector'), (error: Error) => error.message.endsWith(hint));
-    });
-
-    it('leaves no open transaction', async () => {
-      await write('begin');
-      await write('select 1');
-      assert.deepEqual(await query(branch.uri, 'select count(*)::int from written'), [503]);
-    });
   });
 });
 
