@@ -76,14 +76,17 @@ export async function takeLease({ version, ...address }: ServiceAddress): Promis
 }
 
 /**
- * Asks the service to end cleanly, although windows have leases. A service of version 0.4 or earlier refuses.
+ * Asks the service to end cleanly, although windows have leases.
+ * @returns false if it refuses, as one of version 0.4 or earlier does. One that is ending already doesn't respond, so that is true
  * @throws {LocalServiceError} if the service is silent
  */
-export async function requestEnd(address: ServiceAddress): Promise<void> {
+export async function requestEnd(address: ServiceAddress): Promise<boolean> {
   const url = leaseUrl('end', newChallenge(address));
   const request = openRequest(url, { method: 'DELETE', agent: directAgent });
   request.end();
-  (await waitForResponse(request))?.resume();
+  const response = await waitForResponse(request);
+  response?.resume();
+  return response === undefined || response.statusCode === 202;
 }
 
 function newChallenge({ baseUrl, leaseSecret }: ServiceAddress): LeaseChallenge {

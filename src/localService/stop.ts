@@ -16,19 +16,21 @@ const KILL_LIMIT = 5_000;
 export async function endService(dataDir: string): Promise<boolean> {
   const owner = await findServiceOwner(dataDir);
   if (owner === undefined) return false;
-  // On Windows, each signal kills. The service could not stop its servers then.
-  if (process.platform === 'win32') await requestEndOf(owner, dataDir);
-  else signal(owner, 'SIGTERM');
-  if (await hasEnded(owner, CLEAN_END_LIMIT)) return true;
+  if ((await requestEndOf(owner, dataDir)) && (await hasEnded(owner, CLEAN_END_LIMIT))) return true;
   signal(owner, 'SIGKILL');
   if (await hasEnded(owner, KILL_LIMIT)) return true;
   throw new LocalServiceError('silent', `The local service (process ${owner.pid}) could not be ended`);
 }
 
-async function requestEndOf(owner: ProcessIdentity, dataDir: string): Promise<void> {
+/** Asks the service to stop its servers and end. @returns false if it can't be asked, is silent or refuses, so that it won't end */
+async function requestEndOf(owner: ProcessIdentity, dataDir: string): Promise<boolean> {
+  if (process.platform !== 'win32') {
+    signal(owner, 'SIGTERM');
+    return true;
+  }
+  // On Windows, each signal kills. A service that is still starting has no address.
   const address = await findServiceAddress(dataDir, owner);
-  // A service that is silent is killed.
-  if (address !== undefined) await requestEnd(address).catch(() => undefined);
+  return address !== undefined && requestEnd(address).catch(() => false);
 }
 
 function signal({ pid }: ProcessIdentity, name: NodeJS.Signals): void {

@@ -167,7 +167,8 @@ describe('The program with leases', () => {
       const asked = await start();
       assert.equal(await lease(asked.baseUrl, asked.key), 200);
       const owner = (await findServiceOwner(asked.dataDir)) ?? assert.fail();
-      await requestEnd((await findServiceAddress(asked.dataDir, owner)) ?? assert.fail());
+      const address = (await findServiceAddress(asked.dataDir, owner)) ?? assert.fail();
+      assert.equal(await requestEnd(address), true);
       assert.equal(await asked.ended, 0, asked.stderr());
       assert(hasReleasedLock(asked.dataDir));
     });
