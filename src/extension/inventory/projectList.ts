@@ -74,14 +74,15 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
 
   protected override notify({ before, changed, isStructural }: ListDiff<string, ProjectEntry>): void {
     const isChanged = isStructural || !isSameOrder(before, this.items);
-    const removed = this.isLoaded && isChanged ? [...before.keys()].filter((id) => !this.#isListed(id)) : [];
+    const removed = this.isLoaded && isChanged ? [...before.keys()].filter((id) => !this.isListed(id)) : [];
     const ids = [...changed, ...this.#options.forget(removed)];
     const projects = ids.map((projectId) => ({ kind: 'project', projectId }) as const);
     if (isChanged) this.#options.onChange([{ kind: 'projects' }, ...projects]);
     else if (projects.length > 0) this.#options.onChange(projects);
   }
 
-  #isListed(id: string): boolean {
+  /** Whether the service has returned the project, also if its record couldn't be parsed. */
+  isListed(id: string): boolean {
     return this.items.has(id) || this.unreadable.some((record) => record.id === id);
   }
 }

@@ -1,5 +1,6 @@
 /** Follows the terminal of a psql: whether it is closed, and whether its compute still exists. */
 import { window, type Terminal } from 'vscode';
+import { isRejected } from '../../../api/transport/errors.ts';
 import type { ComputeIds } from '../../account/refs.ts';
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -15,7 +16,7 @@ export function onTerminalClosed(terminal: Terminal, then: () => void): void {
 
 interface Lists {
   readonly session: Pick<Session, 'connection'>;
-  readonly inventory: Pick<Inventory, 'computesOf' | 'onDidChange'>;
+  readonly inventory: Pick<Inventory, 'computesOf' | 'ensureComputes' | 'onDidChange' | 'projects'>;
 }
 
 /**
@@ -25,11 +26,23 @@ interface Lists {
 export function noteDeletion({ session, inventory }: Lists, terminal: Terminal, compute: ComputeIds): void {
   const account = session.connection?.accountId;
   const listener = inventory.onDidChange(() => {
-    if (session.connection?.accountId !== account || !isDeleted(inventory, compute)) return;
+    if (session.connection?.accountId !== account) return;
+    askForUnlisted(inventory, compute);
+    if (!isDeleted(inventory, compute)) return;
     listener.dispose();
     void sendSignal(terminal);
   });
   onTerminalClosed(terminal, () => listener.dispose());
+}
+
+/**
+ * Asks for the computes of a project that is no longer listed, whose lists are forgotten. It may have been deleted, or another
+ * organization was chosen.
+ */
+function askForUnlisted(inventory: Lists['inventory'], { projectId }: ComputeIds): void {
+  const { projects } = inventory;
+  if (projects?.isLoaded !== true || inventory.computesOf(projectId) !== undefined) return;
+  if (!projects.isListed(projectId)) void inventory.ensureComputes(projectId);
 }
 
 function isDeleted(inventory: Lists['inventory'], { projectId, computeId }: ComputeIds): boolean {
@@ -37,7 +50,7 @@ function isDeleted(inventory: Lists['inventory'], { projectId, computeId }: Comp
   // A record that can't be read exists.
   const isListed =
     list?.computes.has(computeId) === true || list?.unreadable.some(({ id }) => id === computeId);
-  return list?.isLoaded === true && !isListed;
+  return isRejected(list?.failure, 404) || (list?.isLoaded === true && !isListed);
 }
 
 async function sendSignal(terminal: Terminal): Promise<void> {

@@ -27,6 +27,7 @@ describe('Open psql', () => {
   let folder: string;
   let endpoint: Record<string, unknown>;
   let endpoints: readonly object[];
+  let endpointsStatus: number | undefined;
   let answer: unknown;
 
   beforeEach(async () => {
@@ -34,7 +35,10 @@ describe('Open psql', () => {
     for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
     endpoint = computeRecord('ep-one');
     endpoints = [endpoint];
-    store = await connectScripted((call) => (call.endsWith('/endpoints') ? { endpoints } : answer));
+    endpointsStatus = undefined;
+    store = await connectScripted((call) =>
+      call.endsWith('/endpoints') ? (endpointsStatus ?? { endpoints }) : answer,
+    );
     const config = { postgresPath: folder, configuredLogin: () => ({ role: '', database: '' }) };
     context = commandContext(store, { config, extensionUri: { fsPath: folder } });
     await context.connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
@@ -92,16 +96,22 @@ describe('Open psql', () => {
     assert.equal(droppedPsqlText([row]), undefined);
   });
 
-  it('says in its terminal that its compute was deleted, once the list shows it', async function () {
-    if (process.platform === 'win32') return this.skip();
-    answer = 404;
-    await open();
+  /** Lets the terminal's process end with the code 3 when it is told of the deletion. */
+  const runInTerminal = async () => {
     const script = `process.on('${DELETION_SIGNAL}', () => process.exit(3)); setInterval(() => {}, 1e6); console.log()`;
     const child = spawn(process.execPath, ['-e', script]);
     atEndOfTest(() => child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     Object.assign(fakeTerminals.opened[0] ?? {}, { processId: Promise.resolve(child.pid) });
+    return { child, ended };
+  };
+
+  it('says in its terminal that its compute was deleted, once the list shows it', async function () {
+    if (process.platform === 'win32') return this.skip();
+    answer = 404;
+    await open();
+    const { child, ended } = await runInTerminal();
     for (const change of [{ name: 'renamed' }, { host: 1 }]) {
       Object.assign(endpoint, change);
       await store.inventory.refreshComputes('shop');
@@ -109,6 +119,23 @@ describe('Open psql', () => {
     assert.equal(child.exitCode, null);
     endpoints = [];
     await store.inventory.refreshComputes('shop');
+    assert.deepEqual(await ended, [3, null]);
+  });
+
+  it('says so, too, once its project was deleted, but not while another organization is listed', async function () {
+    if (process.platform === 'win32') return this.skip();
+    answer = { projects: [{ id: 'shop', name: 'Shop' }] };
+    await store.inventory.refreshProjects();
+    await open();
+    const { child, ended } = await runInTerminal();
+    answer = { projects: [] };
+    await store.inventory.refreshProjects();
+    await until('the computes', async () => store.inventory.computesOf('shop')?.isLoaded === true);
+    assert.equal(child.exitCode, null);
+    answer = { projects: [{ id: 'shop', name: 'Shop' }] };
+    await store.inventory.refreshProjects();
+    [answer, endpointsStatus] = [{ projects: [] }, 404];
+    await store.inventory.refreshProjects();
     assert.deepEqual(await ended, [3, null]);
   });
 
