@@ -203,7 +203,7 @@ const rethrowAsEngineError = (error: unknown): never => {
 
 function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   const catalogs = new Catalogs(deps);
-  let historyProblem: string | undefined;
+  let historyProblems: ReadonlySet<string> = new Set();
   const reportedSlots = new Map<string, readonly string[]>();
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
@@ -218,12 +218,14 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrowAsEngineError),
     tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrowAsEngineError),
     schemaChanges: async (...args) => schemaChanges(deps, ...args).catch(rethrowAsEngineError),
-    async keepHistory(...args) {
-      const problem = await keepHistory({ ...deps, log }, ...args).then(() => undefined, String);
+    async keepHistory(checked, options) {
+      const problems = new Set((await keepHistory({ ...deps, log }, checked, options)).map(String));
+      if (deps.shutdownSignal.aborted) return;
       // The same problem is logged only once, because the check is frequent and a damaged file stays damaged.
-      if (problem !== undefined && problem !== historyProblem && !deps.shutdownSignal.aborted)
+      for (const problem of problems.difference(historyProblems))
         log(`Couldn't keep the history of branches: ${problem}`);
-      historyProblem = problem;
+      // A check of some branches finds only their problems, so those of others may still be there.
+      historyProblems = options.isAll ? problems : problems.union(historyProblems);
     },
     replicationSlots: async (branchId) => slotsOfBranch(deps, branchId),
     async dropIdleSlots(branchIds, seconds) {

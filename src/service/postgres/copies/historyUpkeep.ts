@@ -42,33 +42,30 @@ const LIMITS: HistoryLimits = {
 };
 
 /**
- * Makes and removes history of branches.
- * @throws {Error} if a base can't be made or data is damaged, but only after all branches were checked
+ * Makes and removes history of branches. A problem with one of them, such as damaged data, doesn't keep the others from being checked.
+ * @returns the problems. Does not throw
  */
 export async function keepHistory(
   deps: ServerDependencies & { readonly log: (line: string) => void },
   branches: readonly BranchRetention[],
   { isAll, canExpire = true, limits = LIMITS }: Parameters<ComputeEngine['keepHistory']>[1],
-): Promise<void> {
+): Promise<readonly unknown[]> {
   const { storage, isTemporary } = deps;
-  if (isTemporary) return;
+  if (isTemporary) return [];
   const problems: unknown[] = [];
+  const report = (problem: unknown) => problems.push(problem);
   let isReduced = false;
   for (const branch of branches) {
     try {
       if (!deps.branches.hasData(branch.id)) continue;
       isReduced = (await keepBranchHistory(deps, branch, { ...limits, canExpire })) || isReduced;
     } catch (error) {
-      problems.push(error);
+      report(error);
     }
   }
-  if (isAll) {
-    const reduced = await removeOldestMomentsOfAll(deps, branches, limits);
-    isReduced ||= reduced.isReduced;
-    reportSpace(storage, reduced.lacking, deps.log);
-  }
-  if (isReduced) await removeUnusedBases(storage);
-  if (problems.length > 0) throw problems[0];
+  if (isAll) await removeOldestMomentsOfAll(deps, branches, limits, report).catch(report);
+  if (isReduced) await removeUnusedBases(storage).catch(report);
+  return problems;
 }
 
 /** Makes and removes history of a branch. Returns whether something was removed. */
@@ -251,18 +248,19 @@ const areWithinLimit = (histories: readonly History[], limit: number): boolean =
   totalHistorySize(histories) <= limit;
 
 /**
- * Removes the oldest moments of all branches while history takes too much space, or the disk is almost full.
- * @throws {EngineError} and removes nothing if it isn't known which bases are needed: their space wouldn't become free
+ * Removes the oldest moments of all branches while history takes too much space, or the disk is almost full, which the log then says.
+ * @param report is called for each history that can't be read. Its space doesn't become free
  */
 async function removeOldestMomentsOfAll(
-  deps: ServerDependencies,
+  deps: ServerDependencies & { readonly log: (line: string) => void },
   branches: readonly BranchRetention[],
   limits: HistoryLimits,
-): Promise<{ readonly isReduced: boolean; readonly lacking: DiskSpace | undefined }> {
-  const { storage } = deps;
-  let lacking: DiskSpace | undefined;
-  usedBases(storage);
-  for (let isReduced = false; ; isReduced = true) {
+  report: (problem: unknown) => void,
+): Promise<void> {
+  const { storage, log } = deps;
+  // Also of folders that belong to no branch of the account now.
+  usedBases(storage, report);
+  for (let lacking: DiskSpace | undefined; ;) {
     const histories = branches.flatMap(({ id }) => {
       const history = readHistoryIfReadable(storage, storage.branch(id));
       return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
@@ -270,8 +268,11 @@ async function removeOldestMomentsOfAll(
     const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
     const disk = await readDiskSpace(storage, limits);
     const isTooMuch = !areWithinLimit(histories, limits.total);
-    if (oldest === undefined || (!isTooMuch && disk.isFree)) return { isReduced, lacking };
-    if (!disk.isFree) lacking = disk;
+    const isEnough = oldest === undefined || (!isTooMuch && disk.isFree);
+    if (!isEnough && !disk.isFree) lacking = disk;
+    // This comes first, because a removal may fail on a full disk.
+    reportSpace(storage, lacking, log);
+    if (isEnough) return;
     const folder = storage.branch(oldest.id);
     if (oldest.bases.length > 1) writeHistory(folder, oldest.bases.slice(1));
     else {

@@ -2,8 +2,8 @@
  * The history of branches: their data at earlier moments can be created from a copy of it (a base) and the write-ahead log (WAL)
  * that follows. The WAL stays in the branch's data directory, because its servers keep it (`wal_keep_size`). Bases never change,
  * so branches share them: `history.json` next to a branch's data names those that its WAL continues. The first base of a new
- * project's data is the cluster template that it is a copy of. If any of these files is missing or damaged, only history is lost. Nothing
- * is removed while a `history.json` can't be read, because nobody else knows which bases are needed.
+ * project's data is the cluster template that it is a copy of. If any of these files is missing or damaged, only history is lost. While
+ * a `history.json` can't be read, the bases that it may name stay, so that restoring the file brings its history back.
  */
 import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -57,6 +57,7 @@ export const hasHistory = (branchFolder: string): boolean => isThere(path.join(b
 export function writeHistory(branchFolder: string, bases: readonly BaseBackupRecord[]): void {
   const stored = bases.map((base) => ({ ...base, start: formatLsn(base.start), end: formatLsn(base.end) }));
   writePrivateFile(path.join(branchFolder, HISTORY_FILE), JSON.stringify(stored));
+  possibleBases.delete(branchFolder);
 }
 
 /**
@@ -231,16 +232,39 @@ export async function sizeOfBranch(storage: EngineStorage, branchId: string): Pr
   return { databases, history: historySize(history) + (history.bases[0]?.bytes ?? 0) };
 }
 
-/** Returns the names of the bases that branches need. @throws {EngineError} if nobody knows that, because a file can't be read */
-export function usedBases({ root }: EngineStorage): ReadonlySet<string> {
+/**
+ * The bases that existed when a file was first found to be unreadable, by its branch's folder. The file may name any of them, but no
+ * later one, because writing the file makes it readable.
+ */
+const possibleBases = new Map<string, readonly string[]>();
+
+/**
+ * Returns the names of the bases that branches need, or may need because a file can't be read.
+ * @param report is called with the reason for each file that can't be read
+ */
+export function usedBases({ root }: EngineStorage, report?: (reason: unknown) => void): ReadonlySet<string> {
+  const existing = namesInFolder(path.join(root, 'bases'));
   // Folders of unfinished copies use bases, too, and so do those that a newer account will have again.
   const folders = [path.join(root, 'branches'), unrecordedFolder(root)].flatMap((parent) =>
     namesInFolder(parent).map((name) => path.join(parent, name)),
   );
-  return new Set(folders.flatMap(readBases).map(({ folder }) => path.basename(folder)));
+  return new Set(
+    folders.flatMap((each) => {
+      try {
+        const named = readBases(each).map(({ folder }) => path.basename(folder));
+        possibleBases.delete(each);
+        return named;
+      } catch (error) {
+        report?.(error);
+        const possible = possibleBases.get(each) ?? existing;
+        possibleBases.set(each, possible);
+        return possible;
+      }
+    }),
+  );
 }
 
-/** Removes bases that no branch needs. @throws {EngineError} and removes nothing if nobody knows which these are */
+/** Removes bases that no branch needs. */
 export async function removeUnusedBases(storage: EngineStorage): Promise<void> {
   const used = usedBases(storage);
   const bases = path.join(storage.root, 'bases');

@@ -14,7 +14,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
-import { DAY, keepHistory, LIMITS } from '../keepHistory.ts';
+import { DAY, keepHistory, LIMITS, NO_LIMIT } from '../keepHistory.ts';
 
 const MEGABYTE = 1024 ** 2;
 const ID = 'br-history';
@@ -148,12 +148,14 @@ describe('Damaged history', () => {
     },
   };
   for (const [what, damage] of Object.entries(unreadable))
-    it(`keeps all bases, and says so once, while the list of them ${what}`, async () => {
+    it(`keeps its bases, and no later ones, while the list of them ${what}, which is said once`, async () => {
       const { engine, log } = subject.service;
       await subject.change();
       await subject.keep();
       const second = await subject.change();
       await engine.createBranch({ id: 'br-other', parentId: ID, keepsHistory: true });
+      const other = await subject.service.create({ id: 'ep-other', branchId: 'br-other' });
+      await query(await subject.service.uri(other), 'create table more ()');
       const bases = () => readdirSync(path.join(subject.storage, 'bases'));
       const before = bases();
       assert.equal(before.length, 1);
@@ -161,17 +163,30 @@ describe('Damaged history', () => {
       const text = readFileSync(file, 'utf8');
       damage(file);
 
-      const both = [ID, 'br-other'].map((id) => ({ id, seconds: DAY }));
-      for (const total of [LIMITS.total, 1])
-        await engine.keepHistory(both, { isAll: true, limits: { ...LIMITS, total } });
+      const keepAll = (limits: Partial<typeof LIMITS>) => {
+        const both = [ID, 'br-other'].map((id) => ({ id, seconds: DAY }));
+        return engine.keepHistory(both, { isAll: true, limits: { ...LIMITS, ...limits } });
+      };
+      await keepAll({ leastWritten: NO_LIMIT });
+      assert.deepEqual(bases(), before);
+      await keepAll({});
+      assert.equal(bases().length, 2);
       assert.notEqual(await engine.history('br-other'), undefined);
+      await keepAll({ total: 1, leastWritten: NO_LIMIT });
+      assert.equal(await engine.history('br-other'), undefined);
+      assert.deepEqual(bases(), before);
+      await keepAll({});
+      await keepAll({ leastFree: 1000 * 1024 ** 4 });
+      assert.equal(await engine.history('br-other'), undefined);
+      assert.equal(log.filter((line) => line.includes('of the disk is free')).length, 1);
       await engine.createBranch({ id: 'br-copy', parentId: ID, keepsHistory: true });
+      await engine.remove(other.id);
       for (const id of ['br-copy', 'br-other']) await engine.deleteBranch(id);
       assert.deepEqual(bases(), before);
       const reason = /history\.json is damaged\. Restore it|Cannot read .*history\.json: /;
       await assert.rejects(engine.history(ID), reason);
-      const said = log.filter((line) => line.startsWith("Couldn't keep the history"));
-      assert.equal(said.length, 1);
+      const said = log.filter((line) => line.startsWith("Couldn't"));
+      assert.equal(said.length, 1, said.join('\n'));
       assert.match(said[0] ?? '', reason);
 
       rmSync(file, { recursive: true });
@@ -179,6 +194,29 @@ describe('Damaged history', () => {
       assert.deepEqual(await subject.rowsAt(second), [1]);
       await subject.assertWorks(2);
     });
+
+  it('is said once for each branch, also while only some branches are checked', async () => {
+    const { engine, log } = subject.service;
+    const ids = [ID, 'br-first', 'br-second'];
+    for (const id of ids.slice(1)) {
+      await engine.createBranch({ id, parentId: ID, keepsHistory: true });
+      writeFileSync(path.join(subject.storage, 'branches', id, 'history.json'), 'x');
+    }
+    const check = (isAll: boolean) =>
+      engine.keepHistory(
+        (isAll ? ids : [ID, 'br-second']).map((id) => ({ id, seconds: DAY })),
+        { isAll, limits: LIMITS },
+      );
+    for (const isAll of [true, false, true, false]) await check(isAll);
+    const said = () => log.filter((line) => line.startsWith("Couldn't keep the history"));
+    assert.equal(said().length, 2, said().join('\n'));
+    await engine.deleteBranch('br-first');
+    await check(true);
+    await engine.createBranch({ id: 'br-first', parentId: ID, keepsHistory: true });
+    writeFileSync(path.join(subject.storage, 'branches', 'br-first', 'history.json'), 'x');
+    for (const isAll of [true, false, true]) await check(isAll);
+    assert.equal(said().length, 3, said().join('\n'));
+  });
 });
 
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
