@@ -6,7 +6,7 @@ import type Client from 'pg/lib/client.js';
 import { lockAdvice } from '../../../base/sql/lockHolders.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
-import { pgDumpModule, pgDumpProgram } from '../server/programs.ts';
+import { pgDumpModule, programNextTo } from '../server/programs.ts';
 import type { EngineDependencies } from '../template/clusterTemplate.ts';
 import { libpqConnectionString, plainSocketOptions, type ServerAddress } from '../server/serverAddress.ts';
 import { withSuperuser, sessionOptions } from '../server/superuser.ts';
@@ -60,7 +60,7 @@ async function runPgDump(
     options: sessionOptions(binaries.major),
     sslmode: 'disable',
   };
-  const program = pgDumpProgram(binaries.folder);
+  const program = programNextTo(binaries.folder, 'pg_dump');
   if (program !== undefined) {
     const args = [...ARGUMENTS, '--dbname', libpqConnectionString(login)];
     const env = { PGPASSWORD: logins.superuser };

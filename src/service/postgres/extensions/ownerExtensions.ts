@@ -11,7 +11,7 @@ import { makePrivateFolder, removeFileOrFolder } from '../storage/privateFiles.t
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { rewriteIfOnlyDefinitions } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
-import { hasLibrary, ownLibraryFolders } from '../server/changeableSettings.ts';
+import { hasLibrary, ownLibraryFolder } from '../server/changeableSettings.ts';
 import type { PostgresBinaries } from '../server/programs.ts';
 import type { PostgresSettings } from '../server/settings.ts';
 import { findChangeablePart, realPathIfExists } from '../server/trustedPath.ts';
@@ -172,11 +172,11 @@ export function extensionSettings(
 ): PostgresSettings {
   const folder = ownerExtensionsFolder(binaries, ...places);
   if (folder === undefined) return {};
+  const libraries = ownLibraryFolder(binaries);
   return {
     extension_control_path: [folder, '$system'].join(path.delimiter),
-    ...(ownLibraryFolders(binaries).some((each) => hasLibrary(each, 'pg_stat_statements')) && {
-      shared_preload_libraries: 'pg_stat_statements',
-    }),
+    ...(libraries !== undefined &&
+      hasLibrary(libraries, 'pg_stat_statements') && { shared_preload_libraries: 'pg_stat_statements' }),
   };
 }
 

@@ -1,13 +1,15 @@
 /** Which settings of Postgres users may change: Postgres says of each who may, and what it is about. */
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SHARED_BUFFERS_MB } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import type { EngineStorage } from '../storage/storage.ts';
-import type { PostgresBinaries } from './programs.ts';
+import { programNextTo, type PostgresBinaries } from './programs.ts';
 import { runProgram } from './runProgram.ts';
 import { LOOPBACK } from './serverAddress.ts';
+import { serverEnvironment } from './serverEnvironment.ts';
 import {
   LOGICAL_REPLICATION_SETTINGS,
   serviceSettings,
@@ -188,7 +190,7 @@ async function requireOpenLibraries(deps: CheckDependencies, names: readonly str
   for (const [name, found] of await findLibraries(deps, names))
     if (found.length > 0 && !found.some((library) => OPEN_LIBRARIES.includes(library)))
       throw new EngineError(
-        `parameter "${name}" cannot be changed: it belongs to the library ${found[0]}, which could do anything with it`,
+        `parameter "${name}" cannot be changed: it may belong to the library ${found[0]}, which could do anything with it`,
       );
 }
 
@@ -196,8 +198,8 @@ async function requireOpenLibraries(deps: CheckDependencies, names: readonly str
 const searched = new WeakMap<CheckDependencies['binaries'], Map<string, readonly string[]>>();
 
 /**
- * Returns, for each setting, the libraries that may define it: those whose file contains its name followed by NUL, as a C string
- * is.
+ * Returns, for each setting, the libraries that may define it: those whose file contains its name, or has the name's first part as its
+ * own name, because a library can put the names of its settings together. Only in C does NUL follow a name.
  */
 async function findLibraries(
   deps: CheckDependencies,
@@ -212,30 +214,39 @@ async function findLibraries(
       if (!MODULE_SUFFIXES.includes(ext)) continue;
       // Postgres, which runs as the service does, couldn't load a file that can't be read.
       const text = (await readFile(path.join(folder, file), 'latin1').catch(() => '')).toLowerCase();
-      for (const [name, libraries] of found) if (text.includes(`${name}\0`)) libraries.push(library);
+      for (const [name, libraries] of found)
+        if (text.includes(name) || isNamedAfter(library, name)) libraries.push(library);
     }
   for (const [name, libraries] of found) before.set(name, libraries);
   return names.map((name) => [name, before.get(name) ?? []]);
 }
 
+/** Whether a library has the first part of a setting as its name, which a version such as `-1.2` may follow. */
+function isNamedAfter(library: string, setting: string): boolean {
+  const [prefix] = setting.split('.');
+  return `${library.toLowerCase()}-`.startsWith(`${prefix}-`);
+}
+
 /** @throws {EngineError} if Postgres's own folder isn't found */
 function libraryFolders({ binaries, extensionSettings }: CheckDependencies): readonly string[] {
-  const own = ownLibraryFolders(binaries).find((folder) => hasLibrary(folder, 'plpgsql'));
+  const own = ownLibraryFolder(binaries);
   if (own === undefined)
     throw new EngineError(
-      `The libraries of ${binaries.postgres} were not found, so their settings aren't known`,
+      `The libraries of ${binaries.postgres} were not found, so their settings aren't known. Install its pg_config, which knows them`,
     );
   const further = String(extensionSettings['dynamic_library_path'] ?? '').split(path.delimiter);
   return [own, ...further.filter((folder) => path.isAbsolute(folder))];
 }
 
-/** Returns the folders in which Postgres's own libraries may be: npm, Windows and each system have different ones. */
-export const ownLibraryFolders = ({
+/**
+ * Returns the folder of Postgres's own libraries. Its pg_config knows it, but many packages leave that out, so the folders of npm, of
+ * Debian and Windows, of openSUSE, of Fedora, of Homebrew, and of Alpine follow.
+ */
+export function ownLibraryFolder({
   folder,
   major,
-}: Pick<PostgresBinaries, 'folder' | 'major'>): readonly string[] =>
-  // Of npm, of Debian and Windows, of openSUSE, of Fedora, of Homebrew, and of Alpine.
-  [
+}: Pick<PostgresBinaries, 'folder' | 'major'>): string | undefined {
+  const usual = [
     'lib/postgresql',
     'lib',
     'lib64',
@@ -243,6 +254,19 @@ export const ownLibraryFolders = ({
     `lib/postgresql@${major}`,
     `/usr/lib/postgresql${major}`,
   ].map((each) => path.resolve(folder, '..', each));
+  return [...configuredLibraryFolder(folder), ...usual].find((each) => hasLibrary(each, 'plpgsql'));
+}
+
+function configuredLibraryFolder(folder: string): readonly string[] {
+  const program = programNextTo(folder, 'pg_config');
+  if (program === undefined) return [];
+  try {
+    const options = { encoding: 'utf8', env: serverEnvironment(program), windowsHide: true } as const;
+    return [execFileSync(program, ['--pkglibdir'], options).trim()];
+  } catch {
+    return []; // A pg_config that can't run knows nothing.
+  }
+}
 
 export const hasLibrary = (folder: string, name: string): boolean =>
   MODULE_SUFFIXES.some((suffix) => existsSync(path.join(folder, name + suffix)));

@@ -173,11 +173,11 @@ const remedyOf = (major: number): string =>
     : `Install ${SUPPORTED}, or a newer Hosted Postgres that can use it`;
 
 /**
- * Returns the pg_dump next to the server's programs, unless others can change it. One of an older version couldn't read the catalogs of
- * the server.
+ * Returns a program such as pg_dump next to the server's programs, unless others can change it. One from elsewhere may be of another
+ * version, or say what is true of another Postgres.
  */
-export function pgDumpProgram(folder: string): string | undefined {
-  const program = realPathIfExists(path.join(folder, `pg_dump${EXE}`));
+export function programNextTo(folder: string, name: string): string | undefined {
+  const program = realPathIfExists(path.join(folder, name + EXE));
   return program !== undefined && findChangeablePart(program) === undefined ? program : undefined;
 }
 
