@@ -122,7 +122,7 @@ export async function requestStatus({ baseUrl, ended }: Lease, key: string): Pro
 /** Returns undefined if the connection failed. @throws {LocalServiceError} if the service is silent */
 async function waitForResponse(request: ClientRequest): Promise<IncomingMessage | undefined> {
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
-  request.on('error', () => undefined); // After the response, `ended` reports it.
+  request.on('error', () => undefined); // `once` rejects before the response, and afterwards the response closes.
   try {
     const [response] = (await once(request, 'response', { signal: timeout })) as [IncomingMessage];
     return response.on('error', () => undefined);

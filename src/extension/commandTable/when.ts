@@ -83,6 +83,7 @@ export const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
 /** A compute, or a branch with a primary, which then stands for the primary. */
 export const CONNECTABLE = 'viewItem =~ /^compute |^branch\\b.* primary$/';
 export const BRANCH_WITH_PRIMARY = 'viewItem =~ /^branch\\b.* primary$/';
+/** Like {@link CONNECTABLE}, without rows of disabled computes. A branch's row doesn't say whether its primary is disabled. */
 export const ENABLED_CONNECTABLE = 'viewItem =~ /^compute (?!disabled)|^branch\\b.* primary$/';
 export const COMPUTE = 'viewItem =~ /^compute /';
 export const ENABLED_COMPUTE = 'viewItem =~ /^compute (?!disabled)/';

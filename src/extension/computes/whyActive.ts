@@ -27,7 +27,7 @@ export interface ActivityFacts extends KnownOperations {
   readonly pooledClients?: number | undefined;
 }
 
-/** Causes that last until something else ends them. */
+/** What keeps a compute active now, see `holdingCause`. Its autosuspend delay begins only when that ends. */
 type HoldingCause =
   | 'connectionFlood'
   | 'logicalReplication'

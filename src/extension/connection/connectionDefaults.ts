@@ -14,7 +14,7 @@ export interface RoleAndDatabase {
   readonly database: string;
 }
 
-/** A role and a database to connect with. */
+/** A role and a database to connect with, and by which host. */
 export interface Login extends RoleAndDatabase {
   /** Whether to connect to the pooled host. */
   readonly pooled: boolean;

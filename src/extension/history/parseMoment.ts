@@ -25,7 +25,7 @@ const DATE_OR_LSN = /^(?!0+\/)\d{1,4}\/\d{1,4}$/;
 const DAY = 24 * 60 * 60;
 const MAX_AGE = { min: 0, max: 366 * DAY };
 
-/** Returns the moment that the user has typed; undefined if the text is no moment. */
+/** Returns the moment that the user has typed, or the problem with it; undefined if the text is no moment. */
 export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): ParsedMoment | undefined {
   const trimmed = text.trim();
   const [, high, low] = LSN.exec(trimmed) ?? [];

@@ -170,7 +170,7 @@ export class OperationTracker implements Disposable {
     );
   }
 
-  /** Polls a recent change more often, if the budget allows. */
+  /** Returns the milliseconds until the next poll: fewer for a recent change, if the budget allows. */
   #interval(): number {
     const youngest = Math.max(...this.pending.map((change) => change.since));
     const age = this.#clock.now() - youngest;

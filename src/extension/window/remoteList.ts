@@ -20,7 +20,9 @@ export interface ListDiff<Id, Item> {
   readonly before: Items<Id, Item>;
   /** Ids of the items that were replaced by different ones. */
   readonly changed: readonly Id[];
-  /** Whether the list was loaded for the first time, or its unreadable records or its failure changed. */
+  /**
+   * Whether the list was loaded for the first time, its map was changed in place, or its unreadable records or failure changed.
+   */
   readonly isStructural: boolean;
 }
 

@@ -64,6 +64,7 @@ export const describeOwnMaker = async (): Promise<DatabaseMaker> => ({
   port: isMainThread ? undefined : await (ownPort ??= listenOnFreePort()),
 });
 
+/** Listens until this thread ends, so that others see by the open port whether it still runs. @returns the port */
 async function listenOnFreePort(): Promise<number> {
   const server = net.createServer((socket) => ignoreErrors(socket).unref());
   await once(server.listen(0, '127.0.0.1').unref(), 'listening');

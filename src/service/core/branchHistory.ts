@@ -84,7 +84,7 @@ export interface SchemaChange {
   readonly tables?: number | undefined;
 }
 
-/** A moment in the history of a branch: the given one, or another one that has its data from before a restore. */
+/** A moment in the history of a branch, or of another (`branchId`) that has its data from before a restore. */
 export type PastMoment = Moment & { readonly branchId: string };
 
 /** How long the history of a branch is kept. */

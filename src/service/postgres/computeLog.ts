@@ -37,7 +37,7 @@ export class ComputeLog {
     };
   }
 
-  /** Adds a line that the service's log has anyway. */
+  /** Adds a line, but doesn't write it to the service's log. */
   keep(text: string): void {
     // Postgres writes no time, and a tab before a line that continues the one before.
     const line = text.startsWith('\t') ? text : `${new Date().toISOString()} ${text}`;

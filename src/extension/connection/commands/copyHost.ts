@@ -66,7 +66,7 @@ async function pickHost(
   return isPooled === undefined ? undefined : computeHost(compute, isPooled);
 }
 
-/** Returns whether to use the pooled host. */
+/** Returns the question whether to use the direct or the pooled host. The answer is true for the pooled one. */
 export function poolingQuestion(
   { connectionDefaults }: Pick<CommandContext, 'connectionDefaults'>,
   compute: Compute,

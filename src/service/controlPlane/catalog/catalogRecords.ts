@@ -7,8 +7,8 @@ import { databaseRecord } from './databases.ts';
 import { roleRecord, type RoleLogin } from './roles.ts';
 
 /**
- * Like the public service, returns connection URIs only if there is one database and one role.
- * @param catalog has the password of the only role, if it is known
+ * Returns the databases, roles and connection URIs for the reply to a creation. Like the public service's, it has URIs only if there
+ * is one database and one role, whose password is known.
  */
 export function catalogRecords(
   branch: BranchRecord,

@@ -6,8 +6,8 @@ import type { ServerAddress } from '../server/serverAddress.ts';
 import type { EngineDependencies } from '../template/clusterTemplate.ts';
 
 /**
- * The condition for objects of users, by schema. In a new branch, their ids are as low as Postgres's own, because no server made
- * them.
+ * The condition for objects of users, by schema and not by id: in a new branch, their ids are as low as Postgres's own, because no
+ * server made them.
  */
 const OF_USERS = `relpersistence <> 't'
   and relnamespace <> all ('{pg_catalog,information_schema,pg_toast}'::regnamespace[])`;

@@ -22,7 +22,7 @@ export function asciiPath(folder: string, findShort = shortPath): string {
   return path.win32.isAbsolute(short) && isAscii(short) ? short : folder;
 }
 
-/** The folder is in a variable, so that nothing in its name is a command. */
+/** Returns Windows's short name of the folder, or ''. The folder is in a variable, so that nothing in its name is a command. */
 function shortPath(folder: string): string {
   const { stdout } = spawnSync(
     windowsProgram('cmd.exe'),

@@ -41,8 +41,8 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
 }
 
 /**
- * Returns the text of `postgresql.conf`. A compute with an autoscaling range always runs at its largest size, so the planner
- * assumes the cache of that size, unless the user's settings override it.
+ * Returns the text of `postgresql.conf`. With an autoscaling range, the planner assumes the cache of the largest size, unless the
+ * user's settings override it.
  */
 export function configurationFile(maxCu: number, settings: ReadonlyMap<string, string>): string {
   const cache = (computeSize(maxCu)?.fileCacheGb ?? 0) * 1024;

@@ -82,7 +82,7 @@ export class ChangeCounter {
     this.#catalog = new CatalogChanges(major);
     this.#firstKnown = moments.filter((moment) => moment < from).length;
     this.#restorable = restorable;
-    // No record before the first restorable position is missing.
+    // Then no record after the first restorable position is missing.
     if (from <= restorable) this.#previousEnd = restorable;
   }
 

@@ -73,7 +73,7 @@ export const pickOne =
         );
         // VS Code makes the first new item active, but the user may be about to press Enter on another one.
         show();
-        // With a text, the active item is the first that matches it. VS Code would have none instead of one that doesn't match.
+        // With a text, VS Code activates the first match. Another item, which may not match, would leave none active.
         const first = input.value.trim() === '' ? itemToFocus(items) : undefined;
         const active = activeId === undefined ? first : input.items.find((item) => idOf(item) === activeId);
         if (active !== undefined) input.activeItems = [active];
