@@ -11,7 +11,7 @@ import { createListener } from './http/createListener.ts';
 import { Leases } from './http/leases.ts';
 import { startHttpServer, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
-import { majorsInUse } from './postgres/storage/storage.ts';
+import { forgetAllData, majorsInUse } from './postgres/storage/storage.ts';
 import type { ProjectsFile } from './state/projectsFile.ts';
 import { Store } from './state/store.ts';
 
@@ -96,6 +96,7 @@ async function openStore(deps: ServiceDependencies): Promise<Store> {
   const { plan, postgres: runsPostgres } = options;
   const createAccount = async () => {
     requireNoDatabases(folder);
+    forgetAllData(folder);
     return seedAccount({ projects, engine, clock, plan, runsPostgres });
   };
   const store = await Store.open({ folder, seed: createAccount, clock, log, check: deps.requireLock });

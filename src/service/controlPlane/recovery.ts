@@ -6,10 +6,9 @@ import { AUTOSUSPEND_NEVER } from '../../api/rules/autosuspendDelay.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { RecordedIds } from '../core/recordedIds.ts';
-import type { AccountState, ProjectState } from '../state/accountState.ts';
+import type { AccountState } from '../state/accountState.ts';
 import {
   isSnapshotStep,
-  isUnfinished,
   type Mutation,
   type StoredCompute,
   type StoredOperation,
@@ -21,19 +20,6 @@ import { computeMutations } from './records/countUsage.ts';
 
 /** The most computes that are attached at once. Each may start a PgBouncer, whose port is free only until another program takes it. */
 const MAX_CONCURRENT_ATTACHMENTS = 32;
-
-/**
- * Returns the ids of a project's branches and snapshots whose data was measured or copied. The size of a new branch is that of its
- * parent.
- */
-function branchesWithData({ branches, snapshots, operations }: ProjectState): string[] {
-  const measured = [...branches.values()].filter(
-    ({ current_state, logical_size }) => current_state !== 'init' && logical_size !== undefined,
-  );
-  const unfinished = [...operations.values()].filter(isUnfinished).map(({ step }) => step);
-  const isMade = (id: string) => !unfinished.some((step) => isSnapshotStep(step) && step.snapshotId === id);
-  return [...measured.map(({ id }) => id), ...[...snapshots.keys()].filter(isMade)];
-}
 
 /** Returns whose data the engine keeps and whose data isn't needed. It may have data of others, if the account is an older one. */
 export function recordedIds(account: AccountState): RecordedIds {
@@ -49,7 +35,6 @@ export function recordedIds(account: AccountState): RecordedIds {
   const removed = [...account.leftovers.values()].flatMap(({ branchIds }) => branchIds);
   return {
     branches: [...branches],
-    withData: projects.flatMap(branchesWithData),
     formerBranches: [...named, ...removed].filter((id) => !branches.has(id)),
     computes: [...account.computes()].map(({ record }) => record.id),
   };

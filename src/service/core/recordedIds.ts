@@ -1,8 +1,6 @@
 /** Ids of the account, by which an engine knows what it must keep at its start. Snapshots are branches without computes. */
 export interface RecordedIds {
   readonly branches: readonly string[];
-  /** Those of `branches` that had data, so that missing data is an error. A branch of a new account has none before it is used. */
-  readonly withData: readonly string[];
   /** Of branches that were deleted, or couldn't be created, so that their data isn't needed. */
   readonly formerBranches: readonly string[];
   readonly computes: readonly string[];

@@ -160,7 +160,6 @@ function postgresEngine(
     pooledSessions: pooler === undefined ? 'separate' : 'shared',
     async open(engineEvents, recorded) {
       events = engineEvents;
-      branches.expectData(recorded.withData);
       await removeLeftovers(deps, recorded, log);
     },
     // The servers of suspended computes keep their ports.

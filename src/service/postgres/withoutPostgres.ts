@@ -90,7 +90,10 @@ export function createEngineWithoutPostgres(
     remove: async (id) => storage.removeCompute(id),
     createBranch: fail,
     restoreBranch: fail,
-    deleteBranch: async (id) => removeFileOrFolder(storage.branch(id)),
+    async deleteBranch(id) {
+      removeFileOrFolder(storage.branch(id));
+      storage.forgetData(id);
+    },
     // The note is written, because Postgres may be set up later.
     setSampleData: (data) => noteSampleBranches(storage.root, data),
     prepareBranch: fail,

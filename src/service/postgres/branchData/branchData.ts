@@ -8,10 +8,10 @@ import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/co
 import type { StandbySettings } from '../server/settings.ts';
 import { BranchLock } from './branchLock.ts';
 import { isThere, writePrivateFile } from '../storage/privateFiles.ts';
-import { hasHistory, keptWalSettings, readBases, templateBase, writeHistory } from '../history/history.ts';
+import { hasHistory, keptWalSettings, templateBase, writeHistory } from '../history/history.ts';
 import { readOrCreateBranchLogin, type OwnerLogin } from '../roles/logins.ts';
 import { sampleStatements } from '../template/sampleData.ts';
-import { syncNames } from '../template/syncToDisk.ts';
+import { recordData } from '../template/syncToDisk.ts';
 import {
   createRootData,
   readDatabaseId,
@@ -31,8 +31,6 @@ export class BranchData {
   readonly #deps: EngineDependencies;
   readonly #locks = new Map<string, BranchLock>();
   readonly #primaries = new Map<string, Postmaster>();
-  /** The branches that have had data. */
-  readonly #expected = new Set<string>();
   readonly #primaryStarted = new Emitter<string>();
   /** Fires with the id of the branch. */
   readonly onPrimaryStart = this.#primaryStarted.event;
@@ -121,7 +119,7 @@ export class BranchData {
         writeHistory(folder, [
           templateBase(this.#deps.storage.clusterTemplate(this.#deps.binaries.major), dataDir),
         ]);
-      await syncNames(this.#deps, branchId);
+      await recordData(this.#deps, branchId);
     });
     this.#checkVersion(branchId, dataDir);
     return dataDir;
@@ -132,11 +130,6 @@ export class BranchData {
     return readOrCreateBranchLogin(this.#deps.storage.branch(branchId), owner);
   }
 
-  /** Records the branches that have had data, by the account. Call it before others. */
-  expectData(branchIds: readonly string[]): void {
-    for (const id of branchIds) this.#expected.add(id);
-  }
-
   /**
    * Whether the branch has data. A branch without a parent gets its data when that is first needed.
    * @throws {EngineError} if it had data, so that it doesn't get an empty database instead
@@ -144,10 +137,7 @@ export class BranchData {
   hasData(branchId: string): boolean {
     const dataDir = this.folder(branchId);
     if (isThere(dataDir)) return true;
-    const folder = path.dirname(dataDir);
-    const hadData =
-      this.#expected.has(branchId) || isThere(this.#settingsFile(branchId)) || readBases(folder).length > 0;
-    if (!hadData) return false;
+    if (!this.#deps.storage.hasHadData(branchId)) return false;
     throw new EngineError(
       `The data of branch ${branchId} is missing: there is no folder ${dataDir}. ` +
         'Put it back while the service is stopped, such as from a backup, or delete the branch',

@@ -23,7 +23,7 @@ import { invalidateReplicaCopies } from './replicaCopies.ts';
 import { dropSubscriptions, dropSubscriptionsOfCopy } from './subscriptions.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolderOf } from '../storage/storage.ts';
-import { syncNames, syncToDisk } from '../template/syncToDisk.ts';
+import { recordData, syncToDisk } from '../template/syncToDisk.ts';
 
 /**
  * Creates the data of a branch.
@@ -39,7 +39,7 @@ export async function createBranchData(
     await branches.lock(parentId).shared(async () => {
       if (isThere(branches.folder(id))) return;
       await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
-      await syncNames(deps, id);
+      await recordData(deps, id);
     });
     if (options.passwordsOf !== undefined) {
       const wanted = new RolePasswords(storage.branch(options.passwordsOf)).all;
@@ -111,7 +111,10 @@ async function removeUnwantedRows(deps: ServerDependencies, id: string): Promise
       .exclusive(async () => withBranchServer(deps, id, async ({ address }) => removeRows(deps, address)));
     rmSync(mark);
   } catch (error) {
-    if (!deps.shutdownSignal.aborted) removeFileOrFolder(folder);
+    if (!deps.shutdownSignal.aborted) {
+      removeFileOrFolder(folder);
+      deps.storage.forgetData(id);
+    }
     throw error;
   }
 }
@@ -174,7 +177,7 @@ async function replaceBranch(
     renameOverSync(old, folder);
     throw error;
   }
-  for (const each of preservedId === undefined ? [id] : [id, preservedId]) await syncNames(deps, each);
+  for (const each of preservedId === undefined ? [id] : [id, preservedId]) await recordData(deps, each);
   // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next start does.
   if (preservedId === undefined) await removeLargeFolder(old).catch(() => undefined);
 }
@@ -185,6 +188,7 @@ export async function deleteBranchData(deps: ServerDependencies, id: string): Pr
   await branches.lock(id).exclusive(async () => {
     await stopOrphanServer(branches.folder(id), binaries.postgres);
     await removeLargeFolder(storage.branch(id));
+    storage.forgetData(id);
   });
   branches.forget(id);
   storage.removeAddress(id);

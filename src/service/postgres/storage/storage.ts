@@ -10,6 +10,7 @@
  *     branches/<branch>/history.json   the bases of its history
  *     branches/<branch>/login.json     the login that the branch began with
  *     branches/<branch>/passwords.json   of roles whose password the service changed
+ *     branches-with-data/<branch>  an empty file for each branch that has had data, by which missing data is noticed
  *     unrecorded/<branch>/       the folder of a branch that the account doesn't have, because account.json is an older one
  *     unrecorded/<branch>.<n>/   what was there when another folder of the branch was moved
  *     bases/<base>/              an earlier copy of a branch's data, from which its history begins
@@ -18,7 +19,7 @@
  *     sockets/<short name>/      the socket folders of the servers, here or (if the path is too long) in the temporary folder
  */
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
@@ -42,6 +43,12 @@ export interface EngineStorage {
   readonly root: string;
   clusterTemplate(major: number): string;
   branch(branchId: string): string;
+  /** Records that the branch has data. */
+  noteData(branchId: string): void;
+  /** Whether the branch has had data, which may be missing now. */
+  hasHadData(branchId: string): boolean;
+  /** Records that the branch has no data any more, because it was deleted. */
+  forgetData(branchId: string): void;
   replica(computeId: string): string;
   pooler(computeId: string): string;
   /** Returns the folder for a server's socket, by the id of its branch or replica. It is created if it is missing. */
@@ -56,6 +63,12 @@ export interface EngineStorage {
   removeSockets(): void;
 }
 
+/** The folder with an empty file for each branch that has had data. It is not in `branches`, which may be on a disk that isn't mounted. */
+const NOTES = 'branches-with-data';
+
+/** Records that no branch has had data. Call this for a new account, in which an earlier branch may have the same id. */
+export const forgetAllData = (root: string): void => removeFileOrFolder(path.join(root, NOTES));
+
 /** Returns the folder with the folders of branches that an older account doesn't have. It may be missing. */
 export const unrecordedFolder = (root: string): string => path.join(root, 'unrecorded');
 
@@ -68,6 +81,7 @@ export function openStorage(root: string): EngineStorage {
   let sockets: string | undefined;
   const loopbackPorts = new Map<string, number>();
   const folderIn = (kind: string) => (id: string) => path.join(root, kind, requireId(id));
+  const noteOf = folderIn(NOTES);
   const storage: EngineStorage = {
     root,
     loopbackPorts,
@@ -79,6 +93,14 @@ export function openStorage(root: string): EngineStorage {
         renameOverSync(restoredFolderOf(folder), folder);
       return folder;
     },
+    noteData(branchId) {
+      const file = noteOf(branchId);
+      if (isThere(file)) return;
+      makePrivateFolder(path.dirname(file));
+      writeFileSync(file, '', { mode: 0o600 });
+    },
+    hasHadData: (branchId) => isThere(noteOf(branchId)),
+    forgetData: (branchId) => removeFileOrFolder(noteOf(branchId)),
     replica: folderIn('replicas'),
     pooler: folderIn('poolers'),
     socketFolder(name) {
@@ -112,8 +134,8 @@ export function majorsInUse(root: string): ReadonlySet<number> {
 }
 
 /**
- * Removes what killed services and failed calls left, and moves databases that the account has never had. Call it when no server
- * runs. Doesn't throw: what can't be removed or moved stays, and the log says so.
+ * Removes what killed services and failed calls left, moves databases that the account has never had, and moves those back that it
+ * has again. Records which branches have data. Call it when no server runs. Doesn't throw: what can't be removed or moved stays, and the log says so.
  */
 export async function removeUnrecorded(
   storage: EngineStorage,
@@ -134,6 +156,10 @@ async function removeAllUnrecorded(
   // `branch` finishes an interrupted restore.
   const named = namesInFolder(path.join(root, 'branches')).map((name) => path.parse(name).name);
   for (const id of new Set([...branches, ...named])) if (isId(id)) storage.branch(id);
+  moveBack(root, branches, log);
+  for (const id of branches)
+    if (isId(id) && isThere(path.join(storage.branch(id), 'data'))) storage.noteData(id);
+  for (const id of formerBranches) storage.forgetData(id);
   const unmoved = moveUnknownBranches(storage, new Set([...branches, ...formerBranches]), log);
   const removeEntries = async (folder: string, isLeft: (name: string) => boolean) => {
     for (const file of namesInFolder(folder)
@@ -184,6 +210,22 @@ function moveUnknownBranches(
       return true;
     }
   });
+}
+
+/** Moves the folders of branches back that the account has again, because account.json is a newer one. */
+function moveBack(root: string, recorded: readonly string[], log: (line: string) => void): void {
+  for (const id of recorded) {
+    const [from, to] = [path.join(unrecordedFolder(root), id), path.join(root, 'branches', id)];
+    try {
+      if (!isThere(from) || isThere(to)) continue;
+      renameOverSync(from, to);
+      log(`account.json has branch ${id} again, so its data was moved back from ${from}.`);
+    } catch (error) {
+      log(
+        `account.json has branch ${id} again, but its data couldn't be moved back from ${from}: ${String(error)}`,
+      );
+    }
+  }
 }
 
 /**

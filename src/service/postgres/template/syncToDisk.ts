@@ -27,14 +27,17 @@ export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promi
   return shared(dataDir);
 }
 
-/** Makes it durable that a branch has its folder, and the folder its data, after they were created or renamed. */
-export async function syncNames(
+/**
+ * Records that a branch has data, after it was created or renamed, and makes it durable that the branch has its folder, and the folder
+ * its data.
+ */
+export async function recordData(
   { storage, isTemporary }: Pick<SyncDependencies, 'storage' | 'isTemporary'>,
   branchId: string,
 ): Promise<void> {
-  if (isTemporary) return;
   const folder = storage.branch(branchId);
-  for (const each of [folder, path.dirname(folder)]) await syncFolder(each);
+  if (!isTemporary) for (const each of [folder, path.dirname(folder)]) await syncFolder(each);
+  storage.noteData(branchId);
 }
 
 /**

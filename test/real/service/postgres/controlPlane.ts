@@ -129,7 +129,6 @@ function allIn(storage: string): RecordedIds {
   };
   return {
     branches: names('branches'),
-    withData: [],
     formerBranches: [],
     computes: [...names('replicas'), ...names('poolers')],
   };

@@ -49,7 +49,7 @@ export async function leftBehind(service: LocalService, kept: readonly string[] 
 function leftFiles(storage: string, branches: readonly string[], computes: readonly string[]): string[] {
   const within = (kind: string) => namesIn(path.join(storage, kind)).map((id) => ({ kind, id }));
   const folders = [
-    ...within('branches').filter(({ id }) => !branches.includes(id)),
+    ...['branches', 'branches-with-data'].flatMap(within).filter(({ id }) => !branches.includes(id)),
     ...['replicas', 'poolers'].flatMap(within).filter(({ id }) => !computes.includes(id)),
   ].map(({ kind, id }) => `${kind}/${id}`);
   const ofBranches = branches.flatMap((id) =>

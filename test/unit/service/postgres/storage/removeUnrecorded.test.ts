@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { RecordedIds } from '../../../../../src/service/core/recordedIds.ts';
 import { openStorage, removeUnrecorded } from '../../../../../src/service/postgres/storage/storage.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 
-const NOTHING = { branches: [], withData: [], formerBranches: [], computes: [] };
+const NOTHING: RecordedIds = { branches: [], formerBranches: [], computes: [] };
 
 describe('removeUnrecorded', () => {
   let root: string;
@@ -18,7 +19,11 @@ describe('removeUnrecorded', () => {
     writeFileSync(path.join(data, 'PG_VERSION'), text);
   };
   const dataOf = (folder: string) => readFileSync(path.join(root, folder, 'data/PG_VERSION'), 'utf8');
-  const clean = async () => removeUnrecorded(openStorage(root), NOTHING, (line) => log.push(line));
+  const clean = async (recorded = NOTHING) => {
+    const storage = openStorage(root);
+    await removeUnrecorded(storage, recorded, (line) => log.push(line));
+    return storage;
+  };
 
   beforeEach(() => {
     root = temporaryFolder();
@@ -36,6 +41,30 @@ describe('removeUnrecorded', () => {
     assert.deepEqual(namesIn('unrecorded'), ['br-x', 'br-x.2', 'br-x.3']);
     assert.deepEqual([dataOf('unrecorded/br-x.2'), dataOf('unrecorded/br-x.3')], ['first', 'second']);
     assert.match(log[1] ?? '', /no branch br-x, .*unrecorded.br-x\. .* is in .*unrecorded.br-x\.2 now\./);
+  });
+
+  it('moves a branch back that is recorded again, but not over other data', async () => {
+    addData('branches/br-x', 'moved');
+    await clean();
+    const recorded = { ...NOTHING, branches: ['br-x'] };
+    await clean(recorded);
+    assert.deepEqual([dataOf('branches/br-x'), namesIn('unrecorded')], ['moved', []]);
+    assert.match(log[1] ?? '', /has branch br-x again, so its data was moved back from .*unrecorded.br-x/);
+    addData('unrecorded/br-x', 'other');
+    await clean(recorded);
+    assert.deepEqual([dataOf('branches/br-x'), dataOf('unrecorded/br-x')], ['moved', 'other']);
+  });
+
+  it('records the data of an earlier version, until the branch is deleted', async () => {
+    addData('branches/br-x', '18');
+    mkdirSync(path.join(root, 'branches/br-y'));
+    const storage = await clean({ ...NOTHING, branches: ['br-x', 'br-y'] });
+    assert.deepEqual(
+      ['br-x', 'br-y'].map((id) => storage.hasHadData(id)),
+      [true, false],
+    );
+    await clean({ ...NOTHING, formerBranches: ['br-x'] });
+    assert(!storage.hasHadData('br-x'));
   });
 
   it('keeps a branch that it cannot move, and removes the rest', async () => {
