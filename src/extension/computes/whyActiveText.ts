@@ -1,8 +1,7 @@
 /** Says in one line why a compute is active. It takes a translator instead of using `vscode`, because agents get the text in English. */
 import type { PostgresSession } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
-import type { Translator } from '../../base/translator.ts';
-import { unitText } from '../../base/unitText.ts';
+import { unitText, type Translator } from '../../base/translator.ts';
 import { TIME_UNITS } from '../window/timeUnits.ts';
 import type { ActivityCause, WhyActive } from './whyActive.ts';
 

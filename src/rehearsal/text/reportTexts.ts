@@ -1,8 +1,7 @@
 /** The sentences of a report. In each language, a report has the same sentences with the same numbers. */
 import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
 import { shortLine } from '../../base/shortLine.ts';
-import type { Translator } from '../../base/translator.ts';
-import { unitText } from '../../base/unitText.ts';
+import { unitText, type Translator } from '../../base/translator.ts';
 import type { BlockedTable } from '../blockedTables.ts';
 import type { DataLoss } from '../losses.ts';
 import { lastStatementError, reasonStatements, type FileVerdict } from '../reasonStatement.ts';

@@ -3,7 +3,7 @@ import { env, l10n, workspace, type EventEmitter, type Uri } from 'vscode';
 import type { Compute, Operation } from '../../../api/records/records.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
-import { unitText } from '../../../base/unitText.ts';
+import { unitText } from '../../../base/translator.ts';
 import { withExplainedErrors } from '../../window/ui/errorMessage.ts';
 import { timeAgo, durationText, formatDate } from '../../window/ui/timeText.ts';
 import { nameUnlessId } from '../../inventory/names.ts';

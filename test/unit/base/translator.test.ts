@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { unitText } from '../../../src/base/unitText.ts';
+import { unitText } from '../../../src/base/translator.ts';
 
 describe('unitText', () => {
   it('returns a number with its unit, which never ends a sentence', () => {
