@@ -136,16 +136,32 @@ export function isAssumedAddress(environment: NodeJS.ProcessEnv, name: string): 
   );
 }
 
-/** Returns what to say about variables that nothing says is Postgres; undefined if the user has said which are other services. */
-export function describeAssumedVariables(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+/** Variables that are replaced although nothing says that they lead to Postgres. */
+export interface AssumedVariables {
+  readonly names: readonly string[];
+  /** The value of {@link OTHER_SERVICES_VARIABLE} with which all of them stay. */
+  readonly services: string;
+}
+
+/** Returns undefined if there are none, or the user has said which are other services. */
+export function findAssumedVariables(
+  environment: NodeJS.ProcessEnv = process.env,
+): AssumedVariables | undefined {
   if (environment[OTHER_SERVICES_VARIABLE]) return undefined;
   const assumed = findAddressGroups(environment).filter(({ isCertain }) => !isCertain);
   const strings = Object.keys(environment).filter((name) => isAssumedAddress(environment, name));
-  const others = [...assumed.map(({ prefix }) => prefix), ...strings].join(',');
-  if (others === '') return undefined;
+  const services = [...assumed.map(({ prefix }) => prefix), ...strings].join(',');
+  if (services === '') return undefined;
   const names = new Set([...assumed.flatMap(({ parts }) => [...parts.keys()]), ...strings]);
+  return { names: [...names], services };
+}
+
+/** Returns what to say in a terminal about variables that nothing says is Postgres; undefined if there is nothing to say. */
+export function describeAssumedVariables(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  const found = findAssumedVariables(environment);
   return (
-    `These variables may lead to a database, so they are replaced: ${[...names].join(', ')}. If they belong to other services, ` +
-    `set ${OTHER_SERVICES_VARIABLE}=${others}, and they stay. Otherwise, set it to "none", and this isn't said again.`
+    found &&
+    `These variables may lead to a database, so they are replaced: ${found.names.join(', ')}. If they belong to other services, ` +
+      `set ${OTHER_SERVICES_VARIABLE}=${found.services}, and they stay. Otherwise, set it to "none", and this isn't said again.`
   );
 }

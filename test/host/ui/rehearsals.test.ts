@@ -10,13 +10,13 @@ import { processTree } from '../../workbench/processes.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { closeEditors } from './resetWindow.ts';
-import { READABLE_TERMINALS } from './sharedWindows.ts';
+import { MAIL_SERVER, READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const COPY_OF = 'Select the branch to copy for the rehearsal';
 
 describe('A migration is rehearsed', () => {
-  const ui = useWorkbench({ settings: READABLE_TERMINALS });
+  const ui = useWorkbench({ settings: READABLE_TERMINALS, env: MAIL_SERVER });
   let service: LocalService;
   let api: ReturnType<typeof branchCalls>;
   let uri: string;
@@ -96,6 +96,9 @@ describe('A migration is rehearsed', () => {
     const command = `"${process.execPath}" -e 'const c = new (${script}).Client(process.env.DATABASE_URL); c.connect().then(() => c.query("delete from users where id < 8")).then(() => c.end())'`;
     await ui().quickInput.answer('Select what to rehearse', command);
     await preview().getByRole('heading', { name: 'Loses 7 rows of public.users.' }).waitFor();
+    await preview()
+      .getByText(/^These variables .*: MAIL_HOST, MAIL_PASSWORD\. .* HOSTED_POSTGRES_OTHER_SERVICES=MAIL_ /)
+      .waitFor();
     assert.deepEqual(await copies(), []);
   });
 

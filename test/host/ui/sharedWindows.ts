@@ -10,6 +10,9 @@ export interface SharedWindow {
 /** The text of a terminal is in the page only without a GPU. */
 export const READABLE_TERMINALS = { 'terminal.integrated.gpuAcceleration': 'off' };
 
+/** Variables of another service, which a rehearsal takes for those of a database. */
+export const MAIL_SERVER = { MAIL_HOST: 'mail.invalid', MAIL_PASSWORD: 'secret' };
+
 /**
  * Suites that share a window, in order. `npm test` opens the first window, and `npm run test:all` all of them. The window is
  * reset between them (resetWindow.ts), so that each also runs alone. Only the last suite of a window may leave behind what
@@ -41,6 +44,6 @@ export const sharedWindows = {
       'keySearch',
       'workBranch',
     ],
-    options: () => ({ settings: READABLE_TERMINALS }),
+    options: () => ({ settings: READABLE_TERMINALS, env: MAIL_SERVER }),
   },
 } satisfies Record<string, SharedWindow>;

@@ -3,6 +3,7 @@
  * others and to the data.
  */
 import { commands, l10n, Uri, workspace } from 'vscode';
+import type { AssumedVariables } from '../../../api/addresses/addressGroups.ts';
 import { BILLED_LIFETIME } from '../../../rehearsal/copySettings.ts';
 import type { RehearsedSteps } from '../../../rehearsal/rehearse.ts';
 import type { RehearsalReport } from '../../../rehearsal/report.ts';
@@ -23,7 +24,7 @@ import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { durationText } from '../../window/ui/timeText.ts';
 import { requireTrust } from '../../window/ui/workspace.ts';
 import type { RehearsedCopy } from '../rehearsals/rehearseOnCopy.ts';
-import { runMigrationCommand } from '../rehearsals/runCommand.ts';
+import { runMigrationCommand, type CommandOutput } from '../rehearsals/runCommand.ts';
 import { rehearsalText, verdictSentences } from '../ui/rehearsalText.ts';
 import { chooseMigration, type ChosenMigration } from './migrationQuestion.ts';
 
@@ -52,14 +53,14 @@ export const rehearseMigration: Command = async (context, argument, run) => {
   )
     return;
   if (migration.kind === 'file') context.rehearsals.files.add(migration.uri.fsPath);
-  const seen = { text: '' };
+  const seen: SeenOutput = { text: '', assumed: undefined };
   const parent = { projectId, branchId };
   const report = await withCancel(
     l10n.t('Rehearsing {0} on a copy of {1}', migration.name, fullName),
     ({ signal }) =>
       rehearseOnNewCopy(context, connection, { migration, parent, database: login.database, seen }, signal),
   );
-  if (report !== undefined) await showReport(context, report, { migration, branch: name, output: seen.text });
+  if (report !== undefined) await showReport(context, report, { migration, branch: name, seen });
 };
 
 /**
@@ -120,8 +121,15 @@ interface RehearsedMigration {
   readonly migration: ChosenMigration;
   readonly parent: { readonly projectId: string; readonly branchId: string };
   readonly database: string;
-  /** Receives the end of the output. */
-  readonly seen: { text: string };
+  readonly seen: SeenOutput;
+}
+
+/** What was seen of the runs, apart from the report. */
+interface SeenOutput {
+  /** The end of the output. */
+  text: string;
+  /** The variables that a command got with other values although nothing says that they lead to Postgres. */
+  assumed: AssumedVariables | undefined;
 }
 
 /** Returns undefined if the user canceled. */
@@ -135,6 +143,7 @@ async function rehearseOnNewCopy(
   const { rehearseOnCopy } = await import('../rehearsals/rehearseOnCopy.ts');
   const output: Output = {
     write: (text) => void (seen.text = (seen.text + text).slice(-MAX_OUTPUT)),
+    noteAssumed: (variables) => void (seen.assumed = variables),
     signal,
   };
   try {
@@ -147,8 +156,7 @@ async function rehearseOnNewCopy(
 }
 
 /** What receives the output of a run, and the signal that ends the run. */
-interface Output {
-  write(this: void, text: string): void;
+interface Output extends CommandOutput {
   readonly signal: AbortSignal;
 }
 
@@ -167,7 +175,7 @@ async function createSteps(
   const { loadMigrationSteps } = await import('../../../rehearsal/migrationSteps.ts');
   const folder = (workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath;
   const run = async (command: string, { url }: RehearsedCopy) =>
-    exitCodeOf(runMigrationCommand({ command, folder, url }, write, signal), command, output);
+    exitCodeOf(runMigrationCommand({ command, folder, url }, output, signal), command, output);
   const migration = kind === 'folder' ? { folder: uri.fsPath } : { command: name };
   return await loadMigrationSteps(migration, { run, write }, signal);
 }
@@ -193,16 +201,17 @@ async function exitCodeOf(
 interface Rehearsed {
   readonly migration: ChosenMigration;
   readonly branch: string;
-  readonly output: string;
+  readonly seen: SeenOutput;
 }
 
 /** Opens the report in the Markdown preview, which shows its tables, and announces the verdict. */
 async function showReport(
   { rehearsals }: CommandContext,
   report: RehearsalReport,
-  { migration: { name }, branch, output }: Rehearsed,
+  { migration: { name }, branch, seen: { text: output, assumed } }: Rehearsed,
 ): Promise<void> {
-  const text = rehearsalText(report, { name, branch, output: output.trim(), time: new Date() });
+  const place = { name, branch, output: output.trim(), assumed, time: new Date() };
+  const text = rehearsalText(report, place);
   const uri = Uri.from(rehearsals.add(`${name} · ${branch}`, text));
   await commands.executeCommand('vscode.openWith', uri, 'vscode.markdown.preview.editor', { preview: false });
   announce(verdictSentences(report)[0] ?? '', report.verdict === 'safe' ? 'check' : 'warning');

@@ -1,6 +1,6 @@
 /** Runs a migration tool on the copy of a branch, as it is run in a terminal. */
 import { once } from 'node:events';
-import { describeAssumedVariables } from '../../../api/addresses/addressGroups.ts';
+import { findAssumedVariables, type AssumedVariables } from '../../../api/addresses/addressGroups.ts';
 import { databaseVariables } from '../../../api/addresses/databaseVariables.ts';
 import { signalGroup, startShellCommand } from '../../../base/programs/shellCommand.ts';
 
@@ -11,6 +11,13 @@ interface CommandRun {
   readonly url: string;
 }
 
+/** What receives what a run brings besides its exit code. */
+export interface CommandOutput {
+  write(this: void, text: string): void;
+  /** Receives the variables that the command gets with other values although nothing says that they lead to Postgres. */
+  noteAssumed(this: void, variables: AssumedVariables): void;
+}
+
 /**
  * Runs a command in a shell, with an environment that names the database of the URL and no other one.
  * @param signal kills the command. What it has left half-done is on the copy, which is deleted
@@ -18,14 +25,14 @@ interface CommandRun {
  */
 export async function runMigrationCommand(
   { command, folder, url }: CommandRun,
-  write: (text: string) => void,
+  { write, noteAssumed }: CommandOutput,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   // A listener isn't called if the signal was aborted before.
   if (signal.aborted) return undefined;
   const env = { ...process.env, ...databaseVariables(url) };
-  const assumed = describeAssumedVariables();
-  if (assumed !== undefined) write(`${assumed}\n`);
+  const assumed = findAssumedVariables();
+  if (assumed !== undefined) noteAssumed(assumed);
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const { child } = startShellCommand(command, { env, stdio, cwd: folder, ownGroup: true });
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);

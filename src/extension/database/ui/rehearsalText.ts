@@ -1,5 +1,6 @@
 /** What a rehearsal has seen, as Markdown: the verdict first, then each statement. */
 import { env, l10n } from 'vscode';
+import { OTHER_SERVICES_VARIABLE, type AssumedVariables } from '../../../api/addresses/addressGroups.ts';
 import { escapeMarkdown } from '../../../base/sanitize.ts';
 import { shortLine } from '../../../base/shortLine.ts';
 import type { RehearsalReport } from '../../../rehearsal/report.ts';
@@ -14,6 +15,8 @@ interface RehearsalPlace {
   readonly time: Date;
   /** The end of what the command has written. */
   readonly output: string;
+  /** The variables that the command got with other values although nothing says that they lead to Postgres. */
+  readonly assumed?: AssumedVariables | undefined;
 }
 
 /** The most characters of a statement in a table. */
@@ -27,7 +30,7 @@ export const verdictSentences = (report: RehearsalReport): readonly string[] =>
 
 export function rehearsalText(
   report: RehearsalReport,
-  { name, branch, time, output }: RehearsalPlace,
+  { name, branch, time, output, assumed }: RehearsalPlace,
 ): string {
   const texts = reportTexts;
   const [first = '', ...others] = texts.verdictSentences(report).map(escapeMarkdown);
@@ -43,6 +46,7 @@ export function rehearsalText(
     ),
     ...report.files.map((file) => `- ${escapeMarkdown(texts.fileVerdict(file))}`),
     ...texts.copyNotes(report).map(escapeMarkdown),
+    ...(assumed === undefined ? [] : [escapeMarkdown(assumedText(assumed))]),
     ...(report.statements.length === 0 ? [] : [statementTable(report, texts)]),
     ...lockSection(report, texts),
     ...(wayBack === undefined ? [] : [`## ${l10n.t('Way back')}`, statementTable(wayBack, texts)]),
@@ -67,6 +71,14 @@ export function rehearsalText(
     .join('\n\n')
     .replaceAll(/^( {4}.*)\n\n(?= {4})/gm, '$1\n');
 }
+
+const assumedText = ({ names, services }: AssumedVariables): string =>
+  l10n.t(
+    "These variables may lead to a database, so the command got those of the copy instead: {0}. If they belong to other services, start VS Code with {1} in its environment, and they stay. Otherwise, start it with {2}, and this isn't said again.",
+    names.join(', '),
+    `${OTHER_SERVICES_VARIABLE}=${services}`,
+    `${OTHER_SERVICES_VARIABLE}=none`,
+  );
 
 /**
  * Returns the picture of the locks. It is HTML, because only so it has a text for screen readers, and lines that aren't wrapped in a

@@ -97,6 +97,14 @@ describe('The document about a rehearsal', () => {
     assert.match(text, /\n\n {4}first\n {4}# second\n {4}\n {8}third\n\n/);
   });
 
+  it('says after any verdict which variables the command got with other values', () => {
+    const assumed = { names: ['MAIL_HOST', 'MAIL_PASSWORD'], services: 'MAIL_' };
+    assert.match(
+      rehearsalText(report(), { ...place, assumed }),
+      /^These variables .*\\: MAIL\\_HOST, MAIL\\_PASSWORD\\\. .*HOSTED\\_POSTGRES\\_OTHER\\_SERVICES=MAIL\\_ /m,
+    );
+  });
+
   it('says what was not tried', () => {
     const text = rehearsalText(
       report({}, [], 0, { broken: [], tooSlow: ['sums'], outside: ['dblink'] }),
