@@ -66,5 +66,5 @@ async function isDeleted(inventory: Inventory, { projectId, branchId }: BranchRe
   const isGone = await isProjectGone(inventory, projectId);
   const list = await inventory.branches.refresh(projectId);
   // An old list may lack a new branch.
-  return isGone || (list !== undefined && list.failure === undefined && !list.branches.has(branchId));
+  return isGone || (list !== undefined && list.failure === undefined && !list.isListed(branchId));
 }

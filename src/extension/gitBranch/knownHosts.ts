@@ -156,7 +156,7 @@ export class KnownHosts {
 /** Notes whether a branch whose compute was deleted is deleted as well, as far as the loaded lists show. */
 function noteDeletion(inventory: KnownInventory, known: KnownBranch): KnownBranch {
   const list = inventory.branches.forProject(known.projectId);
-  return list === undefined ? known : { ...known, isDeleted: !list.branches.has(known.branchId) };
+  return list === undefined ? known : { ...known, isDeleted: !list.isListed(known.branchId) };
 }
 
 function readStoredHosts(memory: Pick<Memory, 'get'>): readonly (readonly [string, KnownBranch])[] {

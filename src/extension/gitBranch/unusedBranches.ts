@@ -5,7 +5,7 @@ import { deletionProblem, type DeletionProblem } from '../inventory/branchStatus
 import { isSameGitBranch, type BranchMap, type CreatedBranch } from './branchMap.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
-interface BranchUsage {
+export interface BranchUsage {
   readonly map: BranchMap;
   /** The repository's git branches, checked out or not. */
   readonly gitBranches: ReadonlySet<string>;
@@ -61,11 +61,8 @@ export function findUnusedBranches(facts: CleanupFacts): BranchCleanup {
     const list = created.account === account ? lists.get(created.projectId) : undefined;
     if (list === undefined) continue;
     const branch = list.branches.get(created.branchId);
-    if (branch === undefined) {
-      gone.push(created);
-      continue;
-    }
-    if (exists(created.gitBranch)) continue;
+    if (!list.isListed(created.branchId)) gone.push(created);
+    if (branch === undefined || exists(created.gitBranch)) continue;
     const reason = reasonToKeep(facts, list, created, branch);
     if (reason === undefined) unused.push({ created, branch });
     else kept.push({ created, branch, reason });
@@ -85,11 +82,14 @@ function reasonToKeep(
   return branch.protected === true ? 'protected' : deletionProblem(list, branch)?.kind;
 }
 
-/** Returns how many database branches have lost their git branch, as far as it is known without a request. */
-export const countUnusedBranches = (facts: BranchUsage): number =>
+/**
+ * Returns how many database branches have lost their git branch, as far as it is known without a request.
+ * @param isGone whether a branch was deleted. Its record stays if the window was reloaded meanwhile, until the next tidying
+ */
+export const countUnusedBranches = (facts: BranchUsage, isGone: (ref: BranchRef) => boolean): number =>
   new Set(
     facts.map.created
-      .filter((created) => findUseOfBranch(facts, created) === undefined)
+      .filter((created) => findUseOfBranch(facts, created) === undefined && !isGone(created))
       .map(({ branchId }) => branchId),
   ).size;
 

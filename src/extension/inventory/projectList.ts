@@ -80,11 +80,6 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     if (isChanged) this.#options.onChange([{ kind: 'projects' }, ...projects]);
     else if (projects.length > 0) this.#options.onChange(projects);
   }
-
-  /** Whether the service has returned the project, also if its record couldn't be parsed. */
-  isListed(id: string): boolean {
-    return this.items.has(id) || this.unreadable.some((record) => record.id === id);
-  }
 }
 
 function isSameOrder(before: Entries, after: Entries): boolean {

@@ -70,6 +70,11 @@ export abstract class RemoteList<Id, Item> {
     return this.#state.isLoaded;
   }
 
+  /** Whether the service has returned the item, also if its record couldn't be read. */
+  isListed(id: Id): boolean {
+    return this.items.has(id) || this.unreadable.some((record) => record.id === String(id));
+  }
+
   /** How often the list was edited or reset. */
   protected get edits(): number {
     return this.#edits;

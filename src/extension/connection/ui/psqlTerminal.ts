@@ -47,10 +47,7 @@ function askForUnlisted(inventory: Lists['inventory'], { projectId }: ComputeIds
 
 function isDeleted(inventory: Lists['inventory'], { projectId, computeId }: ComputeIds): boolean {
   const list = inventory.computesOf(projectId);
-  // A record that can't be read exists.
-  const isListed =
-    list?.computes.has(computeId) === true || list?.unreadable.some(({ id }) => id === computeId);
-  return isRejected(list?.failure, 404) || (list?.isLoaded === true && !isListed);
+  return isRejected(list?.failure, 404) || (list?.isLoaded === true && !list.isListed(computeId));
 }
 
 async function sendSignal(terminal: Terminal): Promise<void> {

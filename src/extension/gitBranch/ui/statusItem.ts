@@ -11,7 +11,8 @@ import { changedProjects } from '../../inventory/nodes.ts';
 import { isKnownExpired, isServiceStopped } from '../knownHosts.ts';
 import { readGitBranches } from '../gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
-import { countUnusedBranches } from '../unusedBranches.ts';
+import { countUnusedBranches, type BranchUsage } from '../unusedBranches.ts';
+import type { BranchRef } from '../../account/refs.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { runGit } from '../../window/ui/git.ts';
 import type { Config } from '../../window/ui/config.ts';
@@ -60,14 +61,14 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
     window.createStatusBarItem('hostedPostgres.workBranch', name, PRIORITY, command),
   );
   let timer: Disposable | undefined;
-  let counted: WorkFolderState | undefined;
-  let unusedCount = 0;
-  const count = async ({ folder, work: { state } }: ShownFolder) => {
-    if (state === counted) return;
-    counted = state;
-    const unused = await countUnusedIn(folder, state).catch(() => 0);
-    if (state !== counted || unused === unusedCount) return;
-    unusedCount = unused;
+  let read: WorkFolderState | undefined;
+  let usage: BranchUsage | undefined;
+  const readUsage = async ({ folder, work: { state } }: ShownFolder) => {
+    if (state === read) return;
+    read = state;
+    const found = await usageOfBranches(folder, state).catch(() => undefined);
+    if (state !== read) return;
+    usage = found;
     update();
   };
   let updates = 0;
@@ -89,8 +90,8 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
     setFollowsGit(shown?.work.state.map.isFollowed === true);
     const agents = agentBranches.ofAccount(session.connection);
     if (shown !== undefined) {
-      void count(shown);
-      item.show(branchText(deps, shown, { agents, unusedCount }));
+      void readUsage(shown);
+      item.show(branchText(deps, shown, { agents, unusedCount: countUnused(deps, usage) }));
     } else if (agents.length > 0) {
       const firstEnd = Math.min(...agents.map(({ expiresAt }) => Date.parse(expiresAt)));
       const delay = Math.max(MIN_DELAY, Math.min(firstEnd - Date.now(), MAX_DELAY));
@@ -101,11 +102,12 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
   };
   disposables.add(workFolders.onDidChange(update));
   disposables.add(agentBranches.onDidChange(update));
-  // The tooltip has the state of the branch's compute.
+  // The tooltip has the state of the branch's compute, and the number of unused branches that still exist.
   disposables.add(
     inventory.onDidChange((changes) => {
-      const { projectId = '' } = workFolders.shown?.work.state.current ?? {};
-      if (changedProjects(changes).has(projectId)) update();
+      const { current, map } = workFolders.shown?.work.state ?? {};
+      const changed = changedProjects(changes);
+      if ([current, ...(map?.created ?? [])].some((ref) => changed.has(ref?.projectId ?? ''))) update();
     }),
   );
   disposables.add({ dispose: () => timer?.dispose() });
@@ -113,11 +115,21 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
   return disposables;
 }
 
+function countUnused({ session, inventory }: StatusItemDependencies, usage: BranchUsage | undefined): number {
+  const isGone = ({ account, projectId, branchId }: BranchRef) =>
+    account === session.connection?.accountId &&
+    inventory.branches.forProject(projectId)?.isListed(branchId) === false;
+  return usage === undefined ? 0 : countUnusedBranches(usage, isGone);
+}
+
 /** Runs git only if a branch was created. */
-async function countUnusedIn({ uri }: WorkspaceFolder, { map, current }: WorkFolderState): Promise<number> {
-  if (map.created.length === 0) return 0;
+async function usageOfBranches(
+  { uri }: WorkspaceFolder,
+  { map, current }: WorkFolderState,
+): Promise<BranchUsage | undefined> {
+  if (map.created.length === 0) return undefined;
   const gitBranches = await readGitBranches(runGit, uri.fsPath);
-  return countUnusedBranches({ map, gitBranches, inFiles: current === undefined ? [] : [current] });
+  return { map, gitBranches, inFiles: current === undefined ? [] : [current] };
 }
 
 /** Returns the first folder in a Git repository. */

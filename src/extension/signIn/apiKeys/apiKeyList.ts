@@ -130,6 +130,6 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     if (connection !== this.#connection) return false;
     if (this.failure !== undefined)
       return isRejected(this.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
-    return !this.items.has(id) && !this.unreadable.some((record) => record.id === String(id));
+    return !this.isListed(id);
   }
 }

@@ -18,7 +18,7 @@ describe('KnownHosts', () => {
     project: (id: string) => ({ id, name: 'Shop' }),
     branches: {
       get: (_: string, id: string) => branches.get(id),
-      forProject: () => ({ branches }),
+      forProject: () => ({ branches, isListed: (id: string) => branches.has(id) }),
     },
   } as unknown as Parameters<KnownHosts['refresh']>[0];
   const refresh = (...wanted: string[]) => hosts.refresh(inventory, 'local', wanted);

@@ -70,14 +70,35 @@ describe('findUnusedBranches', () => {
       created('br-main', 'main'),
     ];
     const map = { ...EMPTY_MAP, created: records };
-    assert.equal(countUnusedBranches({ ...facts, map }), 2);
-    assert.equal(countUnusedBranches({ ...facts, map, inFiles: [ref('br-two')] }), 1);
-    assert.equal(countUnusedBranches({ ...facts, map: { ...map, parent: ref('br-one') } }), 1);
+    assert.equal(
+      countUnusedBranches({ ...facts, map }, () => false),
+      2,
+    );
+    assert.equal(
+      countUnusedBranches({ ...facts, map, inFiles: [ref('br-two')] }, () => false),
+      1,
+    );
+    assert.equal(
+      countUnusedBranches({ ...facts, map: { ...map, parent: ref('br-one') } }, () => false),
+      1,
+    );
   });
 
   it('returns those that no longer exist separately', () => {
     const map = { ...EMPTY_MAP, created: [created('br-one'), created('br-two')] };
     assert.deepEqual(idsOf({ map }), [['br-one'], ['br-two']]);
+  });
+
+  it('keeps the record of a branch that the service returns unreadably', async () => {
+    const unreadable = [{ id: 'br-two', field: 'name' }];
+    const list = new BranchList({
+      projectId: 'shop-1',
+      fetch: async () => ({ list: { items: [branch('br-one')], unreadable }, body: '' }),
+      onChange: () => {},
+    });
+    await list.refresh();
+    const map = { ...EMPTY_MAP, created: [created('br-one'), created('br-two')] };
+    assert.deepEqual(idsOf({ map, lists: new Map([['shop-1', list]]) }), [['br-one'], []]);
   });
 
   it('finds nothing that it does not know', () => {

@@ -12,6 +12,7 @@ import { connectModel, connectScripted, MemoryMap } from '../../../../helpers/co
 import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { until } from '../../../../workbench/until.ts';
 import { computeRecord, scriptService } from '../../../../helpers/scriptedService.ts';
+import { EMPTY_MAP } from '../../../../../src/extension/gitBranch/branchMap.ts';
 
 const vscode = await import('vscode');
 const { showBranchItem } = await import('../../../../../src/extension/gitBranch/ui/statusItem.ts');
@@ -48,6 +49,38 @@ describe('The status bar item of the database branch', () => {
     current_state = 'active';
     await model.inventory.refreshComputes('shop');
     assert.match(tooltip(), /active/);
+    item.dispose();
+  });
+
+  it('counts the unused branches that the list of branches does not lack', async () => {
+    let branches = [{ id: 'br-gone', project_id: 'shop', name: 'gone' }];
+    const model = await connectScripted(() => ({ branches, annotations: {}, endpoints: [] }));
+    const account = accountId(model.account);
+    const state = {
+      current: { account, projectId: 'web', branchId: 'br-main', branchName: 'main' },
+      decision: { kind: 'nothing' },
+      git: { branch: 'main' },
+      map: {
+        ...EMPTY_MAP,
+        created: [{ account, projectId: 'shop', branchId: 'br-gone', gitBranch: 'gone' }],
+      },
+    };
+    const folder = { name: 'web', uri: { fsPath: createRepository().folder } };
+    const none = { onDidChange: () => ({ dispose: () => undefined }) };
+    const item = showBranchItem({
+      ...model,
+      workFolders: { ...none, shown: { folder, work: { state } } },
+      agentBranches: { ...none, ofAccount: () => [] },
+      config: { marks: {}, envFileSettings: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
+    } as unknown as Parts);
+    const saysUnused = () =>
+      /1 database branch no longer exists/.test(statusBarTooltips.get('hostedPostgres.workBranch') ?? '');
+    await until('the count', async () => saysUnused());
+    await model.inventory.branches.ensureLoaded('shop');
+    assert(saysUnused());
+    branches = [];
+    await model.inventory.branches.refresh('shop');
+    assert(!saysUnused());
     item.dispose();
   });
 
