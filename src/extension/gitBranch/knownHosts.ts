@@ -43,8 +43,11 @@ interface ServiceState {
   readonly localService: { readonly runs: boolean };
 }
 
-/** Whether the branch is of the local service and that was stopped or has ended. All windows have the same current account. */
-export function isServiceStopped({ account }: KnownBranch, { session, localService }: ServiceState): boolean {
+/**
+ * Whether the branch is of the local service and this window has no connection to that. The service may have ended, or run for other
+ * windows.
+ */
+export function isNotConnected({ account }: KnownBranch, { session, localService }: ServiceState): boolean {
   if (account !== LOCAL_ACCOUNT || localService.runs) return false;
   const { current } = session;
   const hasEnded = current.kind === 'failed' && current.error instanceof LocalServiceError;

@@ -43,7 +43,10 @@ describe('the life of the local service', () => {
   });
 
   it('loses its lease with the last window, so that it ends after the grace time', async () => {
-    assert.match(await ui().welcomeText('Computes'), /is stopped\. Its projects and data are kept\./);
+    assert.match(
+      await ui().welcomeText('Computes'),
+      /isn't connected to the local service\. Its projects and data are kept\./,
+    );
     const service = await start('Start Local Service');
     const all = await processTree([service.pid]);
     // This window has started the service. Closing it ends its lease.

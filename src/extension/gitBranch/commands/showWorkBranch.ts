@@ -6,7 +6,7 @@ import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { isOfOtherGitBranch } from '../envFileDecision.ts';
-import { isServiceStopped, type KnownBranch } from '../knownHosts.ts';
+import { isNotConnected, type KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import {
@@ -14,7 +14,7 @@ import {
   knownBranchText,
   noBranchReason,
   otherGitBranchText,
-  serviceStoppedText,
+  notConnectedText,
 } from '../ui/workBranchText.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -63,7 +63,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
 function placeholderText(context: CommandContext, state: WorkFolderState | undefined, file: string): string {
   const none = noBranchReason(file);
   if (state === undefined) return none;
-  if (state.current !== undefined && isServiceStopped(state.current, context)) return serviceStoppedText();
+  if (state.current !== undefined && isNotConnected(state.current, context)) return notConnectedText();
   const gitBranch = sanitize(state.git.branch ?? '');
   const reason = keptFileText(state.decision, gitBranch);
   if (reason !== undefined) return reason;
@@ -84,7 +84,7 @@ async function branchActions(
   const { session, inventory, workFolders, config } = context;
   const current = workFolders.of(folder)?.state.current;
   if (current === undefined || current.isDeleted) return open;
-  if (isServiceStopped(current, context))
+  if (isNotConnected(current, context))
     return [
       menuAction(l10n.t('Start Local Service'), 'play', commandAction('hostedPostgres.localService.start')),
       ...open,

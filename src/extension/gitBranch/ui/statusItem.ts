@@ -8,7 +8,7 @@ import type { AgentBranch, AgentBranches } from '../../inventory/agentBranches.t
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { changedProjects } from '../../inventory/nodes.ts';
-import { isKnownExpired, isServiceStopped } from '../knownHosts.ts';
+import { isKnownExpired, isNotConnected } from '../knownHosts.ts';
 import { readGitBranches } from '../gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
 import { countUnusedBranches, type BranchUsage } from '../unusedBranches.ts';
@@ -30,7 +30,7 @@ import {
   noBranchReason,
   otherGitBranchText,
   pauseText,
-  serviceStoppedText,
+  notConnectedText,
   unusedBranchesText,
 } from './workBranchText.ts';
 import { isOfOtherGitBranch } from '../envFileDecision.ts';
@@ -170,12 +170,12 @@ function branchText(
           isExpired: isKnownExpired(current),
           sharedWith: sharedWith && path.basename(sharedWith),
         });
-  const isStopped = current !== undefined && isServiceStopped(current, deps);
+  const isDisconnected = current !== undefined && isNotConnected(current, deps);
   const reason = keptFileText(decision, sanitize(git.branch ?? ''));
   const { file, variable } = deps.config.envFileSettings(folder.uri);
   const other = unreadOther && path.join(path.basename(unreadOther.folder), file);
   const notes = [
-    ...(isStopped ? [serviceStoppedText()] : []),
+    ...(isDisconnected ? [notConnectedText()] : []),
     ...warnings,
     ...(reason === undefined ? [] : [reason]),
     ...(isOfOtherGitBranch(state) ? [otherGitBranchText(sanitize(git.branch ?? ''), file, name)] : []),
@@ -199,7 +199,7 @@ function branchText(
   return {
     // High-contrast themes have no color for warnings.
     icon: isWarning ? 'warning' : 'database',
-    text: isStopped ? l10n.t('{0} (service stopped)', name) : labelWithState(name, state),
+    text: isDisconnected ? l10n.t('{0} (not connected)', name) : labelWithState(name, state),
     spoken: { label: notes.length === 0 ? label : `${label}. ${notes.join(' ')}` },
     tooltip: markdown`${table}\n\n${markdownList([...notes, ...unusedBranchesText(unusedCount)])}`,
     isWarning,

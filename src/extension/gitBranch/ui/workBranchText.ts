@@ -94,7 +94,7 @@ export function keptFileText(decision: EnvFileDecision, gitBranch: string): stri
   }
 }
 
-export const serviceStoppedText = (): string => l10n.t('The local service is stopped.');
+export const notConnectedText = (): string => l10n.t("This window isn't connected to the local service.");
 
 export const followedByNeonText = (): string =>
   l10n.t('“neon git” switches the database branch, because .neon has git.follow.');

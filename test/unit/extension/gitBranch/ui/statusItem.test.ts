@@ -84,7 +84,7 @@ describe('The status bar item of the database branch', () => {
     item.dispose();
   });
 
-  it('says that the local service of its branch is stopped, once the window knows that', async () => {
+  it('says that the window is not connected to the local service of its branch, which may run for others', async () => {
     const current = { account: 'local', projectId: 'shop', branchId: 'br-main', branchName: 'main' };
     const git = { branch: 'main', pause: undefined };
     const map = { isFollowed: false, created: [], branches: new Map() };
@@ -108,11 +108,14 @@ describe('The status bar item of the database branch', () => {
       changed.fire();
       return statusBarItems.get('hostedPostgres.workBranch');
     };
-    const [usual, stopped] = ['$(database) main', '$(database) main (service stopped)'];
+    const [usual, disconnected] = ['$(database) main', '$(database) main (not connected)'];
     assert.equal(shownIn('loading'), usual);
-    assert.equal(shownIn('signedOut'), stopped);
-    assert.match(statusBarTooltips.get('hostedPostgres.workBranch') ?? '', /The local service is stopped/);
-    assert.equal(shownIn('failed', new LocalServiceError('ended', 'It ended')), stopped);
+    assert.equal(shownIn('signedOut'), disconnected);
+    assert.match(
+      statusBarTooltips.get('hostedPostgres.workBranch') ?? '',
+      /isn't connected to the local service/,
+    );
+    assert.equal(shownIn('failed', new LocalServiceError('ended', 'It ended')), disconnected);
     assert.equal(shownIn('failed', new Error('The keyring is locked')), usual);
     assert.equal(shownIn('connected'), usual);
     localService.runs = true;
