@@ -109,13 +109,16 @@ export function uniqueProcessId(pid: number): string | undefined {
   }
 }
 
-/** Returns seconds since 1970, or undefined if the process has ended or is a zombie. */
+/**
+ * Returns seconds since 1970; undefined if the process has ended or, on Linux, is a zombie. On other systems, also if the program that
+ * reads the time fails or is too slow.
+ */
 export function readStartTimeSync(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);
     return parseEpochSeconds(execFileSync(...startTimeCommand(pid), startTimeOptions()));
   } catch {
-    return undefined; // The process has ended in between.
+    return undefined; // The process has ended in between, or the program has failed.
   }
 }
 

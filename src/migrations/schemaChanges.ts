@@ -87,7 +87,7 @@ function changesOfAction(table: string, tokens: Tokens): readonly SchemaChange[]
 
 const UNNAMED = ['check', 'exclude', 'foreign', 'not', 'primary', 'unique'];
 
-/** A name that is changed back is one that is removed. */
+/** A rename makes the name change `old → new` and removes `new → old`, so that renaming back is recognized as taking it back. */
 function changesOfRename(table: string, tokens: Tokens): readonly SchemaChange[] {
   const to = tokens.findIndex((token) => isKeyword(token, 'to'));
   const after = identifierIn(tokens[to + 1]);

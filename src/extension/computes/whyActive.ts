@@ -234,7 +234,11 @@ function mostCommon(clients: readonly PostgresSession[]): PostgresSession | unde
   return groups.sort((a, b) => b.length - a.length)[0]?.[0];
 }
 
-/** Returns why a compute is still active although nothing keeps it active now. @param sinceUse seconds since it was last used */
+/**
+ * Returns why a compute is active although `holdingCause` finds nothing: it may be in use all the same, or waits for its
+ * autosuspend delay.
+ * @param sinceUse seconds since it was last used
+ */
 function passingCause(
   facts: ActivityFacts,
   {

@@ -9,7 +9,7 @@ interface Counters {
   readonly active_time?: number | null | undefined;
 }
 
-/** What a project or compute has used, in hours. */
+/** What the computes of a project or branch have used in the billing period, in hours. */
 export interface ResourceUsage {
   readonly cuHours?: number | undefined;
   readonly activeHours?: number | undefined;

@@ -143,7 +143,10 @@ function removeOrEmpty(file: string, descriptor: number): void {
   closeSync(descriptor);
 }
 
-/** Updates the modification time by writing the same text, because only the file's owner (root) can set it directly. */
+/**
+ * Updates the modification time by writing the same text. Only the file's owner can set it directly: root, whose rights the
+ * service that it started has given up.
+ */
 function renewLock(lockDescriptor: number, me: LockOwner): void {
   try {
     writeSync(lockDescriptor, JSON.stringify(me), 0);

@@ -10,5 +10,6 @@ import { launcherFile } from '../launcherFile.ts';
 /** Returns the folder for the launcher and for the records of windows. */
 export const agentsFolder = ({ fsPath }: Pick<Uri, 'fsPath'>): string => path.join(fsPath, 'agents');
 
+/** Whether the bridge for agents was ever enabled on this machine: then its launcher exists. */
 export const usesAgents = (globalStorage: Pick<Uri, 'fsPath'>): boolean =>
   existsSync(launcherFile(agentsFolder(globalStorage)));

@@ -134,8 +134,9 @@ export function majorsInUse(root: string): ReadonlySet<number> {
 }
 
 /**
- * Removes what killed services and failed calls left, moves databases that the account has never had, and moves those back that it
- * has again. Records which branches have data. Call it when no server runs. Doesn't throw: what can't be removed or moved stays, and the log says so.
+ * Removes what killed services and failed calls left, moves the folders of branches that the account has never had to `unrecorded`,
+ * and moves those back that it has again. Records which branches have data. Call it when no server runs. Doesn't throw: what can't be
+ * removed or moved stays, and the log says so.
  */
 export async function removeUnrecorded(
   storage: EngineStorage,

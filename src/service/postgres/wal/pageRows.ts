@@ -75,7 +75,7 @@ export class PageRows {
   }
 
   /**
-   * Reads the row that a record updates.
+   * Reads the new version of a row from the record of its update.
    * @param flags the flags of the update
    * @param old the row before
    * @returns undefined if the new row isn't known
