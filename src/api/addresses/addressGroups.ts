@@ -35,8 +35,8 @@ const PARTS: ReadonlySet<string> = new Set(Object.values(CONNECTION_PART_NAMES).
 const HOSTS: ReadonlySet<string> = new Set(host);
 const PASSWORDS: ReadonlySet<string> = new Set(password);
 const LOGINS: ReadonlySet<string> = new Set([...user, ...password]);
-/** Matches variables with the name of a database, such as SHOP_DB and DB_NAME. What APP_NAME names may be anything. */
-const DATABASE_NAME = /(?:DB|DATABASE)(?:_?NAME)?(?:_FILE)?$/i;
+/** Matches variables with the name of a database: SHOP_DB, DB_NAME, DB_READER_NAME. What APP_NAME names may be anything. */
+const DATABASE_NAME = /(?:DB|DATABASE)(?:_?NAME|_\w+_NAME)?(?:_FILE)?$/i;
 
 export interface AddressGroup {
   readonly prefix: string;
@@ -109,10 +109,18 @@ const namesPostgres = (environment: NodeJS.ProcessEnv, prefix: string): boolean 
     const part = partNameAfterPrefix(prefix, name);
     if (part === undefined) return false;
     if (part === 'PORT') return Number(value) === PORT;
-    // These say nothing about APP_HOST: APP_NAME is the name of the app, and APP_DATABASE_URL has another host.
-    const isAnother = (part === 'NAME' && !DATABASE_NAME.test(name)) || isDatabaseAddress(value);
+    // These say nothing about APP_HOST: APP_NAME is the name of the app, and APP_DATABASE_URL may have another host.
+    const isAnother =
+      (part === 'NAME' && !DATABASE_NAME.test(name)) ||
+      (isDatabaseAddress(value) && !hostsOf(environment, prefix).some((each) => value.includes(each)));
     return !isAnother && POSTGRES.test(value);
   });
+
+const hostsOf = (environment: NodeJS.ProcessEnv, prefix: string): readonly string[] =>
+  [...partsAfterPrefix(environment, prefix)]
+    .filter(([, part]) => HOSTS.has(part))
+    .map(([name]) => (environment[name] ?? '').trim())
+    .filter((each) => each !== '');
 
 /** Whether a port is another service's, or a host is a URL. */
 const isOtherService = (environment: NodeJS.ProcessEnv, parts: ReadonlyMap<string, string>): boolean =>

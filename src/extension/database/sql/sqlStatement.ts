@@ -48,6 +48,8 @@ const MAX_VALUE = 4000;
 const MAX_TEXT = 60_000;
 /** A single value can have 1 GB. The client holds a row until all of it has arrived. */
 const MAX_BYTES = 16 * 1024 * 1024;
+/** The error code of a statement that was canceled, by its user or by a time limit. */
+const QUERY_CANCELED = '57014';
 /** The statement, BEGIN, SAVEPOINT and the statement after it. */
 const COMPLETED_BEFORE_COMMIT = 4;
 
@@ -190,7 +192,9 @@ export class Statement implements Submittable {
   }
 
   handleError(error: Error): void {
-    if (this.#result.after !== undefined && this.#completed < COMPLETED_BEFORE_COMMIT) {
+    // A user who cancels, or a time limit, also ends the statement: what was done isn't committed then.
+    const isCanceled = 'code' in error && error.code === QUERY_CANCELED;
+    if (this.#result.after !== undefined && this.#completed < COMPLETED_BEFORE_COMMIT && !isCanceled) {
       delete this.#result.after;
       this.#isUncommitted = true;
     } else this.#failure ??= error;

@@ -157,10 +157,15 @@ async function removeAllUnrecorded(
   // `branch` finishes an interrupted restore.
   const named = namesInFolder(path.join(root, 'branches')).map((name) => path.parse(name).name);
   for (const id of new Set([...branches, ...named])) if (isId(id)) storage.branch(id);
-  moveBack(root, branches, log);
-  for (const id of branches)
-    if (isId(id) && isThere(path.join(storage.branch(id), 'data'))) storage.noteData(id);
-  for (const id of formerBranches) storage.forgetData(id);
+  moveBack(storage, branches, log);
+  try {
+    for (const id of branches)
+      if (isId(id) && isThere(path.join(storage.branch(id), 'data'))) storage.noteData(id);
+    for (const id of formerBranches) storage.forgetData(id);
+  } catch (error) {
+    // On a full disk, what follows makes room, so that the next start can record them.
+    log(`Couldn't record which branches have data: ${String(error)}`);
+  }
   const unmoved = moveUnknownBranches(storage, new Set([...branches, ...formerBranches]), log);
   const removeEntries = async (folder: string, isLeft: (name: string) => boolean) => {
     for (const file of namesInFolder(folder)
@@ -214,11 +219,14 @@ function moveUnknownBranches(
 }
 
 /** Moves the folders of branches back that the account has again, because account.json is a newer one. */
-function moveBack(root: string, recorded: readonly string[], log: (line: string) => void): void {
+function moveBack(storage: EngineStorage, recorded: readonly string[], log: (line: string) => void): void {
+  const { root } = storage;
   for (const id of recorded) {
     const [from, to] = [path.join(unrecordedFolder(root), id), path.join(root, 'branches', id)];
     try {
       if (!isThere(from) || isThere(to)) continue;
+      // If the data can't be moved, it is missing, and the branch must not begin with an empty database.
+      storage.noteData(id);
       renameOverSync(from, to);
       log(`account.json has branch ${id} again, so its data was moved back from ${from}.`);
     } catch (error) {

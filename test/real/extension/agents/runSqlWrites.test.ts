@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { extensionAdvice } from '../../../../src/base/sql/missingExtension.ts';
 import type { BranchLogin } from '../../../../src/extension/connection/sqlSession.ts';
+import { runStatement } from '../../../../src/extension/database/sql/sqlStatement.ts';
 import { runSql } from '../../../../src/extension/agents/runSql.ts';
-import { query, runStatements } from '../../service/postgres/clients.ts';
+import { until } from '../../../workbench/until.ts';
+import { connectTo, query, runStatements } from '../../service/postgres/clients.ts';
 import { superuserUri } from '../../service/postgres/controlPlane.ts';
 import { useBranch } from '../../service/postgres/useBranch.ts';
 
@@ -113,6 +115,28 @@ describe('runSql with write', () => {
     }
     // A second run would have taken the next number, which no rollback returns.
     assert.deepEqual(await query(branch.uri, 'select id from unseen'), [1]);
+  });
+
+  it('commits nothing that is canceled while its effects are looked at', async () => {
+    await query(branch.uri, 'create table canceled (id int)');
+    const client = await connectTo(branch.uri);
+    const running = runStatement(client, {
+      sql: 'insert into canceled values (1)',
+      maxRows: 1,
+      write: true,
+      after: 'select pg_sleep(600)',
+    });
+    const rejected = assert.rejects(running, { code: '57014' });
+    const pid = String((client as unknown as { processID: number }).processID);
+    const state = `select query from pg_stat_activity where pid = ${pid}`;
+    await until(
+      'the look at its effects',
+      async () => (await query(superuser, state))[0] === 'select pg_sleep(600)',
+    );
+    await query(superuser, `select pg_cancel_backend(${pid})`);
+    await rejected;
+    await client.end();
+    assert.deepEqual(await query(branch.uri, 'select count(*)::int from canceled'), [0]);
   });
 
   it('commits nothing if a deferred constraint fails at the end', async () => {

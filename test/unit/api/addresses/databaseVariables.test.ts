@@ -180,6 +180,15 @@ describe('databaseVariables', () => {
     );
   });
 
+  it('replaces a host that the URL beside it has, too, and that of a reader', () => {
+    const environment = { DB_HOST: 'db.prod', DB_URL: 'postgres://u:p@db.prod/app' };
+    assert.deepEqual(changed(environment), { DB_HOST: '127.0.0.1', DB_PORT: '5000', DB_URL: URL });
+    assert.deepEqual(Object.keys(changed({ DB_READER_HOST: 'db.prod', DB_READER_NAME: 'app' })), [
+      'DB_READER_HOST',
+      'DB_READER_NAME',
+    ]);
+  });
+
   it('removes all others with the prefix of the images, which may lead to a database by any name', () => {
     const environment = {
       POSTGRES_ADDR: 'db.prod:5432',

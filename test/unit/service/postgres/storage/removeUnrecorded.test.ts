@@ -67,6 +67,15 @@ describe('removeUnrecorded', () => {
     assert(!storage.hasHadData('br-x'));
   });
 
+  it('removes the rest if it cannot record what has data, as on a full disk', async () => {
+    writeFileSync(path.join(root, 'branches-with-data'), 'not a folder');
+    addData('branches/br-x', '18');
+    addData('branches/br-y.new', '18');
+    await clean({ ...NOTHING, branches: ['br-x'] });
+    assert.deepEqual(namesIn('branches'), ['br-x']);
+    assert.match(log[0] ?? '', /Couldn't record which branches have data: .*EEXIST/);
+  });
+
   it('keeps a branch that it cannot move, and removes the rest', async () => {
     writeFileSync(path.join(root, 'unrecorded'), 'not a folder');
     addData('branches/br-x', 'kept');
