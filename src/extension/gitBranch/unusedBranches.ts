@@ -84,7 +84,7 @@ function reasonToKeep(
 
 /**
  * Returns how many database branches have lost their git branch, as far as it is known without a request.
- * @param isGone whether a branch was deleted. Its record stays if the window was reloaded meanwhile, until the next tidying
+ * @param isGone whether a branch was deleted. Its record stays if the window was reloaded in the meantime, until the next tidying
  */
 export const countUnusedBranches = (facts: BranchUsage, isGone: (ref: BranchRef) => boolean): number =>
   new Set(

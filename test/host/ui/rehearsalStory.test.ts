@@ -181,7 +181,7 @@ describe('The story of a dropped column', () => {
       await ui().quickInput.type('Select Color Theme', theme);
       await until(theme, async () => (await ui().quickInput.read())?.items[0]?.startsWith(theme));
       await ui().quickInput.accept('Select Color Theme');
-      // VS Code renders the document anew once the theme is saved, which may be while its colors are read.
+      // VS Code renders the document again once the theme is saved, which may be while its colors are read.
       const replaced = (error: Error) => {
         if (!/detached|destroyed/.test(error.message)) throw error;
         return undefined;
@@ -192,7 +192,7 @@ describe('The story of a dropped column', () => {
       await shoot(theme.replaceAll(' ', '-'));
     });
 
-  it('is told in German', async () => {
+  it('has German texts, too', async () => {
     await closeEditors(ui());
     await ui().page.addInitScript(
       `Object.defineProperty(globalThis, '_VSCODE_NLS_LANGUAGE', { get: () => 'de', set() {} })`,

@@ -173,7 +173,7 @@ const remedyOf = (major: number): string =>
     : `Install ${SUPPORTED}, or a newer Hosted Postgres that can use it`;
 
 /**
- * Returns a program such as pg_dump next to the server's programs, unless others can change it. One from elsewhere may be of another
+ * Returns a program such as pg_dump next to the server's programs, unless others can change it. One from another folder may be of another
  * version, or say what is true of another Postgres.
  */
 export function programNextTo(folder: string, name: string): string | undefined {

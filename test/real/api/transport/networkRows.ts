@@ -162,7 +162,7 @@ export const ADDRESS_ROWS: readonly {
   { address: 'unknownAuthority', code: /^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, retries: 0 },
   { address: 'expiredCertificate', code: /^CERT_HAS_EXPIRED$/, retries: 0 },
   { address: 'otherHostsCertificate', code: /^ERR_TLS_CERT_ALTNAME_INVALID$/, retries: 0 },
-  // OpenSSL's errors may also come after the request was sent, and nothing tells these apart.
+  // OpenSSL's errors may also come after the request was sent, and can't be distinguished from these.
   { address: 'noTls', code: /SSL|EPROTO/, retries: 0, mayHaveExecuted: true },
 ];
 

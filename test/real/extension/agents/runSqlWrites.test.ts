@@ -1,4 +1,4 @@
-/** SQL of agents that changes a real database: what is committed, and what the agent is told about it. */
+/** SQL of agents that changes a real database: what is committed, and what the agent learns of it. */
 import assert from 'node:assert/strict';
 import { extensionAdvice } from '../../../../src/base/sql/missingExtension.ts';
 import type { BranchLogin } from '../../../../src/extension/connection/sqlSession.ts';

@@ -168,7 +168,7 @@ describe('databaseVariables', () => {
     assert.deepEqual([changed(environment), describeAssumedVariables(environment)], [{}, undefined]);
   });
 
-  it('leaves the host of an app that has the URL of its database beside it', () => {
+  it('leaves the host of an app that has the URL of its database next to it', () => {
     const environment = {
       APP_HOST: '0.0.0.0',
       APP_PORT: '3000',
@@ -180,7 +180,7 @@ describe('databaseVariables', () => {
     );
   });
 
-  it('replaces a host that the URL beside it has, too, and that of a reader', () => {
+  it('replaces a host that the URL next to it has, too, and that of a reader', () => {
     const environment = { DB_HOST: 'db.prod', DB_URL: 'postgres://u:p@db.prod/app' };
     assert.deepEqual(changed(environment), { DB_HOST: '127.0.0.1', DB_PORT: '5000', DB_URL: URL });
     assert.deepEqual(Object.keys(changed({ DB_READER_HOST: 'db.prod', DB_READER_NAME: 'app' })), [

@@ -127,7 +127,7 @@ describe('A slot that no program reads', () => {
       'alter system reset idle_replication_slot_timeout',
       'select pg_reload_conf()',
     );
-    // After a restart, Postgres 18 no longer says since when nobody has read a lost slot.
+    // After a restart, Postgres 18 no longer says since when no client has read a lost slot.
     await branch.service.engine.suspend(branch.compute.id);
     await query(branch.uri, 'select');
     await check(39 * HOUR);
