@@ -86,6 +86,8 @@ describe('the settings document of a compute', () => {
     await ui().runCommand('File: Revert File');
     await editor.waitForText(/40MB/);
     await updateElsewhere({ work_mem: '32MB', jit: 'off' });
+    // The window learns of it by its next poll. A document that is changed before that could not be saved.
+    await editor.waitForText(/32MB/);
     await whenIdle();
   });
 

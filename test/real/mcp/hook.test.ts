@@ -7,7 +7,17 @@ import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
 import { branchCalls, emptyAccount } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
 import { connectAgent } from './connectAgent.ts';
+
+/** Runs a hook until it has added a turn. On a slow machine, a hook may give up, because an agent waits for it. */
+async function marks(turns: () => Promise<readonly unknown[]>, runHook: () => void): Promise<void> {
+  const before = JSON.stringify(await turns());
+  await until('the mark', async () => {
+    runHook();
+    return JSON.stringify(await turns()) !== before;
+  });
+}
 
 describe('The hook of agents', () => {
   let service: LocalService;
@@ -47,9 +57,11 @@ describe('The hook of agents', () => {
     };
     assert.equal(hook(JSON.stringify({ session_id: '1', cwd: other, prompt: 'x' }), folder), '');
     assert.equal((await turns()).length, 0);
-    assert.equal(hook(JSON.stringify({ session_id: '1', cwd: folder, prompt: 'x' }), other), '');
+    await marks(turns, () =>
+      assert.equal(hook(JSON.stringify({ session_id: '1', cwd: folder, prompt: 'x' }), other), ''),
+    );
     assert.equal((await turns()).length, 1);
-    assert.equal(hook('no JSON', folder), '');
+    await marks(turns, () => assert.equal(hook('no JSON', folder), ''));
     assert.equal((await turns()).length, 2);
     env.HOSTED_POSTGRES_DATA_DIR = other;
     assert.equal(hook('{}', folder), '');
@@ -78,21 +90,22 @@ describe('The hook of agents', () => {
     const copilot = { COPILOT_CLI: '1', CLAUDE_PROJECT_DIR: folder };
     const time = Date.UTC(2026, 10, 28, 18, 55, 46, 194);
     const iso = { hook_event_name: 'UserPromptSubmit', timestamp: new Date(time).toISOString() };
-    hook('VS Code', copilot, { sessionId: 's', timestamp: time });
+    const mark = async (...args: Parameters<typeof hook>) => marks(turns, () => hook(...args));
+    await mark('VS Code', copilot, { sessionId: 's', timestamp: time });
     hook('VS Code', copilot, { session_id: 's', ...iso });
     hook('claude-code', copilot, { session_id: 's', ...iso });
     assert.deepEqual(await turns(), ['copilot-cli']);
     const qwen = { QWEN_CODE_SESSION_ID: 'q', CLAUDE_PROJECT_DIR: folder };
-    hook('claude-code', qwen, { session_id: 'q', prompt_id: 'q########0' });
+    await mark('claude-code', qwen, { session_id: 'q', prompt_id: 'q########0' });
     hook('qwen-code', qwen, { session_id: 'q', prompt_id: 'q########0', prompt: '' });
     const claude = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c', COPILOT_CLI: '1' };
-    hook('claude-code', claude, { session_id: 'c', prompt_id: 'one' });
-    hook('codex', {}, { session_id: 'x', turn_id: 'one' });
+    await mark('claude-code', claude, { session_id: 'c', prompt_id: 'one' });
+    await mark('codex', {}, { session_id: 'x', turn_id: 'one' });
     assert.deepEqual(await turns(), ['codex', 'claude-code', 'qwen-code', 'copilot-cli']);
     // Agents in the terminal of Claude Code, which inherit its variables.
-    hook('codex', claude, { session_id: 'x', turn_id: 'two' });
-    hook('gemini-cli', { ...claude, GEMINI_SESSION_ID: 'g' }, { session_id: 'g', timestamp: time });
-    hook('claude-code', claude, { session_id: 'p', ...iso });
+    await mark('codex', claude, { session_id: 'x', turn_id: 'two' });
+    await mark('gemini-cli', { ...claude, GEMINI_SESSION_ID: 'g' }, { session_id: 'g', timestamp: time });
+    await mark('claude-code', claude, { session_id: 'p', ...iso });
     assert.deepEqual((await turns()).slice(0, 3), ['copilot-cli', 'gemini-cli', 'codex']);
     await call('deleteBranch', { projectId, branchId });
   });
