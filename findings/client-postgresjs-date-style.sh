@@ -9,6 +9,7 @@ folder=$(mktemp -d)
 chmod 755 "$folder"
 stop() {
   [ ! -f "$folder/data/postmaster.pid" ] || kill -INT "$(head -n 1 "$folder/data/postmaster.pid")"
+  wait
   rm -rf "$folder"
 }
 trap stop EXIT

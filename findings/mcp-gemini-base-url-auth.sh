@@ -10,6 +10,7 @@ folder=$(mktemp -d)
 model=
 stop() {
   [ -z "$model" ] || kill "$model"
+  wait
   rm -rf "$folder"
 }
 trap stop EXIT
