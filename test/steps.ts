@@ -90,9 +90,15 @@ const ui: Step = {
   command: [...mocha, path.join(projectRoot, 'test', 'host', 'ui', `${firstWindow}.ts`)],
   counts: 'results',
 };
+/** Two steps, too: the windows that suites share, and the suites with a window each. */
 const otherWindows: Step = {
   name: 'other windows',
-  command: [...mocha, ...parallel, ...otherUiSuites()],
+  command: [...mocha, ...parallel, ...otherSharedWindows()],
+  counts: 'results',
+};
+const ownWindows: Step = {
+  name: 'own windows',
+  command: [...mocha, ...parallel, ...suitesWithOwnWindow()],
   counts: 'results',
 };
 /** Builds packages from dist/ and tries one without network and Postgres. */
@@ -127,15 +133,19 @@ function laterReal(name: string, isPart: (suiteName: string) => boolean): Step {
 }
 
 /** Suites that share a window are loaded by the file named after the window. */
-function otherUiSuites(): string[] {
-  const folder = path.join(projectRoot, 'test', 'host', 'ui');
-  const names = Object.values(sharedWindows).flatMap((window) => window.suites);
-  const shared = new Set(names.map((name) => path.join(folder, `${name}.test.ts`)));
+function otherSharedWindows(): string[] {
   const windows = Object.keys(sharedWindows).filter((name) => name !== firstWindow);
-  return [
-    ...windows.map((name) => path.join(folder, `${name}.ts`)),
-    ...suites('host/ui', ['connections', 'hostileText']).filter((file) => !shared.has(file)),
-  ];
+  return windows.map((name) => uiFile(`${name}.ts`));
+}
+
+function uiFile(name: string): string {
+  return path.join(projectRoot, 'test', 'host', 'ui', name);
+}
+
+function suitesWithOwnWindow(): string[] {
+  const names = Object.values(sharedWindows).flatMap((window) => window.suites);
+  const shared = new Set(names.map((name) => uiFile(`${name}.test.ts`)));
+  return suites('host/ui', ['connections', 'hostileText']).filter((file) => !shared.has(file));
 }
 
 /**
@@ -147,12 +157,12 @@ const plans = {
     [install, build, shared],
     [unit, ui, real, ...checks],
   ],
-  beyond: [[otherWindows, soak, moreService, moreClients, inside, packages, moreUnit, types]],
+  beyond: [[otherWindows, soak, moreService, ownWindows, moreClients, inside, packages, moreUnit, types]],
   quick: [[unit, lint]],
   real: [[real, moreService, moreClients]],
   host: [
     [install, build],
-    [ui, inside, otherWindows],
+    [ui, inside, otherWindows, ownWindows],
   ],
 } satisfies Record<string, readonly (readonly Step[])[]>;
 
@@ -188,6 +198,7 @@ function onWindows(step: Step): Step {
     case soak:
     case ui:
     case otherWindows:
+    case ownWindows:
     case inside:
       return { ...step, isSkipped: true, leftOut: 'the web workbench has no server for Windows' };
     default:

@@ -27,6 +27,7 @@ describe('The plan of npm run test:all', () => {
     'other windows',
     'soak',
     'more service',
+    'own windows',
     'more clients',
     'inside VS Code',
     'packages',
@@ -46,6 +47,7 @@ describe('The plan of npm run test:all', () => {
       'through the UI',
       'other windows',
       'soak',
+      'own windows',
       'inside VS Code',
       'packages',
     ];
