@@ -235,7 +235,7 @@ function mostCommon(clients: readonly PostgresSession[]): PostgresSession | unde
 }
 
 /**
- * Returns why a compute is active although `holdingCause` finds nothing: it may be in use all the same, or waits for its
+ * Returns why a compute is active although `holdingCause` finds nothing: it may still be in use, or waits for its
  * autosuspend delay.
  * @param sinceUse seconds since it was last used
  */

@@ -11,7 +11,7 @@ interface CommandRun {
   readonly url: string;
 }
 
-/** What receives what a run brings besides its exit code. */
+/** What receives the output of a run, and what it says about variables. */
 export interface CommandOutput {
   write(this: void, text: string): void;
   /** Receives the variables that the command gets with other values although nothing says that they lead to Postgres. */
