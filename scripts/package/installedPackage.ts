@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { launchBrowser } from '../../test/workbench/chromium.ts';
+import { findChromium } from '../../test/workbench/chromium.ts';
 import { installWebWorkbench } from '../../test/workbench/install.ts';
 import { builtPackage } from './createPackage.ts';
 import { runIsolated } from './isolation.ts';
@@ -20,7 +20,7 @@ export interface InstalledPackage {
 export async function installedPackage(): Promise<InstalledPackage> {
   // What would be downloaded or unpacked at the first use is in place before there is no network.
   await installWebWorkbench();
-  await (await launchBrowser()).close();
+  await findChromium();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-installed-'));
   const vsix = path.join(folder, 'hosted-postgres.vsix');
   cpSync(await builtPackage('linux-x64'), vsix);

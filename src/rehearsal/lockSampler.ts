@@ -11,6 +11,7 @@ import type {
   RehearsedStatement,
   Relation,
 } from '../api/records/rehearsal.ts';
+import { limitConcurrency } from '../base/limitConcurrency.ts';
 import { createPgClient } from '../base/sql/pgClient.ts';
 import { databaseOfCopy, type BranchCopy } from './branchCopy.ts';
 import { locksQuery, EXCLUSIVE_SESSIONS_QUERY, relationsQuery, WRITES } from './catalogQueries.ts';
@@ -69,6 +70,8 @@ export class LockSampler {
   readonly #sessions = new Map<number, Session>();
   readonly #transactions = new Map<string, number>();
   #client: Client;
+  /** A sample may replace the client, so that nothing else may use it in the meantime. */
+  readonly #oneAtATime = limitConcurrency(1);
   /** The locks of the last sample, by their session, relation and mode. */
   #held = new Map<string, Changing<HeldLock>>();
   #before: readonly Relation[] = [];
@@ -137,11 +140,17 @@ export class LockSampler {
   }
 
   async #readRelations(): Promise<Relation[]> {
-    const { rows } = await this.#client.query<Omit<Relation, 'database'>>(RELATIONS);
+    const { rows } = await this.#oneAtATime(async () =>
+      this.#client.query<Omit<Relation, 'database'>>(RELATIONS),
+    );
     return rows.map((row) => ({ ...row, database: this.#database }));
   }
 
   async #sample(): Promise<void> {
+    await this.#oneAtATime(async () => this.#takeSample());
+  }
+
+  async #takeSample(): Promise<void> {
     const results: unknown = await this.#client.query(SAMPLE);
     const [, clock, activity, locks, exclusive] = results as [
       unknown,

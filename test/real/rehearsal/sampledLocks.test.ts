@@ -59,11 +59,12 @@ describe('A rehearsal whose locks are sampled', () => {
 
   it('leaves the database to who copies it', async () => {
     const database = new URL(rehearsals.url).pathname.slice(1);
-    const report = await rehearse(
-      `create database copied template ${database}`,
-      'create table more (id int)',
-    );
-    assert.equal(report.verdict, 'safe', JSON.stringify(verdictSentences(report)));
+    const copy = `create database copied template ${database}`;
+    // After the first one, there is no connection yet when the migration ends.
+    for (const statements of [[copy], [copy, 'create table more (id int)']]) {
+      const report = await rehearse(...statements);
+      assert.equal(report.verdict, 'safe', JSON.stringify(verdictSentences(report)));
+    }
   });
 
   it('does not call a migration safe that has left a session open', async () => {

@@ -31,16 +31,15 @@ interface Session {
   /** The index of the statement that runs, or of the last one. */
   statement: number;
   isRunning: boolean;
+  /** How long the commits of the statement were held. */
+  hold: Hold;
   /** The locks that the session holds, as last read. */
   readonly held: Map<string, Changing<HeldLock>>;
 }
 
-/** How long a commit was held. */
 interface Hold {
-  /** When the commit was let go, in milliseconds since the rehearsal began. */
-  readonly at: number;
   readonly milliseconds: number;
-  /** The part of `milliseconds` after the locks of the transaction were read. */
+  /** The time after the locks of the last transaction were read. */
   readonly counting: number;
 }
 const NOT_HELD = { milliseconds: 0, counting: 0 };
@@ -61,7 +60,6 @@ export class RehearsalObserver {
   #sessionCount = 0;
   #transactions = 0;
   #problem: string | undefined;
-  #lastHold: Hold = { at: 0, ...NOT_HELD };
   #isSampling = false;
   /** Resolves when the transactions of all sessions that have ended so far are known. */
   #left: Promise<unknown> = Promise.resolve();
@@ -136,6 +134,7 @@ export class RehearsalObserver {
       number: (this.#sessionCount += 1),
       statement: -1,
       isRunning: false,
+      hold: NOT_HELD,
       held: new Map(),
     };
     let pid: number | undefined;
@@ -147,6 +146,7 @@ export class RehearsalObserver {
       begun: (text) => {
         session.transaction ??= this.#transactions += 1;
         session.isRunning = true;
+        session.hold = NOT_HELD;
         session.statement = this.#statements.length;
         const { number, transaction } = session;
         const statement = {
@@ -164,11 +164,10 @@ export class RehearsalObserver {
       ended: (seen) => {
         session.isRunning = false;
         const statement = seen as Statement;
-        statement.milliseconds = this.#now() - this.#heldSince(statement.from).milliseconds - statement.from;
+        statement.milliseconds = this.#now() - session.hold.milliseconds - statement.from;
       },
       ready: async (isInTransaction) => {
-        const began = this.#statements[session.statement]?.from ?? 0;
-        const end = this.#now() - this.#heldSince(began).counting;
+        const end = this.#now() - session.hold.counting;
         if (pid === undefined) return;
         session.database = await this.#reader
           .enterDatabaseOf(pid, session.database)
@@ -206,13 +205,14 @@ export class RehearsalObserver {
     await this.#readLocks();
     const read = this.#now();
     await this.#countChangedRows();
-    const at = this.#now();
-    this.#lastHold = { at, milliseconds: at - from, counting: at - read };
-  }
-
-  /** Returns how long the observer has held a commit since a time. */
-  #heldSince(from: number): Omit<Hold, 'at'> {
-    return this.#lastHold.at > from ? this.#lastHold : NOT_HELD;
+    // A commit of another session, or of Postgres itself, holds no one else up.
+    const pids = await this.#reader.committing().catch((error: unknown) => this.#fail(error));
+    const now = this.#now();
+    for (const session of (pids ?? []).flatMap((pid) => this.#sessions.get(pid) ?? []))
+      session.hold = {
+        milliseconds: session.hold.milliseconds + now - from,
+        counting: now - read,
+      };
   }
 
   /** Counts the rows that are changed and not committed. Does not throw. A table that is locked against reads needs no count of its rows. */

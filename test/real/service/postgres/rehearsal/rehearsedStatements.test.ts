@@ -68,7 +68,11 @@ describe('The statements of a rehearsal', () => {
     plane = await startControlPlane();
     const compute = await plane.create();
     url = await plane.uri(compute);
-    await runStatements(url, 'create table users (id int primary key, name text)');
+    await runStatements(
+      url,
+      'create table users (id int primary key, name text)',
+      'create table many as select generate_series(1, 300000) as id',
+    );
     await plane.engine.startRehearsal(compute.branchId, compute.id);
   });
   after(() => plane.close());
@@ -131,6 +135,20 @@ describe('The statements of a rehearsal', () => {
       );
       assert.equal(new Set(all.map(({ transaction }) => transaction)).size, 1);
     });
+
+  it('take as long as they do, also while the commit of another session is held', async () => {
+    const slow = 'select pg_sleep(0.6)';
+    const other = await connectTo(url);
+    // Its changed rows are counted before the commit is let go.
+    await other.query('begin; update many set id = 0 where id = 1; select pg_sleep(0.2)');
+    const run = runStatements(url, slow);
+    await eventually(async () => (await listed()).some(({ text }) => text === slow));
+    await other.query('commit');
+    await other.end();
+    await run;
+    const [seen] = (await listed()).filter(({ text }) => text === slow);
+    assert((seen?.milliseconds ?? 0) >= 600, JSON.stringify(seen));
+  });
 
   it('have those of the serverless driver on a WebSocket', async () => {
     const from = (await listed()).length;
