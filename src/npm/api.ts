@@ -6,6 +6,7 @@ import {
   connectionUriPath,
   databasesPath,
   operationPath,
+  projectPath,
   PROJECTS_PER_PAGE,
   rolePath,
 } from '../api/paths.ts';
@@ -85,11 +86,24 @@ export class ServiceApi {
     return projects;
   }
 
-  /** Returns the id of the project of this library, which is created unless it exists. */
+  /**
+   * Returns the id of the project of this library, which is created unless it exists. Names of projects aren't unique, so several
+   * processes may create one at once. All use the oldest, and each of the others deletes its own.
+   */
   async findOrCreateOwnProject(): Promise<string> {
+    const found = await this.#findOwnProject();
+    if (found !== undefined) return found;
+    const created = await this.createProject(TEST_PROJECT);
+    const oldest = (await this.#findOwnProject()) ?? created;
+    // An empty project that remains does no harm.
+    if (oldest !== created) await this.#call('DELETE', projectPath(created)).catch(() => undefined);
+    return oldest;
+  }
+
+  async #findOwnProject(): Promise<string | undefined> {
     const found = (await this.listProjects()).filter(({ name }) => name === TEST_PROJECT);
-    const [first] = found.map(({ id }) => id).toSorted();
-    return first ?? this.createProject(TEST_PROJECT);
+    const age = ({ created_at, id }: records.Project) => `${created_at} ${id}`;
+    return found.toSorted((a, b) => (age(a) < age(b) ? -1 : 1))[0]?.id;
   }
 
   /** Returns the project's id, when its compute runs. */

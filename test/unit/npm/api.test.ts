@@ -41,6 +41,29 @@ describe('The calls of the test library', () => {
     assert.equal((await new ServiceApi(service.baseUrl, 'key').listProjects()).length, 401);
   });
 
+  it('agree on the oldest project if several processes have created one at once', async () => {
+    const projectOf = (id: string, second: number) => ({
+      id,
+      name: 'hosted-postgres-tests',
+      created_at: `2026-11-30T12:00:0${second}.000Z`,
+    });
+    const own = projectOf('p-own', 1);
+    const projects: object[] = [];
+    const service = await scriptService((call) => {
+      if (call === 'GET /projects') return { projects };
+      // Another process has created one since this process has listed them.
+      if (call === 'POST /projects') projects.push(projectOf('p-another', 1), own, projectOf('p-zero', 0));
+      return { project: own };
+    });
+    const api = new ServiceApi(service.baseUrl, 'key');
+    assert.equal(await api.findOrCreateOwnProject(), 'p-zero');
+    assert.deepEqual(service.requests.splice(0).slice(2), ['GET /projects', 'DELETE /projects/p-own']);
+    assert.equal(await api.findOrCreateOwnProject(), 'p-zero');
+    projects.pop();
+    assert.equal(await api.findOrCreateOwnProject(), 'p-another');
+    assert.deepEqual(service.requests, ['GET /projects', 'GET /projects']);
+  });
+
   it('recognize by its code that the name of a branch is taken', async () => {
     const creation = { name: 'one', parent: undefined, maker: ownIdentity() };
     const create = async (code: string) => {
