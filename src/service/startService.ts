@@ -2,8 +2,7 @@
 import path from 'node:path';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { seedAccount } from './controlPlane/seedAccount.ts';
-import type { Clock } from '../base/clock.ts';
-import { delay } from './core/serviceClock.ts';
+import { delay, type ServiceClock } from './core/serviceClock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason } from '../base/systemReason.ts';
 import { StartError, unusableStartError } from './core/serviceErrors.ts';
@@ -25,7 +24,7 @@ interface ServiceDependencies {
   /** The contents of a new account, instead of the sample. */
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   /**
    * Requires that this service still has its lock.
    * @throws {StartError} if another service uses the folder now, so that this one may not write to it

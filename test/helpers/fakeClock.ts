@@ -1,10 +1,12 @@
 /** A clock that only tests advance, so that a day of polling takes no time. */
-import type { Clock } from '../../src/base/clock.ts';
 import { toDisposable } from '../../src/base/disposable.ts';
+import type { ServiceClock } from '../../src/service/core/serviceClock.ts';
 import { until } from '../workbench/until.ts';
 
-export class FakeClock implements Clock {
+export class FakeClock implements ServiceClock {
   #now: number;
+  /** By how much {@link set} has changed the time. */
+  #change = 0;
   #timers: { due: number; readonly run: () => void }[] = [];
 
   constructor(now = 0) {
@@ -13,6 +15,10 @@ export class FakeClock implements Clock {
 
   now(): number {
     return this.#now;
+  }
+
+  steadyNow(): number {
+    return this.#now - this.#change;
   }
 
   after(milliseconds: number, run: () => void) {
@@ -56,6 +62,7 @@ export class FakeClock implements Clock {
   /** Sets the clock of the machine. Running timers keep their remaining time. */
   set(now: number): void {
     for (const timer of this.#timers) timer.due += now - this.#now;
+    this.#change += now - this.#now;
     this.#now = now;
   }
 

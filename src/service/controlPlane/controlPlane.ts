@@ -10,7 +10,7 @@ import {
   removeSurplusProjects,
 } from './branches/deletedProjects.ts';
 import type { Clock } from '../../base/clock.ts';
-import { callEvery } from '../core/serviceClock.ts';
+import { callEvery, type ServiceClock } from '../core/serviceClock.ts';
 import { ClockWatch } from '../core/clockWatch.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes/computes.ts';
@@ -29,7 +29,8 @@ import {
 import { systemReason } from '../../base/systemReason.ts';
 import type { Store } from '../state/store.ts';
 
-interface ControlPlaneDependencies extends Pick<ControlPlaneContext, 'store' | 'engine' | 'clock' | 'plan'> {
+interface ControlPlaneDependencies extends Pick<ControlPlaneContext, 'store' | 'engine' | 'plan'> {
+  readonly clock: ServiceClock;
   readonly log: (line: string) => void;
   /** The minimum duration of an operation, in milliseconds. */
   readonly operationDelay: number;
@@ -82,7 +83,7 @@ export class ControlPlane implements ControlPlaneContext {
       ({ postgresProblem }) => postgresProblem,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    this.#clockWatch = new ClockWatch(EXPIRY_INTERVAL, clock.now());
+    this.#clockWatch = new ClockWatch(EXPIRY_INTERVAL, clock);
     this.operations = new Operations(this, operationDelay, deps.runsPostgres);
     this.autosuspend = new Autosuspend(this);
     this.#stopTimers = [
@@ -92,7 +93,7 @@ export class ControlPlane implements ControlPlaneContext {
         void this.#writeSizes();
       }),
       callEvery(clock, EXPIRY_INTERVAL, () => {
-        if (!this.#clockWatch.check(clock.now())) return;
+        if (!this.#clockWatch.check()) return;
         deleteExpiredBranches(this);
         deleteExpiredSnapshots(this);
         removeExpiredProjects(this);

@@ -1,7 +1,16 @@
 import { systemClock, type Clock } from '../../base/clock.ts';
 
 /** The clock of the service, whose `now` is the time of the machine, because records have timestamps. */
-export const serviceClock: Clock = { ...systemClock, now: () => Date.now() };
+export interface ServiceClock extends Clock {
+  /** Milliseconds since any moment, which don't change when the clock is set. */
+  steadyNow(): number;
+}
+
+export const serviceClock: ServiceClock = {
+  ...systemClock,
+  now: () => Date.now(),
+  steadyNow: () => performance.now(),
+};
 
 /** Resolves after the delay, or at once when the signal is aborted. */
 export function delay(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
