@@ -9,7 +9,7 @@ import {
   writeFileSync,
   type Stats,
 } from 'node:fs';
-import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pause } from './clock.ts';
 import { fieldsOf } from './fieldsOf.ts';
@@ -129,7 +129,8 @@ async function renameOver(
 ): Promise<void> {
   try {
     check();
-    await rename(from, to);
+    // A rename that doesn't wait for a thread leaves another program no time to replace the file after the check.
+    renameSync(from, to);
   } catch (error) {
     if (!isInUse(error) || attempts === 1) throw error;
     await pause(RENAME_PAUSE);

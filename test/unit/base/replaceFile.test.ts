@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { pbkdf2 } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -95,6 +96,16 @@ describe('replaceFile', () => {
       open.filter((target) => target.startsWith(folder)),
       [],
     );
+  });
+
+  it('replaces the file right after the check, also while all threads are busy', async () => {
+    writeFileSync(file, 'old');
+    const check = () => {
+      for (let thread = 0; thread < 8; thread += 1) pbkdf2('', '', 30_000, 64, 'sha512', () => undefined);
+      setImmediate(() => writeFileSync(file, 'later'));
+    };
+    await replaceFile(file, 'new', { check });
+    assert.equal(readFileSync(file, 'utf8'), 'later');
   });
 
   it('overwrites what a killed process left behind', async () => {
