@@ -87,6 +87,8 @@ export class CommitHold {
       await hold.#stream();
       await setSynchronousStandby(REHEARSAL_STANDBY, server);
       await hold.#untilHeld(admin);
+      // The connection may have ended while the answer that commits wait was on its way.
+      hold.#requireConnected();
       isHeld = true;
       return hold;
     } catch (error) {
@@ -117,9 +119,13 @@ export class CommitHold {
 
   async #untilHeld(admin: Client): Promise<void> {
     while (!(await areCommitsHeld(admin))) {
-      if (this.#isLost) throw new EngineError('The connection that holds commits was lost');
+      this.#requireConnected();
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
     }
+  }
+
+  #requireConnected(): void {
+    if (this.#isLost) throw new EngineError('The connection that holds commits was lost');
   }
 
   #receive(chunk: Buffer): void {

@@ -67,6 +67,20 @@ describe('The standby of a rehearsal', () => {
     assert.deepEqual(await commit(), [1]);
   });
 
+  it('fails also if its connection is lost while the answer that commits wait is on its way', async () => {
+    const late = async (sql: string, values: unknown[]) => {
+      const answer = await admin.query(sql, values);
+      if (answer.rows.length > 0) await admin.query(KILL_HOLDER);
+      await eventually(async () => answer.rows.length === 0 || (await admin.query(HOLDER)).rows.length === 0);
+      return answer;
+    };
+    await assert.rejects(
+      hold({ query: late } as unknown as Pick<pg.Client, 'query'>),
+      /connection that holds commits was lost/,
+    );
+    assert.deepEqual(await commit(), [1]);
+  });
+
   it('leaves nothing when it fails late, so that the next attempt sees all commits', async () => {
     const refused = { query: () => Promise.reject(new Error('refused')) } as Pick<pg.Client, 'query'>;
     await assert.rejects(hold(refused), /^Error: refused$/);
