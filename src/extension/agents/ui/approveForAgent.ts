@@ -31,7 +31,7 @@ import { window } from '../../window/ui/window.ts';
 /** The most milliseconds for which a call waits for the user's answer. Clients give up after a while, too. */
 const APPROVAL_WAIT = 60_000;
 
-/** The last question of a window. Agents may send many calls at once, and each question waits until the one before is over. */
+/** Resolves when all questions of a window so far are over. Agents may send many calls at once, and each question waits for this. */
 const questions = new WeakMap<ChangeGuards, Promise<unknown>>();
 
 interface AgentRequest extends ApprovalRequest {
@@ -49,8 +49,9 @@ export async function approveForAgent(
   const isAsked = change.detail !== undefined || guards.cachedMark(change) === 'production';
   const { promise: ended, resolve: end } = Promise.withResolvers<'late' | 'aborted'>();
   let hasEnded = signal.aborted;
+  const previous = isAsked ? questions.get(guards) : undefined;
   const ask = async () => {
-    if (isAsked) await questions.get(guards);
+    await previous;
     if (hasEnded) return false;
     if (change.isReading !== true) requireWritable(guards, change);
     if (isAsked && !(await askInNotification(change))) return false;
@@ -67,7 +68,13 @@ export async function approveForAgent(
   const approved = ask();
   const answered = approved.catch(() => undefined);
   // VS Code hides a notification without an answer, so the user may never end it.
-  if (isAsked) questions.set(guards, Promise.race([answered, ended]));
+  const isOver = Promise.race([answered, ended]);
+  // A call that ends while it waits doesn't end the question before it, which is still shown.
+  if (isAsked)
+    questions.set(
+      guards,
+      Promise.all([previous, isOver]).then(() => undefined),
+    );
   const stop = (reason: 'late' | 'aborted') => {
     hasEnded = true;
     end(reason);

@@ -190,6 +190,23 @@ describe('The gate of agents', () => {
       assert.equal(questions.length, 2);
     });
 
+    it('asks one question at a time also after a call has ended that waited', async () => {
+      const first = Promise.withResolvers<string>();
+      answers.push(first.promise, 'Delete');
+      const asked = approve();
+      await until('the question', async () => questions.length === 1);
+      const controller = new AbortController();
+      const waiting = approve(severe, controller.signal);
+      const next = approve();
+      controller.abort();
+      await assert.rejects(waiting, /did not approve/);
+      await approve(change);
+      assert.equal(questions.length, 1);
+      first.resolve('Delete');
+      await Promise.all([asked, next]);
+      assert.equal(questions.length, 2);
+    });
+
     it('ends with the call', async () => {
       const { promise, resolve } = Promise.withResolvers<undefined>();
       answers.push(promise);
