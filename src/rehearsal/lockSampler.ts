@@ -103,10 +103,10 @@ export class LockSampler {
 
   /** Waits until all sessions of the migration have ended, `LONGEST_END` at most, and returns what was seen. */
   async read(): Promise<Rehearsal> {
+    // A session may have begun after the last sample, which can be old if the sampler has made way since.
+    await this.#sample();
     const from = this.#now;
-    // A session may have begun after the last sample.
-    do await this.#sample();
-    while (this.#others > 0 && this.#now - from < LONGEST_END);
+    while (this.#others > 0 && this.#now - from < LONGEST_END) await this.#sample();
     if (this.#others > 0) this.#problem ??= 'The migration has left a session open.';
     const after = await this.#readRelations();
     const [statements, locks] = [[...this.#statements], [...this.#locks]];
