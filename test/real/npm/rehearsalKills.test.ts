@@ -23,6 +23,9 @@ const MIGRATION = `"${process.execPath}" -e '
   const client = new (require(${PG}).Client)(process.env.DATABASE_URL);
   client.connect().then(() => client.query("drop table if exists users; create table users as select 1")).then(() => client.end());'`;
 
+/** How long others wait depends on the machine. */
+const REHEARSE = ['rehearse', '--longest-lock', '60000', '--run', MIGRATION];
+
 const NOTHING = `"${process.execPath}" --version`;
 
 describe('npx hosted-postgres rehearse that is killed', function () {
@@ -68,11 +71,11 @@ describe('npx hosted-postgres rehearse that is killed', function () {
   it(`leaves nothing (seed ${RANDOM_SEED})`, async () => {
     const before = readdirSync(path.join(storage(), 'branches'));
     const startedAt = performance.now();
-    const whole = start('rehearse', '--run', MIGRATION);
+    const whole = start(...REHEARSE);
     assert.equal(await whole.ended, 0, whole.output());
     const duration = performance.now() - startedAt;
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const program = start('rehearse', '--run', MIGRATION);
+      const program = start(...REHEARSE);
       await setTimeout(random() * duration);
       const isServiceKilled = random() < 0.5 && killService();
       if (!isServiceKilled) program.kill('SIGKILL');
@@ -81,7 +84,7 @@ describe('npx hosted-postgres rehearse that is killed', function () {
       if (isServiceKilled) assert.equal(await start('--run', NOTHING).ended, 0);
       await until('no process', async () => processes().length === 0);
     }
-    const last = start('rehearse', '--run', MIGRATION);
+    const last = start(...REHEARSE);
     assert.equal(await last.ended, 0, last.output());
     const account = readFileSync(accountFile(path.join(folder, PROJECT_DATA_FOLDER)), 'utf8');
     assert.doesNotMatch(account, /"name":\s*"rehearsal-/);

@@ -48,7 +48,7 @@ describe('The way back of a migration', () => {
     assert.deepEqual(report.wayBack?.left, []);
     assert.match(
       plainReportText(report),
-      /\n\nWay back:\n +\d+ ms {2}create index users_email on users \(email\)\n/,
+      /\n\nWay back:\n +[\d.]+ (?:ms|sec) {2}create index users_email on users \(email\)\n/,
     );
     assert.doesNotMatch(plainReportText(report), /Undo/);
   });

@@ -8,6 +8,7 @@ import { connectTo, query } from '../../service/postgres/clients.ts';
 import { superuserUri } from '../../service/postgres/controlPlane.ts';
 import { createSlot, receive, replicate } from '../../service/postgres/replication/replicate.ts';
 import { useBranch } from '../../service/postgres/useBranch.ts';
+import { until } from '../../../workbench/until.ts';
 
 describe('A test database whose changes are followed', () => {
   const branch = useBranch({ logicalReplication: true });
@@ -40,7 +41,8 @@ describe('A test database whose changes are followed', () => {
     const received = await follow('app', 'followed');
     await query(at('app'), 'insert into word values (1)');
     assert.equal(await run(), undefined);
-    assert.match(received.text, /INSERT/);
+    // It is received by another connection.
+    await until('the insert', async () => /INSERT/.test(received.text));
     await query(at('app'), 'create table other (id int primary key)');
     assert.match((await run()) ?? '', /have changed/);
     assert.deepEqual(await query(at('app'), 'select slot_name from pg_replication_slots'), []);
