@@ -34,7 +34,7 @@ describe('npx hosted-postgres rehearse', () => {
     return { code: await program.ended, output: program.output() };
   };
   /** Where it doesn't matter how long others wait, which depends on the machine. */
-  const rehearse = async (...args: string[]) => run('rehearse', '--longest-lock', '60000', ...args);
+  const rehearse = async (...args: string[]) => run('rehearse', ...args, '--longest-lock', '60000');
 
   before(async () => {
     file = await installProgram();
