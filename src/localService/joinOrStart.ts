@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { parsePostgresLine, type AvailableExtensions } from './leaseProof.ts';
 import { pause, systemClock } from '../base/clock.ts';
 import { createDataFolder } from './dataFolder.ts';
+import { findServiceAddress, findServiceOwner } from './discover.ts';
 import { serviceEnvironment } from './serviceEnvironment.ts';
 import { takeLeaseOfRunning, LocalServiceError, requestStatus, type Lease } from './lease.ts';
 
@@ -37,6 +38,8 @@ export interface LocalServiceOptions {
 
 const GRACE = 75_000;
 const START_TIMEOUT_MS = 60_000;
+/** Milliseconds between two looks at another service that is starting or ending. */
+const LOOK_INTERVAL = 200;
 
 /** The exit codes of the service. */
 const ALREADY_RUNNING = 3;
@@ -54,6 +57,7 @@ export async function joinOrStartService(options: LocalServiceOptions): Promise<
   for (;;) {
     const running = await joinRunning(options);
     if (running !== undefined) return running;
+    if (await waitForOtherStart(options.dataDir, deadline)) continue;
     const started = await startProcess({ ...options, port });
     if ('input' in started) {
       // The open input keeps the service running until there is a lease.
@@ -66,7 +70,20 @@ export async function joinOrStartService(options: LocalServiceOptions): Promise<
     else if (code === PORT_IN_USE && port !== 0) port = 0;
     else if (code !== ALREADY_RUNNING) throw new Error(reason);
     else if (systemClock.now() > deadline) throw new LocalServiceError('silent', reason);
-    else await pause(200); // The service is starting or ending.
+    else await pause(LOOK_INTERVAL); // The service is ending, or another one has just begun to start.
+  }
+}
+
+/**
+ * Waits while a service has the lock of the folder, but hasn't published its address, because one more process could only end again.
+ * @returns whether it had to wait
+ */
+async function waitForOtherStart(dataDir: string, deadline: number): Promise<boolean> {
+  for (let hasWaited = false; ; hasWaited = true) {
+    const owner = await findServiceOwner(dataDir);
+    if (owner === undefined || (await findServiceAddress(dataDir, owner)) !== undefined) return hasWaited;
+    if (systemClock.now() > deadline) return false;
+    await pause(LOOK_INTERVAL);
   }
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { ChildProcess } from 'node:child_process';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { joinOrStartService } from '../../../src/localService/joinOrStart.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { withMockedTimeouts } from '../../helpers/mockTimeouts.ts';
@@ -68,4 +69,18 @@ describe('The process of the local service', () => {
       await failed;
       kill.restore();
     }));
+
+  it('is not started while another one has the lock and is still starting', async () => {
+    const dataDir = temporaryFolder();
+    const script = path.join(dataDir, 'service.mjs');
+    writeFileSync(script, 'console.error("started"); process.exit(3);');
+    writeFileSync(path.join(dataDir, 'service.lock'), JSON.stringify(ownIdentity()), { mode: 0o600 });
+    // Each look takes a third of the time for which a service may start.
+    let time = 0;
+    const now = mock.method(performance, 'now', () => (time += 20_000)).mock;
+    const joined = joinOrStartService({ ...options, script, dataDir }).finally(() => now.restore());
+    await assert.rejects(joined, { reason: 'silent' });
+    // Only the process whose message is the reason was started.
+    assert.equal(readFileSync(path.join(dataDir, 'service.log'), 'utf8'), 'started\n');
+  });
 });
