@@ -16,6 +16,13 @@ import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { CommitHold, areCommitsHeld, releaseCommits } from './commitHold.ts';
 import { LockReader, type ReadLock } from './lockReader.ts';
+import {
+  endTransaction,
+  newSession,
+  NOT_HELD,
+  type Changing,
+  type ObservedSession,
+} from './observedSession.ts';
 import { StatementTap, type SeenStatement, type StatementEvents } from './statementTap.ts';
 
 /** Milliseconds between two samples: a tenth of the time that a statement has taken, but no less and no more than these. */
@@ -23,28 +30,6 @@ const [LEAST_PAUSE, MOST_PAUSE] = [2, 50];
 /** The milliseconds that a transaction takes at least for its changed rows to be counted, because counting reads their table. */
 const COUNTED_AFTER = 100;
 
-interface Session {
-  readonly number: number;
-  database?: string | undefined;
-  /** The number of the open transaction. */
-  transaction?: number | undefined;
-  /** The index of the statement that runs, or of the last one. */
-  statement: number;
-  isRunning: boolean;
-  /** How long the commits of the statement were held. */
-  hold: Hold;
-  /** The locks that the session holds, as last read. */
-  readonly held: Map<string, Changing<HeldLock>>;
-}
-
-interface Hold {
-  readonly milliseconds: number;
-  /** The time after the locks of the last transaction were read. */
-  readonly counting: number;
-}
-const NOT_HELD = { milliseconds: 0, counting: 0 };
-
-type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 type Statement = Changing<RehearsedStatement> & SeenStatement;
 
 export class RehearsalObserver {
@@ -52,7 +37,7 @@ export class RehearsalObserver {
   readonly #reader: LockReader;
   readonly #server: Postmaster;
   readonly #held: Parameters<typeof CommitHold.start>[1];
-  readonly #sessions = new Map<number, Session>();
+  readonly #sessions = new Map<number, ObservedSession>();
   readonly #statements: Statement[] = [];
   readonly #locks: HeldLock[] = [];
   #before: readonly Relation[] = [];
@@ -130,13 +115,7 @@ export class RehearsalObserver {
   }
 
   #trackSession(): StatementEvents {
-    const session: Session = {
-      number: (this.#sessionCount += 1),
-      statement: -1,
-      isRunning: false,
-      hold: NOT_HELD,
-      held: new Map(),
-    };
+    const session = newSession((this.#sessionCount += 1));
     let pid: number | undefined;
     return {
       started: (id) => {
@@ -191,7 +170,7 @@ export class RehearsalObserver {
   }
 
   /** Notes what Postgres rolls back when the session ends now. Does not throw. */
-  async #noteUncommitted({ transaction, isRunning }: Session, pid: number): Promise<void> {
+  async #noteUncommitted({ transaction, isRunning }: ObservedSession, pid: number): Promise<void> {
     // A statement that still runs can be the commit.
     if (transaction === undefined || isRunning) return;
     const isWriting = await this.#reader.isWriting(pid).catch((error: unknown) => this.#fail(error));
@@ -208,11 +187,14 @@ export class RehearsalObserver {
     // A commit of another session, or of Postgres itself, holds no one else up.
     const pids = await this.#reader.committing().catch((error: unknown) => this.#fail(error));
     const now = this.#now();
-    for (const session of (pids ?? []).flatMap((pid) => this.#sessions.get(pid) ?? []))
+    for (const session of (pids ?? []).flatMap((pid) => this.#sessions.get(pid) ?? [])) {
+      // This may have begun before the statement, for the commit of another session.
+      const began = this.#statements[session.statement]?.from ?? from;
       session.hold = {
-        milliseconds: session.hold.milliseconds + now - from,
-        counting: now - read,
+        milliseconds: session.hold.milliseconds + now - Math.max(from, began),
+        counting: now - Math.max(read, began),
       };
+    }
   }
 
   /** Counts the rows that are changed and not committed. Does not throw. A table that is locked against reads needs no count of its rows. */
@@ -291,10 +273,4 @@ export class RehearsalObserver {
     }
     this.#isSampling = false;
   }
-}
-
-function endTransaction(session: Session, end: number): void {
-  session.transaction = undefined;
-  for (const lock of session.held.values()) lock.to = end;
-  session.held.clear();
 }

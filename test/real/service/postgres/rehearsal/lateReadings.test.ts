@@ -1,0 +1,92 @@
+/** What a rehearsal notes when a reading of its locks overlaps with other statements and transactions. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { mock } from 'node:test';
+import type pg from 'pg';
+import type { ServerDependencies } from '../../../../../src/service/postgres/branchData/branchData.ts';
+import { LockReader } from '../../../../../src/service/postgres/rehearsal/lockReader.ts';
+import { RehearsalObserver } from '../../../../../src/service/postgres/rehearsal/rehearsalObserver.ts';
+import { readPostmasterPid, type Postmaster } from '../../../../../src/service/postgres/server/postmaster.ts';
+import { plainSocketOptions } from '../../../../../src/service/postgres/server/serverAddress.ts';
+import { storageOf } from '../../../../helpers/branchCalls.ts';
+import { connectTo, eventually } from '../clients.ts';
+import { startControlPlane, superuserUri, type ControlPlane } from '../controlPlane.ts';
+
+const HELD_COMMITS = `select from pg_stat_activity where wait_event = 'SyncRep' and backend_type = 'client backend'`;
+
+describe('A reading of a rehearsal', () => {
+  let plane: ControlPlane;
+  /** The address of the server, where no session is observed. Commits are held there, too. */
+  let direct: string;
+  /** An observer in this process, in which answers can be held back. */
+  let observer: RehearsalObserver;
+  let proxy: net.Server;
+  let observed: string;
+  let other: pg.Client;
+
+  before(async () => {
+    plane = await startControlPlane();
+    direct = superuserUri(plane, await plane.uri(await plane.create()));
+    const setUp = await connectTo(direct);
+    await setUp.query('create table t as select generate_series(1, 3) as id');
+    const storage = storageOf(plane);
+    const dataDir = path.join(storage, 'branches/br-main/data');
+    const logins = JSON.parse(readFileSync(path.join(storage, 'logins.json'), 'utf8'));
+    const [, , , port, socket, host] = readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    const address = { host: socket?.trim() || (host ?? ''), port: Number(port) };
+    const { pid } = readPostmasterPid(dataDir) ?? assert.fail();
+    const server = { address, isStopping: false, reload: () => void process.kill(pid, 'SIGHUP') };
+    const deps = { logins, binaries: { major: 18 } } as unknown as ServerDependencies;
+    observer = await RehearsalObserver.start(deps, server as unknown as Postmaster, dataDir);
+    proxy = net.createServer((client) =>
+      client.once('data', (first) => {
+        const connected = net.connect(plainSocketOptions(address));
+        connected.write(first);
+        observer.connect(client, connected);
+      }),
+    );
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port: proxyPort } = proxy.address() as net.AddressInfo;
+    observed = direct.replace(/@[^/]+/, `@127.0.0.1:${proxyPort}`);
+  });
+  after(async () => {
+    proxy.close();
+    await observer.end();
+    await plane.close();
+  });
+  beforeEach(async () => (other = await connectTo(direct)));
+  afterEach(() => mock.restoreAll());
+
+  /** Holds the first reading back that finds such locks, and no later one. */
+  const holdReading = (isHeld: (tables: readonly string[]) => boolean) => {
+    const [read, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { locks } = LockReader.prototype;
+    let wasHeld = false;
+    mock.method(LockReader.prototype, 'locks', async function (this: LockReader, pids: readonly number[]) {
+      const answer = await locks.call(this, pids);
+      if (wasHeld || !isHeld(answer.map(({ table }) => table))) return answer;
+      wasHeld = true;
+      read.resolve();
+      await release.promise;
+      return answer;
+    });
+    return { read: read.promise, release: () => release.resolve() };
+  };
+
+  it('takes no time from a statement that began after it', async () => {
+    const client = await connectTo(observed);
+    const late = await connectTo(direct);
+    const reading = holdReading(() => true);
+    const committed = other.query('create table others ()');
+    await reading.read;
+    for (let count = 0; count < 100; count += 1) await client.query('select 1');
+    const inserted = client.query('insert into t values (4)');
+    await eventually(async () => (await late.query(HELD_COMMITS)).rows.length === 2);
+    reading.release();
+    await Promise.all([committed, inserted]);
+    const seen = (await observer.read()).statements.find(({ text }) => text.startsWith('insert'));
+    assert.ok((seen?.milliseconds ?? -1) >= 0, JSON.stringify(seen));
+  });
+});
