@@ -13,8 +13,8 @@ export interface ObservedSession {
   isRunning: boolean;
   /** How long the commits of the statement were held. */
   hold: Hold;
-  /** The locks that the session holds, as last read. */
-  readonly held: Map<string, Changing<HeldLock>>;
+  /** The locks that the session holds, as last read. Each end of a transaction replaces the map. */
+  held: Map<string, Changing<HeldLock>>;
 }
 
 interface Hold {
@@ -36,5 +36,5 @@ export const newSession = (number: number): ObservedSession => ({
 export function endTransaction(session: ObservedSession, end: number): void {
   session.transaction = undefined;
   for (const lock of session.held.values()) lock.to = end;
-  session.held.clear();
+  session.held = new Map();
 }

@@ -219,19 +219,22 @@ export class RehearsalObserver {
   /** Reads the locks of all sessions. Does not throw. */
   async #readLocks(): Promise<void> {
     try {
-      const pids = [...this.#sessions.keys()];
+      const before = [...this.#sessions].map(([pid, { held }]) => ({ pid, held }));
+      const pids = before.map(({ pid }) => pid);
       const locks = Map.groupBy(await this.#reader.locks(pids), ({ pid }) => pid);
       const now = this.#now();
-      for (const pid of pids) this.#note(pid, locks.get(pid) ?? [], now);
+      for (const { pid, held } of before) {
+        const session = this.#sessions.get(pid);
+        // A transaction that has ended in the meantime has released the locks that were read.
+        if (session?.held === held) this.#note(session, locks.get(pid) ?? [], now);
+      }
     } catch (error) {
       this.#fail(error);
     }
   }
 
   /** @param locks all that the session holds now */
-  #note(pid: number, locks: readonly ReadLock[], now: number): void {
-    const session = this.#sessions.get(pid);
-    if (session === undefined) return;
+  #note(session: ObservedSession, locks: readonly ReadLock[], now: number): void {
     const before = new Map(session.held);
     session.held.clear();
     for (const { pid: _, ...lock } of locks) {

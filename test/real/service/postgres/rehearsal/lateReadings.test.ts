@@ -62,7 +62,7 @@ describe('A reading of a rehearsal', () => {
   /** Holds the first reading back that finds such locks, and no later one. */
   const holdReading = (isHeld: (tables: readonly string[]) => boolean) => {
     const [read, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const { locks } = LockReader.prototype;
+    const locks: LockReader['locks'] = Reflect.get(LockReader.prototype, 'locks');
     let wasHeld = false;
     mock.method(LockReader.prototype, 'locks', async function (this: LockReader, pids: readonly number[]) {
       const answer = await locks.call(this, pids);
@@ -88,5 +88,20 @@ describe('A reading of a rehearsal', () => {
     await Promise.all([committed, inserted]);
     const seen = (await observer.read()).statements.find(({ text }) => text.startsWith('insert'));
     assert.ok((seen?.milliseconds ?? -1) >= 0, JSON.stringify(seen));
+  });
+
+  it('finds no lock again that was released before its answer arrives', async () => {
+    await other.query('create table brief (id int); select pg_advisory_lock(7)');
+    const client = await connectTo(observed);
+    const reading = holdReading((tables) => tables.includes('public.brief'));
+    const inserted = client.query(
+      'insert into brief select id from t where pg_advisory_xact_lock(7) is not null',
+    );
+    await reading.read;
+    await other.query('select pg_advisory_unlock(7)');
+    await inserted;
+    reading.release();
+    const { locks } = await observer.read();
+    assert.equal(locks.filter(({ table }) => table === 'public.brief').length, 1);
   });
 });
