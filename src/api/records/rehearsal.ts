@@ -35,7 +35,10 @@ export interface HeldLock {
   readonly to: number;
   /** The index of the statement during which the lock was first seen. */
   readonly statement: number;
-  /** How many older rows the transaction of the lock has changed, deleted or locked; missing if the transaction was short. */
+  /**
+   * How many older rows the transaction of the lock has changed, deleted or locked; missing if the transaction was short, or if another
+   * session waited to lock the table.
+   */
   readonly rows?: number;
 }
 

@@ -12,6 +12,7 @@ import {
   type RehearsedStatement,
   type Relation,
 } from '../../../api/records/rehearsal.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { CommitHold, areCommitsHeld, releaseCommits } from './commitHold.ts';
@@ -29,6 +30,8 @@ import { StatementTap, type SeenStatement, type StatementEvents } from './statem
 const [LEAST_PAUSE, MOST_PAUSE] = [2, 50];
 /** The milliseconds that a transaction takes at least for its changed rows to be counted, because counting reads their table. */
 const COUNTED_AFTER = 100;
+/** Codes of the errors for a table that a session has locked since, or waits to lock (`lock_not_available`), or has dropped. */
+const UNREADABLE_NOW: readonly unknown[] = ['55P03', '42P01'];
 
 type Statement = Changing<RehearsedStatement> & SeenStatement;
 
@@ -197,7 +200,10 @@ export class RehearsalObserver {
     }
   }
 
-  /** Counts the rows that are changed and not committed. Does not throw. A table that is locked against reads needs no count of its rows. */
+  /**
+   * Counts the rows that are changed and not committed. Does not throw. A table that is locked against reads needs no count of its rows.
+   * If it was locked only since its locks were read, a commit's own reading sees that.
+   */
   async #countChangedRows(): Promise<void> {
     const tables = new Set(this.#before.filter(({ kind }) => kind === 'r').map(relationKey));
     for (const [pid, { held }] of this.#sessions) {
@@ -210,7 +216,7 @@ export class RehearsalObserver {
         try {
           lock.rows = await this.#reader.changedRows({ ...lock, pid });
         } catch (error) {
-          this.#fail(error);
+          if (!UNREADABLE_NOW.includes(fieldsOf(error).code)) this.#fail(error);
         }
       }
     }

@@ -104,4 +104,17 @@ describe('A reading of a rehearsal', () => {
     const { locks } = await observer.read();
     assert.equal(locks.filter(({ table }) => table === 'public.brief').length, 1);
   });
+
+  it('is complete without a count of changed rows while another session waits to lock their table', async () => {
+    const client = await connectTo(observed);
+    await client.query('begin; update t set id = id; select pg_sleep(0.15)');
+    const locked = other.query('begin; lock table t; rollback');
+    const late = await connectTo(direct);
+    await eventually(
+      async () => (await late.query('select from pg_locks where not granted')).rows.length > 0,
+    );
+    await client.query('commit');
+    await locked;
+    assert.equal((await observer.read()).problem, undefined);
+  });
 });
