@@ -214,7 +214,9 @@ export class RehearsalObserver {
         if (!isOfRows || lock.to - lock.from < COUNTED_AFTER) continue;
         if (!tables.has(relationKey(lock)) || unread.has(relationKey(lock))) continue;
         try {
-          lock.rows = await this.#reader.changedRows({ ...lock, pid });
+          const count = await this.#reader.changedRows({ ...lock, pid });
+          // None is left when the transaction has just ended.
+          lock.rows = Math.max(lock.rows ?? 0, count);
         } catch (error) {
           if (!UNREADABLE_NOW.includes(fieldsOf(error).code)) this.#fail(error);
         }

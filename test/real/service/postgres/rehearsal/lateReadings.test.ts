@@ -117,4 +117,17 @@ describe('A reading of a rehearsal', () => {
     await locked;
     assert.equal((await observer.read()).problem, undefined);
   });
+
+  it('keeps the count of rows that the transaction no longer locks', async () => {
+    const client = await connectTo(observed);
+    await client.query('begin; update t set id = id where false; select pg_sleep(0.15); savepoint s');
+    await client.query('update t set id = id where id = 1');
+    await other.query('create table counted ()');
+    await client.query('rollback to s');
+    await other.query('create table countedAgain ()');
+    await client.query('rollback');
+    const { locks } = await observer.read();
+    const changed = locks.filter(({ mode, table }) => mode === 'RowExclusiveLock' && table === 'public.t');
+    assert.equal(changed.at(-1)?.rows, 1);
+  });
 });
