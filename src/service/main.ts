@@ -25,6 +25,7 @@ function logToFile(line: string): void {
   log(line);
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const SIMULATED =
   'Computes are simulated (--no-postgres): they change state, but nothing runs and they accept no connections.';
 
@@ -49,12 +50,14 @@ async function runService(
   const { postgres, projectsFile } = options;
   // A service that root has started may be unable to read its package once it runs as `nobody`.
   const version = ownVersion();
-  const directory = openDataDirectory(options.dataDir);
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
   /** Resolves on a signal, or with the failure that ends the service. */
   const shutdown = Promise.withResolvers<string | undefined>();
+  // From now on, no signal ends the process at once, which would leave a temporary directory.
+  for (const signal of SIGNALS) process.on(signal, () => shutdown.resolve(undefined));
+  const directory = openDataDirectory(options.dataDir);
   let isLockLost = false;
-  const lock = await lockInstance(directory.folder, {
+  const locking = lockInstance(directory.folder, {
     clock: serviceClock,
     log: writeLog,
     onLost: ({ message }) => {
@@ -62,9 +65,12 @@ async function runService(
       shutdown.resolve(message);
     },
   });
+  const lock = await Promise.race([shutdown.promise, locking]);
+  if (typeof lock !== 'object') {
+    process.exitCode = 1; // It hasn't started.
+    return;
+  }
   process.prependOnceListener('exit', () => lock.release());
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => shutdown.resolve(undefined));
   const { startService } = await import('./startService.ts');
   const { readProjectsFile } = await import('./state/projectsFile.ts');
   const projects = projectsFile === undefined ? undefined : readProjectsFile(projectsFile);
@@ -86,9 +92,7 @@ async function runService(
     });
     lock.publish(service.baseUrl, service.leaseSecret, version);
     if (!postgres) writeLog(SIMULATED);
-    const simulated = postgres ? {} : { computes: 'simulated' };
-    const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
-    process.stdout.write(`${JSON.stringify(ready)}\n`);
+    printReadyLine(service.baseUrl, postgres);
     const failure = await shutdown.promise;
     if (isLockLost) (await engine).quitServers();
     await service.close().catch((error: unknown) => {
@@ -99,6 +103,11 @@ async function runService(
     // A failed start may have left the engine open.
     await engine.then((loaded) => loaded.close()).catch(() => undefined);
   }
+}
+
+function printReadyLine(baseUrl: string, postgres: boolean): void {
+  const simulated = postgres ? {} : { computes: 'simulated' };
+  process.stdout.write(`${JSON.stringify({ baseUrl, pid: process.pid, ...simulated })}\n`);
 }
 
 /** Returns the version of the package that has this program, or undefined if it runs from its sources. */

@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -110,6 +121,25 @@ describe('The program', () => {
     assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/);
     assert(pid > 0);
     assert.deepEqual([code, stdout.trim().split('\n').length, stderr.replace(SIMULATED, '')], [0, 1, '']);
+  });
+
+  it('leaves no temporary directory if a signal comes before it has its lock', async function () {
+    if (process.platform !== 'linux') return this.skip(); // Only there, a program takes the lock.
+    const flock = path.join(folder, 'flock');
+    const temporary = path.join(folder, 'temporary');
+    mkdirSync(temporary);
+    chmodSync(temporary, 0o777); // A service of root uses only a folder that all may write.
+    writeFileSync(flock, '#!/bin/sh\n: > "$0.runs"\nwhile [ -e "$0" ]; do sleep 0.1; done', { mode: 0o755 });
+    const env = { ...process.env, TMPDIR: temporary, PATH: `${folder}:${process.env['PATH']}` };
+    const args = [await builtService(), '--no-postgres', '--port', '0'];
+    const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
+    const ended = once(child, 'close');
+    await until('the service takes its lock', async () => existsSync(`${flock}.runs`));
+    const before = readdirSync(temporary);
+    child.kill('SIGINT');
+    const [code] = await ended;
+    rmSync(flock);
+    assert.deepEqual([before.length, code, readdirSync(temporary)], [1, 1, []]);
   });
 
   it('says that it simulates computes: in its help, its log, its line and where a connection is asked for', async () => {
