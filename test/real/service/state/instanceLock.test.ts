@@ -171,6 +171,7 @@ describe('The lock of a data directory', () => {
   it('is lost to another service before a change is written, and the service ends', async function () {
     if (process.platform === 'win32') return this.skip(); // It replaces no open file.
     const first = await start();
+    await first.client.listApiKeys(); // The reply waits until what the start has changed is on the disk.
     const lock = path.join(folder, 'service.lock');
     const account = readFileSync(accountFile(folder));
     writeFileSync(
