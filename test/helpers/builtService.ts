@@ -1,7 +1,11 @@
-/** Bundles the local service. A start takes a fifth of the CPU time of a start from the sources. */
+/**
+ * Bundles the local service, and next to it `hosted-postgres/test`, as in the npm package. A start takes a fifth of the CPU time of a
+ * start from the sources.
+ */
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { testBundleOptions } from '../../src/npm/library/bundleOptions.ts';
 import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { makeOnce } from './sharedFolder.ts';
@@ -32,4 +36,6 @@ async function buildService(folder: string): Promise<void> {
     entryPoints,
     outdir: path.join(folder, 'dist'),
   });
+  const libraryOptions = { ...bundleOptions, ...testBundleOptions, absWorkingDir: projectRoot };
+  await build({ ...libraryOptions, outdir: path.join(folder, 'dist') });
 }
