@@ -101,7 +101,7 @@ export class WorkFolderFixture {
     };
     this.env = env;
     this.folder = new WorkFolder(repository.folder, env, {
-      ...this.#model(),
+      ...this.model(),
       runGit,
       clock,
       notices: {
@@ -115,7 +115,7 @@ export class WorkFolderFixture {
   }
 
   /** Each branch has a compute, whose host has its name. */
-  #model(): BranchUrlDependencies {
+  model(): BranchUrlDependencies {
     const findCredentials = async (_projectId: string, { branchId }: { readonly branchId: string }) => {
       const password = await this.findPassword(branchId);
       return password === undefined ? undefined : { password };
@@ -136,7 +136,8 @@ export class WorkFolderFixture {
     const inventory = {
       loadComputes: load,
       refreshComputes: load,
-      branches: { ensureLoaded: load, refresh: load },
+      project: () => undefined,
+      branches: { ensureLoaded: load, refresh: load, get: () => undefined },
       computesOf: () => ({ branches: () => computes }),
     };
     const session = Object.defineProperty({}, 'connection', { get: connection });

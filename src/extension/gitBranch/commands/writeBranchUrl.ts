@@ -41,14 +41,24 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
       env.name,
       ref,
     );
-    const changes = await write(url, related);
-    if (changes === undefined) return;
-    const markUndone = () => work?.setUndone(git.gitBranch);
-    const message = `${l10n.t('{0} points to {1}', env.file, resourceText(context.inventory, { ...ref, name: branch.name }))}${leftVariablesText(left)}`;
-    // The notice comes when all is written, so that no write comes after Undo.
-    await map().finally(() => void offerUndo(context.log, message, changes, markUndone));
-  } else await map();
-  await work?.refresh();
+    // Until the map is written, too, the file must not follow the earlier one.
+    const kept = work?.state.isUndone === true ? git.gitBranch : undefined;
+    work?.setUndone(git.gitBranch);
+    try {
+      const changes = await write(url, related);
+      if (changes === undefined) return;
+      const markUndone = () => work?.setUndone(git.gitBranch);
+      const message = `${l10n.t('{0} points to {1}', env.file, resourceText(context.inventory, { ...ref, name: branch.name }))}${leftVariablesText(left)}`;
+      // The notice comes when all is written, so that no write comes after Undo.
+      await map().finally(() => void offerUndo(context.log, message, changes, markUndone));
+    } finally {
+      work?.setUndone(kept);
+      await work?.refresh();
+    }
+  } else {
+    await map();
+    await work?.refresh();
+  }
 }
 
 /** Keeps the role, database and parameters of a value that points to the same project. */
