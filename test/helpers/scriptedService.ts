@@ -70,6 +70,24 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
   return service;
 }
 
+/**
+ * Makes the service hold back its reply to the next such call, which it has at that time.
+ * @returns resolves when the call has arrived, with what sends the reply
+ */
+export async function holdReply(service: ScriptedService, ending: string): Promise<() => void> {
+  const [arrived, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { script } = service;
+  service.script = (...call) => {
+    const reply = structuredClone(script(...call));
+    if (!call[0].endsWith(ending)) return reply;
+    service.script = script;
+    arrived.resolve();
+    return sent.promise.then(() => reply);
+  };
+  await arrived.promise;
+  return sent.resolve;
+}
+
 function replyOf(answer: unknown): { readonly status: number; readonly body: unknown } {
   if (typeof answer === 'number') return { status: answer, body: { message: `status ${answer}` } };
   if (!(answer instanceof CodedError)) return { status: 200, body: answer };

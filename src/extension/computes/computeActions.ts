@@ -41,6 +41,7 @@ export class ComputeActions {
   /** @throws {ApiError} also for a second primary on a branch */
   async create(projectId: string, creation: ComputeCreation, options: SendOptions): Promise<SendResult> {
     // After a lost reply, a compute that another window created before must not be mistaken for this one.
+    this.#inventory.markChanged(projectId);
     await this.#inventory.refreshComputes(projectId);
     const before = new Set(this.#inventory.computesOf(projectId)?.computes.keys());
     const isNew = (compute: Compute) =>

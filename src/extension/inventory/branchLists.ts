@@ -125,7 +125,7 @@ export class BranchLists {
     return this.forProject(projectId);
   }
 
-  /** Call this after a change: see the inventory. */
+  /** See the inventory. */
   markChanged(projectId: string): void {
     this.#lists.get(projectId)?.edit();
   }

@@ -166,7 +166,7 @@ export class Inventory implements Disposable {
     await this.#forEach(ids, refresh, this.#branchLimit);
   }
 
-  /** Call this after a change. Requests of lists in progress are repeated, because their replies may be older than the change. */
+  /** Call this after a change, and before a refresh that must see all changes up to now. Requests in progress are repeated. */
   markChanged(projectId: string | undefined): void {
     if (projectId === undefined) return this.#projects?.edit();
     this.#computes.get(projectId)?.edit();
@@ -188,6 +188,7 @@ export class Inventory implements Disposable {
     const others = [...this.#computes.keys()].filter((id) => !shownIds.has(id));
     // The view then shows that the list is loading.
     if (this.#projects?.isEmpty === true) this.#projects.clearFailure();
+    for (const id of [undefined, ...shownIds]) this.markChanged(id);
     const projects = this.refreshProjects().then(() => {
       for (const id of others) this.#forget(id);
       this.#changed.fire(others.map((projectId) => ({ kind: 'project', projectId })));

@@ -83,6 +83,7 @@ export class ChangeGuards {
     const { promise: timeout, resolve } = Promise.withResolvers<void>();
     const timer = this.#clock.after(FRESH_LISTS_WAIT, resolve);
     const { branches } = this.#inventory;
+    this.#inventory.markChanged(projectId);
     // The list itself keeps a failure, so it is ignored here.
     const computes = computeId && this.#inventory.refreshComputes(projectId).catch(() => undefined);
     // After the timeout, the requests continue: other callers may share them.

@@ -104,7 +104,10 @@ export abstract class RemoteList<Id, Item> {
     return this.#pending;
   }
 
-  /** Call this after a local change. A request in progress is repeated, because its reply may be older than the change. */
+  /**
+   * Call this after a local change, and before a refresh that must see all changes up to now. A request in progress is repeated,
+   * because its reply may be older.
+   */
   edit(items: Items<Id, Item> = this.items): void {
     this.#edits += 1;
     this.update({ items });

@@ -33,6 +33,7 @@ export async function requireFreshBranches(
   { deps: { inventory, agentBranches }, account, connection }: GateCall,
   projectId: string,
 ): Promise<BranchList> {
+  inventory.branches.markChanged(projectId);
   const list = await inventory.branches.refresh(projectId);
   // By now, the list may be that of another account.
   if (connection.isClosed) throw new ConnectionClosedError(false);

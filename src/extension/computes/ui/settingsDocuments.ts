@@ -203,6 +203,7 @@ export class SettingsDocuments implements Disposable {
     if (!belongsToAccount(uri, connection.account))
       throw new Error(l10n.t('This document belongs to another account. Switch to that account first.'));
     const { projectId, computeId } = owner;
+    inventory.markChanged(projectId);
     await inventory.refreshComputes(projectId).catch((error: unknown) => {
       if (!isRejected(error, 404)) throw error;
     });

@@ -4,7 +4,7 @@ import type { ComputePatch } from '../../../../src/api/records/requests.ts';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
 import { omitUnchanged } from '../../../../src/extension/computes/computeActions.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
-import { computeRecord, operationRecord } from '../../../helpers/scriptedService.ts';
+import { computeRecord, holdReply, operationRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
@@ -79,6 +79,19 @@ describe('ComputeActions', () => {
     computes.push(computeRecord('ep-early', { type: 'read_only' }));
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;
     await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
+  });
+
+  it('does not mistake such a compute for the new one either if an older list is on its way', async () => {
+    replyToChanges(() => 502);
+    const held = holdReply(store.service, '/endpoints');
+    const earlier = store.inventory.refreshComputes('shop');
+    const send = await held;
+    computes.push(computeRecord('ep-early', { type: 'read_only' }));
+    const creation = { branch_id: 'br-main', type: 'read_only' } as const;
+    const creating = store.computeActions.create('shop', creation, store.options);
+    send();
+    await assert.rejects(creating, /status 502/);
+    await earlier;
   });
 
   it('throws if more than one compute is new after a lost reply', async () => {

@@ -3,7 +3,7 @@ import { branchIdsOf, deletionProblem } from '../../../../src/extension/inventor
 import { nameUnlessId } from '../../../../src/extension/inventory/names.ts';
 import type { InventoryEvent } from '../../../../src/extension/inventory/nodes.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
-import { computeRecord } from '../../../helpers/scriptedService.ts';
+import { computeRecord, holdReply } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const BRANCHES = 'GET /projects/shop/branches';
@@ -40,6 +40,18 @@ describe('BranchLists', () => {
     assert.equal(count(), 1);
     assert.deepEqual(branchIdsOf(store.inventory, 'shop'), ['br-main', 'br-a', 'br-old']);
     assert.deepEqual(changes, ['project', 'branch br-a', 'branch br-main']);
+  });
+
+  it('are as they are when the user refreshes all, also if an older list is on its way', async () => {
+    const held = holdReply(store.service, '/branches');
+    const earlier = store.inventory.branches.refresh('shop');
+    const send = await held;
+    branches = [record('br-new')];
+    const refreshed = store.inventory.refreshAll(['shop']);
+    send();
+    await refreshed;
+    assert.ok(store.inventory.branches.get('shop', 'br-new'));
+    await earlier;
   });
 
   it('reports another name, mark or state, and no other fields', async () => {

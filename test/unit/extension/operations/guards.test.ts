@@ -4,12 +4,15 @@ import { AccountConnection } from '../../../../src/extension/account/accountConn
 import { ChangeGuards } from '../../../../src/extension/operations/guards.ts';
 import { type Marks } from '../../../../src/extension/window/marks.ts';
 import type { Inventory } from '../../../../src/extension/inventory/inventory.ts';
+import { connectScripted } from '../../../helpers/connectedModel.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
+import { holdReply } from '../../../helpers/scriptedService.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');
 assert.ok(baseUrl);
 const work = { baseUrl, name: 'work' };
 const isProtected = { protected: true };
+const markChanged = () => undefined;
 
 /** The part that guards use. */
 const asInventory = (part: object) => part as unknown as Inventory;
@@ -25,7 +28,12 @@ describe('ChangeGuards', () => {
         return await Promise.resolve(undefined);
       },
     };
-    const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
+    const inventory = {
+      branches,
+      compute: () => undefined,
+      refreshComputes: () => Promise.resolve(),
+      markChanged,
+    };
     const connection = new AccountConnection(work, 'key', () => Promise.reject(new Error('not used')));
     return new ChangeGuards({ connection, requireSameAccount: () => undefined }, asInventory(inventory), {
       marks,
@@ -42,11 +50,31 @@ describe('ChangeGuards', () => {
     assert.equal(guards.cachedMark(target), 'production');
   });
 
+  it('does not take a reply that the service gave before', async () => {
+    const branch = { id: 'br-main', name: 'main', protected: false };
+    const { inventory, service, guards } = await connectScripted(() => ({ branches: [branch] }));
+    const held = holdReply(service, '/branches');
+    const earlier = inventory.branches.refresh('shop');
+    const send = await held;
+    branch.protected = true;
+    const target = { projectId: 'shop', branchId: 'br-main' };
+    const refreshed = guards.refreshProtection(target);
+    send();
+    await refreshed;
+    assert.equal(guards.cachedMark(target), 'production');
+    await earlier;
+  });
+
   it('waits at most five seconds for the branches and computes', async () => {
     const clock = new FakeClock();
     let reply = Promise.resolve(undefined);
     const branches = { get: () => undefined, isKnown: () => false, refresh: () => reply };
-    const inventory = { branches, compute: () => undefined, refreshComputes: async () => undefined };
+    const inventory = {
+      branches,
+      compute: () => undefined,
+      refreshComputes: async () => undefined,
+      markChanged,
+    };
     const session = { connection: undefined, requireSameAccount: () => undefined };
     const guards = new ChangeGuards(session, asInventory(inventory), { marks: {} }, clock);
     const target = { projectId: 'shop', branchId: 'br-main' };
@@ -73,7 +101,12 @@ describe('ChangeGuards', () => {
       isKnown: () => true,
       refresh: async () => undefined,
     };
-    const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
+    const inventory = {
+      branches,
+      compute: () => undefined,
+      refreshComputes: () => Promise.resolve(),
+      markChanged,
+    };
     const session = { connection: undefined, requireSameAccount: () => undefined };
     const guards = new ChangeGuards(session, asInventory(inventory), { marks: {} });
     const compute = { projectId: 'shop', branchId: 'br-dev' };

@@ -6,7 +6,7 @@ import type { Branch } from '../../../../../src/api/records/records.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { holdReply, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { findGatedBranch } = await import('../../../../../src/extension/agents/tools/agentPermissions.ts');
@@ -114,6 +114,17 @@ describe('The gate of agents', () => {
     made = { ...made, id: 'br-replaced' };
     await assert.rejects(find(), /shop has no branch br-agent/);
     assert.deepEqual(agentBranches.all, []);
+  });
+
+  it('does not decide by a reply that the service gave before the call', async () => {
+    const held = holdReply(service, '/branches');
+    const earlier = model.inventory.branches.refresh('shop');
+    const send = await held;
+    made = { ...made, protected: true };
+    const own = isOwn();
+    send();
+    assert.equal(await own, false);
+    await earlier;
   });
 
   it('does not decide by an old list', async () => {
