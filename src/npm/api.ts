@@ -144,9 +144,12 @@ export class ServiceApi {
 
   /** Returns the URL of the first database, with its password; undefined if the branch has none. */
   async findUrl(branch: Branch): Promise<string | undefined> {
-    const { databases } = await this.#call('GET', databasesPath(branch.project_id, branch.id));
-    const database = oldestDatabase(databases);
+    const database = oldestDatabase(await this.listDatabases(branch));
     return database && this.#urlOf(branch, database);
+  }
+
+  async listDatabases({ project_id, id }: Branch): Promise<Database[]> {
+    return (await this.#call('GET', databasesPath(project_id, id)))['databases'] as Database[];
   }
 
   async #urlOf({ project_id, id }: Branch, database: Database | undefined): Promise<string> {

@@ -41,6 +41,12 @@ export function decodeMaker(encoded: string): DatabaseMaker {
   return { pid, startedAt, uniqueId, port: parseInt(port, 36) || undefined };
 }
 
+/** Returns the maker of the database of a test file, or of its clone, by its name; undefined for another database. */
+export function makerOfDatabase(name: string): DatabaseMaker | undefined {
+  const encoded = new RegExp(`^test_(${MAKER_PATTERN})_[0-9a-f]{8}`).exec(name)?.[1];
+  return encoded === undefined ? undefined : decodeMaker(encoded);
+}
+
 /**
  * Returns the maker that an annotation names; undefined for an annotation of another program, which names none.
  * @param json {@link DatabaseMaker} as JSON

@@ -9,7 +9,13 @@ import type { ServiceApi, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase, OBJECT_IN_USE } from './copyDatabase.ts';
 import { findBranch } from '../findBranch.ts';
-import { isMakerRunning, describeOwnMaker, parseMaker, type DatabaseMaker } from './maker.ts';
+import {
+  isMakerRunning,
+  describeOwnMaker,
+  makerOfDatabase,
+  parseMaker,
+  type DatabaseMaker,
+} from './maker.ts';
 import { hashSteps, requireNonEmptyDatabase, runStep } from './migrations.ts';
 import { withClientOf } from '../../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
@@ -118,15 +124,38 @@ async function findOrBuildParent(
       await api.delete(created).catch(() => undefined);
       throw error;
     }
-    for (const { name } of parents.slice(KEPT_PARENTS)) {
-      const old = name.slice(PARENT_PREFIX.length);
-      // A parent that has branches of running tests stays.
-      for (const each of [SHARED_BRANCH_PREFIX + old, name])
-        for (const unused of branches.filter((other) => other.name === each))
-          await api.delete(unused).catch(() => undefined);
-    }
+    // An error doesn't matter: the next process that makes a parent deletes the old ones.
+    if (parents.length > KEPT_PARENTS) await deleteOldParents(api, created).catch(() => undefined);
     return { projectId, id: created.id, hash };
   }
+}
+
+/**
+ * Deletes the parents that weren't used for the longest time, and their shared branches. They are listed only now, because others may
+ * have used some of them while the migrations of this one ran.
+ */
+async function deleteOldParents(api: ServiceApi, created: Branch): Promise<void> {
+  const branches = await api.listBranches(created.project_id);
+  const others = branches.filter(({ id, name }) => name.startsWith(PARENT_PREFIX) && id !== created.id);
+  for (const old of others.slice(KEPT_PARENTS)) {
+    const name = SHARED_BRANCH_PREFIX + old.name.slice(PARENT_PREFIX.length);
+    const shared = branches.find((each) => each.name === name);
+    if (shared !== undefined) {
+      if (await hasUsedDatabase(api, shared)) continue;
+      await api.delete(shared).catch(() => undefined);
+    }
+    // A parent that has branches of running tests stays.
+    await api.delete(old).catch(() => undefined);
+  }
+}
+
+/** Whether a database of the shared branch is of a test file that still runs. */
+async function hasUsedDatabase(api: ServiceApi, shared: Branch): Promise<boolean> {
+  for (const { name } of await api.listDatabases(shared)) {
+    const maker = makerOfDatabase(name);
+    if (maker !== undefined && (await isMakerRunning(maker))) return true;
+  }
+  return false;
 }
 
 /**

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { branchCalls, type Api } from '../../../helpers/branchCalls.ts';
+import { ownIdentity } from '../../../../src/base/processIdentity.ts';
+import { encodeMaker } from '../../../../src/npm/library/maker.ts';
+import { branchCalls, type Api, type Branch } from '../../../helpers/branchCalls.ts';
 import { FaultProxy, type JsonReply } from '../../../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { createProject, OPTIONS, program, PROJECT, run } from '../../../helpers/testProject.ts';
@@ -45,6 +47,42 @@ describe('Parents of test branches', () => {
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
     await use(cwd);
     assert.equal(count(), 2);
+  });
+
+  it('are kept if others have used them while the migrations of another one ran, or still use them', async () => {
+    const { cwd } = await createProject();
+    for (let count = (await parents()).length; count < 23; count += 1)
+      await api.change('POST', `/${id}/branches`, { branch: { name: `parent kept ${count}` } });
+    const query = '?sort_by=updated_at&sort_order=asc';
+    const { branches } = await api.send<{ branches: Branch[] }>('GET', `/${id}/branches${query}`);
+    const [idle, later, used] = branches.filter(({ name }) => name.startsWith('parent '));
+    const sharedName = `shared ${used?.name.slice('parent '.length)}`;
+    const shared = await api.createBranch(id, { name: sharedName, parent_id: used?.id });
+    const { owner_name } = shared.databases[0] ?? assert.fail('no database');
+    const database = { name: `test_${encodeMaker(ownIdentity())}_01234567`, owner_name };
+    await api.change('POST', `/${id}/branches/${shared.branch.id}/databases`, { database });
+    // What a process does that uses a parent.
+    const moveToFront = `require('node:http').request(
+      '${service.baseUrl}/projects/${id}/branches/${later?.id}',
+      { method: 'PATCH', agent: false, headers: { authorization: 'Bearer ${service.key}', 'content-type': 'application/json' } },
+      (response) => response.resume().once('end', resolve),
+    ).end('{ "branch": { "name": "${later?.name}" } }')`;
+    await run(
+      cwd,
+      `Object.assign(process.env, { NEON_API_HOST: '${service.baseUrl}', NEON_API_KEY: '${service.key}' });
+      const migrate = async (url) => {
+        forgetServer();
+        await query(url, 'create table item ()');
+        await new Promise((resolve) => ${moveToFront});
+      };
+      const db = await branch({ migrate: { run: migrate, files: ['migrations'] } }); await db.drop(); show(1);`,
+    );
+    const left = await parents();
+    assert.deepEqual(
+      [idle, later, used].map((each) => left.includes(each?.name ?? '')),
+      [false, true, true],
+    );
+    assert.ok((await api.branches(id)).some(({ name }) => name === sharedName));
   });
 
   it('can be copies of a branch, whose first tables a reset also takes back', async () => {
