@@ -38,9 +38,9 @@ const upwards = rows.flatMap((row, index) =>
 const apart = [
   ['the service knows nothing of windows', '^src/service/', '^src/(extension|mcp)/'],
   [
-    'the service shares its proof and its folder',
+    'the service shares its proof, its folder and its limits',
     '^src/service/',
-    '^src/localService/(?!leaseProof|dataFolder)',
+    '^src/localService/(?!leaseProof|dataFolder|endLimits)',
   ],
   ['windows know nothing of the service', '^src/(extension|mcp)/', '^src/(service|npm)/'],
   [

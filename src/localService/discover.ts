@@ -8,6 +8,8 @@ import { baseUrlOrUndefined, type BaseUrl } from '../api/transport/baseUrl.ts';
 import { readOwnJson } from '../base/files.ts';
 import { identityIn, isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 
+const LOCK = 'service.lock';
+
 /** Where the service listens, and how to prove that one may use it. */
 export interface ServiceAddress {
   readonly baseUrl: BaseUrl;
@@ -19,9 +21,13 @@ export interface ServiceAddress {
 
 /** Returns the running process that has locked the data directory. */
 export async function findServiceOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
-  const owner = identityIn(readOwnJson(path.join(dataDir, 'service.lock')));
+  const owner = identityIn(readOwnJson(path.join(dataDir, LOCK)));
   return owner !== undefined && (await isRunning(owner)) ? owner : undefined;
 }
+
+/** Whether the service that has locked the data directory has noted that it is ending. */
+export const isServiceEnding = (dataDir: string): boolean =>
+  readOwnJson(path.join(dataDir, LOCK))['isEnding'] === true;
 
 /** Returns the address of `owner`, or undefined until it has published it. */
 export async function findServiceAddress(

@@ -1,11 +1,12 @@
 /** Ends the local service, also one that hangs. */
 import { pause, systemClock } from '../base/clock.ts';
 import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
-import { findServiceAddress, findServiceOwner } from './discover.ts';
+import { findServiceAddress, findServiceOwner, isServiceEnding } from './discover.ts';
+import { LONGEST_END } from './endLimits.ts';
 import { LocalServiceError, requestEnd } from './lease.ts';
 
-/** Milliseconds that the service may take to stop its servers, and to end after it was killed. */
-const CLEAN_END_LIMIT = 10_000;
+/** Milliseconds after which a service hangs if it hasn't noted that it is ending, and in which it ends after it was killed. */
+const NOTE_LIMIT = 10_000;
 const KILL_LIMIT = 5_000;
 
 /**
@@ -16,7 +17,11 @@ const KILL_LIMIT = 5_000;
 export async function endService(dataDir: string): Promise<boolean> {
   const owner = await findServiceOwner(dataDir);
   if (owner === undefined) return false;
-  if ((await requestEndOf(owner, dataDir)) && (await hasEnded(owner, CLEAN_END_LIMIT))) return true;
+  if (await requestEndOf(owner, dataDir)) {
+    if (await hasEnded(owner, NOTE_LIMIT)) return true;
+    // Its servers may need longer, and would have to recover at the next start if it was killed.
+    if (isServiceEnding(dataDir) && (await hasEnded(owner, LONGEST_END - NOTE_LIMIT))) return true;
+  }
   signal(owner, 'SIGKILL');
   if (await hasEnded(owner, KILL_LIMIT)) return true;
   throw new LocalServiceError('silent', `The local service (process ${owner.pid}) could not be ended`);

@@ -71,6 +71,7 @@ async function runService(
     return;
   }
   process.prependOnceListener('exit', () => lock.release());
+  void shutdown.promise.then(() => lock.noteEnding());
   const { startService } = await import('./startService.ts');
   const { readProjectsFile } = await import('./state/projectsFile.ts');
   const projects = projectsFile === undefined ? undefined : readProjectsFile(projectsFile);

@@ -2,6 +2,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from '../../base/nodeHttp.ts';
+import { CLOSING_TIME } from '../../localService/endLimits.ts';
 import { handleOneAtATime } from '../core/oneAtATime.ts';
 
 /** Limits in milliseconds. Node replies 408 to clients that exceed the first two, and closes idle connections after the third. */
@@ -11,9 +12,6 @@ const CLIENT_LIMITS = {
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 } as const;
-
-/** The milliseconds in which running requests must end when the server is closed. */
-const CLOSING_TIME = 2_000;
 
 /** The path of the API, which ends with the version segment. */
 export const API_PATH = '/api/v2';

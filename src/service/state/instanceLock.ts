@@ -40,6 +40,8 @@ interface InstanceLock {
   publish(baseUrl: string, leaseSecret: string, version?: string): void;
   /** Call it before each write. @throws {StartError} if another service has the lock now */
   requireHeld(): void;
+  /** Notes in the lock that this service is ending, so that whoever ends it doesn't take it for one that hangs. */
+  noteEnding(): void;
   release(): void;
 }
 
@@ -98,6 +100,7 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
       options.onLost(lost);
       throw lost;
     },
+    noteEnding: () => renewLock(lockDescriptor, Object.assign(me, { isEnding: true })),
     release() {
       stopRenewal();
       if (isHeld()) {

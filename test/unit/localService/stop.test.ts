@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { readStartTimeSync, uniqueProcessId } from '../../../src/base/processIdentity.ts';
 import { endService } from '../../../src/localService/stop.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
@@ -12,6 +13,13 @@ import { onPlatform } from '../../helpers/onPlatform.ts';
 const SLOW_TO_STOP = `
   process.on('SIGTERM', () => setTimeout(() => process.exit(7), 300));
   setInterval(() => undefined, 1000);
+  console.log('ready');
+`;
+
+/** Says `ready`, and ends by itself only when there is a file. */
+const UNTIL_FILE = `
+  process.on('SIGTERM', () => undefined);
+  setInterval(() => require('node:fs').existsSync(process.argv[1]) && process.exit(7), 10);
   console.log('ready');
 `;
 
@@ -47,6 +55,32 @@ describe('endService', () => {
     writeFileSync(path.join(folder, 'service.lock'), JSON.stringify(identity), { mode: 0o600 });
     assert.equal(await endService(folder), true);
     assert.deepEqual(await ended, [7, null]);
+  });
+
+  it('gives a service that has noted that it is ending the time to stop its servers', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const endAfter = async (isEnding: boolean) => {
+      const folder = temporaryFolder();
+      const file = path.join(folder, 'end');
+      const service = spawn(process.execPath, ['-e', UNTIL_FILE, file], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const ended = once(service, 'exit');
+      await once(service.stdout, 'data');
+      const pid = service.pid ?? assert.fail();
+      const lock = { pid, startedAt: readStartTimeSync(pid), uniqueId: uniqueProcessId(pid), isEnding };
+      writeFileSync(path.join(folder, 'service.lock'), JSON.stringify(lock), { mode: 0o600 });
+      let time = 0;
+      const { mock: now } = mock.method(performance, 'now', () => {
+        time += 500;
+        if (time > 15_000) writeFileSync(file, '');
+        return time;
+      });
+      await endService(folder).finally(() => now.restore());
+      return ended;
+    };
+    assert.deepEqual(await endAfter(true), [7, null]);
+    assert.deepEqual(await endAfter(false), [null, 'SIGKILL']);
   });
 
   /** Ends a service as on Windows. @returns the exit code and the signal with which it has ended */

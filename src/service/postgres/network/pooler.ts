@@ -15,16 +15,12 @@ import { POOLER_CONFIG_FILE, POOLER_PID_FILE } from '../server/orphans.ts';
 import { ServerProcess } from '../server/serverProcess.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { maxConnectionsOf } from '../server/settings.ts';
+import { POOLER_STOP_STEPS } from '../../../localService/endLimits.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { chooseFreePort, LOOPBACK } from '../server/serverAddress.ts';
 
 /** For how many seconds an unused server connection is kept. */
 const SERVER_IDLE = 5;
-/** The signals that stop PgBouncer, with their limits. It has nothing to lose, so it gets little time. */
-const STOP_STEPS = [
-  ['SIGTERM', 500],
-  ['SIGKILL', 5_000],
-] as const;
 
 /** A running PgBouncer. */
 export class Pooler extends ServerProcess {
@@ -55,7 +51,7 @@ export class Pooler extends ServerProcess {
         if (PROBLEM.test(line)) log(`PgBouncer: ${line}`);
       },
       readyLine: /process up/,
-      stopSteps: STOP_STEPS,
+      stopSteps: POOLER_STOP_STEPS,
     });
     pooler.#configure = configure;
     if ((await Promise.race([pooler.ready, pooler.ended])) === true) return pooler;

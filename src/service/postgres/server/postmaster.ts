@@ -1,4 +1,5 @@
 /** A Postgres server as a child process, and the pid file that it writes. */
+import { POSTMASTER_STOP_STEPS } from '../../../localService/endLimits.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { lockFile } from '../../core/systemLock.ts';
@@ -27,14 +28,6 @@ interface PostmasterOptions {
 const START_LIMIT = 120_000;
 /** A primary and a standby log this line when they are ready. */
 const READY_LINE = /database system is ready to accept (read-only )?connections$/;
-/**
- * The signals that stop a server, with their limits: cleanly first. One that takes longer is killed and recovers at the next start.
- */
-export const POSTMASTER_STOP_STEPS = [
-  ['SIGINT', 30_000],
-  ['SIGQUIT', 5_000],
-  ['SIGKILL', 5_000],
-] as const;
 
 /** A running Postgres server. */
 export class Postmaster extends ServerProcess {

@@ -1,7 +1,7 @@
 /**
  * Servers that don't start or stop in time. Postgres is a script.
  * Timers: service/postgres/server/postmaster.ts, service/postgres/server/serverProcess.ts,
- * service/postgres/server/launchServer.ts, service/postgres/computeServer.ts.
+ * service/postgres/server/launchServer.ts, service/postgres/computeServer.ts, localService/endLimits.ts.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

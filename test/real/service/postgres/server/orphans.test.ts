@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import { readStartTimeSync } from '../../../../../src/base/processIdentity.ts';
+import { isServiceEnding } from '../../../../../src/localService/discover.ts';
 import { findPooler } from '../../../../../src/service/postgres/server/programs.ts';
 import { stopOrphanServer } from '../../../../../src/service/postgres/server/orphans.ts';
 import { branchCalls, emptyAccount, storageOf, type Created } from '../../../../helpers/branchCalls.ts';
@@ -24,7 +25,7 @@ const processesOf = (dataDir: string) =>
     .split('\n')
     .filter((line) => line.includes(dataDir));
 
-describe('service after it was killed', () => {
+describe('service that was killed or ends slowly', () => {
   const dataDir = temporaryFolder();
   const options = { key: 'k', dataDir, args: emptyAccount() };
   const start = () => startLocalService(options);
@@ -61,6 +62,22 @@ describe('service after it was killed', () => {
     assert.ok(pids.length > 0 && pids.every(alive));
     return pids;
   };
+
+  it('notes in its lock that it is ending, because its Postgres may take long to stop', async function () {
+    if (process.platform === 'win32') return this.skip(); // It has no signals.
+    const service = await start();
+    await requireRow();
+    const server = pidIn(postmasterPid());
+    process.kill(server, 'SIGSTOP');
+    const ended = service.stop();
+    try {
+      await eventually(() => isServiceEnding(dataDir));
+    } finally {
+      process.kill(server, 'SIGCONT');
+    }
+    assert.equal(await ended, 0);
+    assert.ok(!alive(server));
+  });
 
   it('stops the Postgres and the PgBouncer it finds, and serves again', async () => {
     const pids = await leaveRunning();
