@@ -1,4 +1,5 @@
 /** The texts of documents about rehearsals. They are only in memory, because messages of Postgres may contain values. */
+import { randomUUID } from 'node:crypto';
 
 export const REHEARSAL_SCHEME = 'hosted-postgres-rehearsal';
 
@@ -15,11 +16,11 @@ export class RehearsalDocuments {
   /** The files that the user has rehearsed. */
   readonly files = new Set<string>();
   readonly #texts = new Map<string, string>();
-  #created = 0;
 
   /** @param title the title that an editor shows @param text the report in Markdown */
   add(title: string, text: string): DocumentUri {
-    const query = String((this.#created += 1));
+    // A document that VS Code has opened again after a reload keeps its text, so no other may have its address.
+    const query = randomUUID();
     this.#texts.set(query, text);
     const [oldest] = this.#texts.keys();
     if (this.#texts.size > MAX_DOCUMENTS && oldest !== undefined) this.#texts.delete(oldest);

@@ -1,4 +1,5 @@
 /** The texts of documents with rows. They are only in memory: after a reload of the window, the rows are read again or gone. */
+import { randomUUID } from 'node:crypto';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 import type { RestoreSource } from '../../account/refs.ts';
 import { ROWS_SCHEME } from './rowsScheme.ts';
@@ -36,11 +37,11 @@ interface DocumentUri {
 /** Keeps the texts of documents with rows. */
 export class RowDocuments {
   readonly #documents = new Map<string, { readonly text: string; readonly request: RowRequest }>();
-  #created = 0;
 
   /** @param title the title that an editor shows */
   add(title: string, text: string, request: RowRequest): DocumentUri {
-    const query = String((this.#created += 1));
+    // A document that VS Code has opened again after a reload keeps its text, so no other may have its address.
+    const query = randomUUID();
     this.#documents.set(query, { text, request });
     const [oldest] = this.#documents.keys();
     if (this.#documents.size > MAX_DOCUMENTS && oldest !== undefined) this.#documents.delete(oldest);

@@ -11,4 +11,9 @@ describe('RehearsalDocuments', () => {
       [undefined, 'text 1', 'text 20'],
     );
   });
+
+  it('gives each an address of its own, also in another window', () => {
+    const [first, second] = [new RehearsalDocuments(), new RehearsalDocuments()];
+    assert.notDeepEqual(first.add('a', 'text'), second.add('a', 'text'));
+  });
 });
