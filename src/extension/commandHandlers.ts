@@ -10,6 +10,7 @@ import {
 } from './inventory/nodes.ts';
 import { SqlError } from './window/sqlError.ts';
 import { showFailure } from './account/ui/notify.ts';
+import { window } from './window/ui/window.ts';
 import {
   chooseOrganization,
   connectAccount,
@@ -224,6 +225,11 @@ export async function handleCommand(
     void showFailure(run.failureMessage, error, retry, { unknownOutcome, account });
     return undefined;
   }
+}
+
+/** For a row that isn't known. Without the message, the command would ask which of all resources is meant. */
+export function showLostRow(): void {
+  void window.showInformationMessage(l10n.t('The row was being drawn again. Click it once more.'));
 }
 
 /**

@@ -8,7 +8,7 @@ import { DisposableStore } from '../base/disposable.ts';
 import { keepUnlessRejected } from './window/keepUnlessRejected.ts';
 import { hasPendingChange } from './operations/pendingChange.ts';
 import { hasKnownHosts } from './gitBranch/hasKnownHosts.ts';
-import { registerCommands } from './registerCommands.ts';
+import { registerCommands, type ContributedCommands } from './registerCommands.ts';
 import { registerDocuments } from './documents.ts';
 import { registerProviders } from './connection/ui/providers.ts';
 import { registerAgents } from './agents/ui/register.ts';
@@ -19,12 +19,9 @@ import { setViewState } from './window/ui/contextKey.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
 import { lastAccount } from './account/ui/lastAccount.ts';
 import { createLazyTreeView } from './window/ui/lazyTreeView.ts';
-import type { CommandId } from './commandTable/commandTable.ts';
 
 interface Manifest {
-  readonly contributes: {
-    readonly commands: readonly { readonly command: CommandId }[];
-  };
+  readonly contributes: ContributedCommands;
 }
 
 export function activate(context: ExtensionContext): void {
@@ -56,7 +53,7 @@ export function activate(context: ExtensionContext): void {
   const documents = disposables.add(registerDocuments(app));
   const accountChanged = disposables.add(new EventEmitter<void>());
   const { contributes }: Manifest = context.extension.packageJSON;
-  disposables.add(registerCommands(contributes.commands, app));
+  disposables.add(registerCommands(contributes, app));
   const account = () => lastAccount(context.globalState);
   const hasAccount = () => account() !== 'none';
   disposables.add(registerProviders(app, hasAccount));

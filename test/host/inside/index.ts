@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { format } from 'node:util';
 import Mocha from 'mocha';
+import { TEST_LIMIT } from '../../limits.ts';
 import ResultReporter from '../../resultReporter.ts';
 
 /** Runs every `*.test.ts` of this folder. Rejects if a test fails or a file cannot be loaded. */
@@ -11,7 +12,7 @@ export async function run(): Promise<void> {
   // The prefix tells the report apart from VS Code's own log.
   const report = (...parts: unknown[]): void => console.log(`[suites] ${format(...parts)}`);
   Mocha.reporters.Base.consoleLog = report;
-  const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, reporter: ResultReporter });
+  const mocha = new Mocha({ ui: 'bdd', timeout: TEST_LIMIT, reporter: ResultReporter });
   mocha.suite.emit('pre-require', globalThis, '', mocha);
   try {
     await loadSuites();

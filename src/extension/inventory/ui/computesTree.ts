@@ -74,7 +74,7 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
       this.#changed,
       config.onDidChangeMarks(() => this.redraw()),
       deps.agentBranches.onDidChange(() => this.redrawTimes()),
-      localService.onDidChangePostgres(() => this.redraw()),
+      localService.onDidChangePostgres(() => this.#handleChanges([{ kind: 'projects' }])),
       this.#inUse.onDidChange((branches) => this.#redraw(branches)),
       inventory.onDidChange((changes) => this.#handleChanges(changes)),
       inventory.retryStatus.onDidChange(() => this.#updateMessage()),
@@ -159,13 +159,13 @@ export class ComputesTree implements LazyTree<TreeNode>, Disposable {
 
   /**
    * Shows the view for a new account, with its first project expanded. The project isn't selected, because commands would then
-   * use it without asking.
+   * use it without asking. No rows are drawn twice, because their buttons do nothing in between.
    */
   async revealFirst(): Promise<void> {
     const [projectId] = (await this.#inventory.ensureProjects())?.entries.keys() ?? [];
     if (projectId === undefined) return;
     this.#first = projectId;
-    this.#changed.fire(undefined);
+    if (this.#drawn.has(projectId)) this.#changed.fire(undefined);
     const node = this.#nodes.intern({ kind: 'project', projectId });
     const failed = (error: unknown) => this.#deps.log.error('Showing the first project', error);
     await this.view.reveal(node, { select: false, focus: false }).then(undefined, failed);

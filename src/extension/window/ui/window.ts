@@ -46,7 +46,9 @@ export const safeItem = <T extends QuickPickItem>(item: T): T =>
 
 /** Sets the text above the rows of a view. */
 export function setViewMessage(view: Pick<TreeView<unknown>, 'message'>, text: string): void {
-  view.message = safeText(text);
+  const message = safeText(text);
+  // VS Code draws the view again for each text that is set, also for the same one, and rows that have changed wait for that.
+  if (view.message !== message) view.message = message;
 }
 
 /** Sets the text next to the title of a view. */
