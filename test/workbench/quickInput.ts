@@ -3,6 +3,9 @@ import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
 import { matches, until } from './until.ts';
 
+/** Milliseconds until the command palette is opened again, and for one click. */
+const [OPENED_WITHIN, CLICKED_WITHIN] = [3000, 2000];
+
 /** The content of a quick pick or an input box. */
 export interface QuickInputContent {
   readonly title: string;
@@ -170,12 +173,36 @@ export class QuickInput {
 
   /** Runs a command from the palette by its title, such as "Hosted Postgres: Refresh". */
   async runCommand(title: string): Promise<void> {
-    await this.#page.keyboard.press('F1');
-    await until('the command palette', async () => (await this.read())?.value.startsWith('>'));
     const query = `>${title}`;
-    await this.#input.fill(query);
-    await this.#item(title).click();
+    await this.searchCommands(title, () => this.#item(title).click({ timeout: CLICKED_WITHIN }));
     await until(`the command ${title} to run`, async () => (await this.read())?.value !== query);
+  }
+
+  /**
+   * Searches the command palette. What takes the focus late, such as a page or an editor that has just loaded, closes it, and then it is
+   * opened again, as a user would.
+   * @param use uses what was found, and rejects if it isn't there yet
+   */
+  async searchCommands(title: string, use: () => Promise<unknown>): Promise<void> {
+    const query = `>${title}`;
+    let openedAt = -Infinity;
+    await until(`${title} in the command palette`, async () => {
+      const content = await this.read();
+      if (content === undefined) {
+        if (performance.now() - openedAt < OPENED_WITHIN) return false;
+        openedAt = performance.now();
+        await this.#page.keyboard.press('F1');
+        return false;
+      }
+      if (!content.value.startsWith('>')) return false;
+      if (content.value === query)
+        return use().then(
+          () => true,
+          () => false,
+        );
+      await this.#input.fill(query, { timeout: CLICKED_WITHIN }).catch(() => undefined);
+      return false;
+    });
   }
 
   #item(label: string): Locator {

@@ -39,12 +39,14 @@ interface State {
 }
 
 /** What shows that a command has ended. Some announce or open something earlier, or show progress. */
-type End = 'editor' | 'notification' | 'selection' | 'answer' | 'any';
+type End = 'editor' | 'notification' | 'announcement' | 'selection' | 'answer' | 'any';
 
 function endOf(title: string): End {
   if (title.includes('Schema')) return 'editor';
   // They offer Undo, or give a reason.
   if (/^Write |This Git Branch|Database Branch|Tidy Up/.test(title)) return 'notification';
+  // It shows a document before its last question.
+  if (title.startsWith('Copy MCP')) return 'announcement';
   // It selects a row, which may be the selected one.
   if (title.startsWith('Find ')) return 'answer';
   // They select what they created, which closes any prompt. So wait before the next command.
@@ -55,8 +57,8 @@ async function hasEnded(end: End, now: State, start: State, { notifications }: W
   if (end === 'answer') return true;
   if (end === 'editor' || (end === 'any' && now.tabs !== start.tabs))
     return now.tabs !== start.tabs && now.isEditorFocused;
-  if (end === 'any' && now.announced !== start.announced) return true;
-  if (end !== 'notification' && now.selected !== start.selected) return true;
+  if ((end === 'any' || end === 'announcement') && now.announced !== start.announced) return true;
+  if (end !== 'notification' && end !== 'announcement' && now.selected !== start.selected) return true;
   // The page has the notification only while the center is open. VS Code's own ones don't count.
   if (!now.isNotified || (await notifications.all()).length > 0) return now.isNotified;
   await notifications.clear();
