@@ -185,6 +185,7 @@ const values = {
   l10n,
   Diagnostic: holder('range', 'message', 'severity'),
   DiagnosticSeverity: { Error: 0, Warning: 1 },
+  DataTransferItem: holder('value'),
   EventEmitter: Emitter,
   env: {
     language: 'en',

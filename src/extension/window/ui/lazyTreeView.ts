@@ -58,5 +58,18 @@ export function createLazyTreeView<Node>(
     },
   };
   const options = { treeDataProvider, showCollapseAll: !isFlat };
-  return disposables.add(window.createTreeView(id, isFlat ? options : { ...options, dragAndDropController }));
+  const view = window.createTreeView(id, isFlat ? options : { ...options, dragAndDropController });
+  return withLastSelection(disposables.add(view), disposables);
+}
+
+/**
+ * While VS Code draws rows again, it doesn't find those that are selected, and a key would do nothing. So the rows that were selected
+ * last count until then. Once they are drawn, VS Code says which are selected.
+ */
+export function withLastSelection<Node>(view: TreeView<Node>, disposables: DisposableStore): TreeView<Node> {
+  let last: readonly Node[] = [];
+  disposables.add(view.onDidChangeSelection(({ selection }) => (last = selection)));
+  return Object.create(view, {
+    selection: { get: () => (view.selection.length > 0 ? view.selection : last) },
+  });
 }
