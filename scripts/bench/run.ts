@@ -31,6 +31,7 @@ const rows: Readonly<Record<string, Row>> = {
   branches: { load: () => import('./branches.ts'), limitSeconds: 600 },
   'new-branch': { load: () => import('./newBranch.ts'), limitSeconds: 300 },
   rehearsal: { load: () => import('./rehearsal.ts'), limitSeconds: 300 },
+  'rehearsal-times': { load: () => import('./rehearsalTimes.ts'), limitSeconds: 2400 },
   undo: { load: () => import('./undo.ts'), limitSeconds: 300 },
   history: { load: () => import('./history.ts'), limitSeconds: 240 },
   replication: { load: () => import('./replication.ts'), limitSeconds: 240 },
