@@ -20,8 +20,7 @@ export class EarlyBytes {
     };
     const end = () => {
       socket.off('data', add).off('close', end);
-      this.#add(socket, -(this.#bytes.get(socket) ?? 0));
-      this.#bytes.delete(socket);
+      this.#remove(socket);
     };
     socket.on('data', add).once('close', end);
     return end;
@@ -32,8 +31,15 @@ export class EarlyBytes {
     this.#total += bytes;
   }
 
+  #remove(socket: Duplex): void {
+    this.#total -= this.#bytes.get(socket) ?? 0;
+    this.#bytes.delete(socket);
+  }
+
   #disconnectLargest(): void {
     const [largest] = [...this.#bytes].reduce((most, next) => (next[1] > most[1] ? next : most));
+    // It closes later. Until then, its bytes must not disconnect another one.
+    this.#remove(largest);
     largest.destroy();
   }
 }
