@@ -58,6 +58,9 @@ import { canContain, inContainer } from './container.ts';
     await first.kill();
     assert(isAlive(postmaster));
     const second = await start('second');
+    // The service starts before the address of the compute is open. The engine answers then.
+    const activity = `/${created.project.id}/endpoints/${created.endpoints[0]?.id}/activity`;
+    await branchCalls(second).send('GET', activity);
     await assert.rejects(query(uri, 'select 1'), /Another Postgres server uses the data of this branch/);
     process.kill(postmaster, 'SIGQUIT');
     await until('the server to end', async () => !isAlive(postmaster));
