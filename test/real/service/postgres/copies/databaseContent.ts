@@ -17,6 +17,9 @@ const OMITTED = [
   'relfrozenxid',
   'relminmxid',
   'relhasindex',
+  'relhasrules',
+  'relhassubclass',
+  'relhastriggers',
   'datfrozenxid',
   'datminmxid',
 ];
