@@ -179,8 +179,9 @@ function postgresEngine(
       storage.removeCompute(computeId);
     },
     async startForReader(branchId, primaryId) {
-      if (branches.primary(branchId) === undefined) await events?.wake(primaryId);
-      return reader.password(branchId).catch(rethrowAsEngineError);
+      const wake = async () => events?.wake(primaryId);
+      if (branches.primary(branchId)?.isStopping !== false) await wake();
+      return reader.password(branchId, wake).catch(rethrowAsEngineError);
     },
     ...rehearsalMethods(deps, async (computeId) => events?.wake(computeId)),
     size: async (branchId) => sizeOfBranch(storage, branchId),

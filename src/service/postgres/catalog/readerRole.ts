@@ -22,12 +22,26 @@ export class ReaderRole {
     this.#deps = deps;
   }
 
-  /** Returns the password on the running primary of a branch. @throws {EngineError} */
-  async password(branchId: string): Promise<string> {
+  /**
+   * Returns the password on the running primary of a branch.
+   * @param wake starts a primary that was stopped while this waited for the lock
+   * @throws {EngineError}
+   */
+  async password(branchId: string, wake: () => Promise<void>): Promise<string> {
+    const password = await this.#prepare(branchId);
+    if (password !== undefined) return password;
+    await wake();
+    const afterStart = await this.#prepare(branchId);
+    if (afterStart === undefined) throw new EngineError(`The compute of ${branchId} is not running`);
+    return afterStart;
+  }
+
+  /** Returns undefined if no primary runs. */
+  async #prepare(branchId: string): Promise<string | undefined> {
     const { branches } = this.#deps;
     return branches.lock(branchId).shared(async () => {
       const server = branches.primary(branchId);
-      if (server === undefined) throw new EngineError(`The compute of ${branchId} is not running`);
+      if (server === undefined) return undefined;
       const preparing =
         this.#prepared.get(server) ??
         withSuperuser(this.#deps, server.address, async (client) => prepareRole(client, this.#password));

@@ -51,6 +51,16 @@ describe('The role that reads', () => {
     assert.deepEqual(changes ?? [], []);
   });
 
+  it('starts the compute also while it is being suspended', async () => {
+    const { engine } = branch.service;
+    await engine.start(branch.compute);
+    const [, password] = await Promise.all([
+      engine.suspend(branch.compute.id),
+      engine.startForReader('br-main', branch.compute.id),
+    ]);
+    assert.notEqual(password, '');
+  });
+
   it('is created on a branch that lacks it', async () => {
     await asSuperuser('drop owned by service_reader; drop role service_reader');
     await restart();
