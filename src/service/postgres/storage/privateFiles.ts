@@ -4,6 +4,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { EngineError } from '../../core/computeEngine.ts';
+import { ignoreMissing } from '../../../base/files.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { hasRemedy, systemReason } from '../../../base/systemReason.ts';
 
@@ -84,11 +85,12 @@ export const databasesSize = async (dataDir: string): Promise<number> =>
 /** Returns the bytes of the files in a folder. */
 export async function folderSize(folder: string): Promise<number> {
   let bytes = 0;
-  for (const name of await readdir(folder, { recursive: true }))
-    // Postgres may have removed the file.
-    bytes += await stat(path.join(folder, name)).then(
-      ({ size }) => size,
-      () => 0,
-    );
+  for (const name of await readdir(folder)) {
+    const file = path.join(folder, name);
+    // Postgres may have removed the file, or it removes the folder now.
+    const found = await stat(file).catch(() => undefined);
+    bytes += found?.size ?? 0;
+    if (found?.isDirectory() === true) bytes += (await folderSize(file).catch(ignoreMissing)) ?? 0;
+  }
   return bytes;
 }
