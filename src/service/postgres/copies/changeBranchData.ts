@@ -187,8 +187,9 @@ export async function deleteBranchData(deps: ServerDependencies, id: string): Pr
   const { binaries, branches, storage } = deps;
   await branches.lock(id).exclusive(async () => {
     await stopOrphanServer(branches.folder(id), binaries.postgres);
-    await removeLargeFolder(storage.branch(id));
+    // This comes first, so that nobody misses the data while they are being removed.
     storage.forgetData(id);
+    await removeLargeFolder(storage.branch(id));
   });
   branches.forget(id);
   storage.removeAddress(id);
