@@ -261,12 +261,13 @@ async function removeOldestMomentsOfAll(
   // Also of folders that belong to no branch of the account now.
   usedBases(storage, report);
   for (let lacking: DiskSpace | undefined; ;) {
+    // This comes first: between reading a history and writing it, a restore could replace the data.
+    const disk = await readDiskSpace(storage, limits);
     const histories = branches.flatMap(({ id }) => {
       const history = readHistoryIfReadable(storage, storage.branch(id));
       return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
     });
     const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
-    const disk = await readDiskSpace(storage, limits);
     const isTooMuch = !areWithinLimit(histories, limits.total);
     const isEnough = oldest === undefined || (!isTooMuch && disk.isFree);
     if (!isEnough && !disk.isFree) lacking = disk;
