@@ -109,7 +109,7 @@ export class ComputeServer {
     const gateways = [this.#gateway, this.#isPooled ? undefined : this.#pooledGateway];
     const clientPort = (pid: number) =>
       gateways.flatMap((gateway) => gateway?.clientPort(this.#senders.sessionOf(pid)) ?? [])[0];
-    const sessions = server && (await readSessions(this.#deps, server.address, clientPort));
+    const sessions = server && (await readSessions(this.#deps, server, clientPort));
     return { sessions, pooled_clients: this.#isPooled ? (this.#pooledGateway?.openConnections ?? 0) : 0 };
   }
 

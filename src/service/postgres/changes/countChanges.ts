@@ -7,6 +7,7 @@ import type { ServerDependencies } from '../branchData/branchData.ts';
 import { readHistory } from '../history/history.ts';
 import { fromMicroseconds } from '../copies/recoverTo.ts';
 import type { Postmaster } from '../server/postmaster.ts';
+import { askUnlessOver } from '../server/serverProcess.ts';
 import { withSuperuser } from '../server/superuser.ts';
 import { ChangeCounter, type CountedMoment } from '../wal/changeCounter.ts';
 import type { EndedTransaction, TransactionReceiver } from '../wal/transaction.ts';
@@ -28,7 +29,7 @@ interface CountedWal {
   readonly primary: Postmaster;
 }
 
-/** Returns undefined if the WAL can't be read up to its end. @throws {EngineError} or an error of the file system */
+/** Returns undefined if no primary runs, or if the WAL can't be read up to its end. @throws {EngineError} or an error of the file system */
 export async function countChanges(
   deps: ServerDependencies,
   branchId: string,
@@ -37,7 +38,8 @@ export async function countChanges(
 ): Promise<CountedWal | undefined> {
   const primary = deps.branches.primary(branchId);
   if (primary === undefined || primary.isStopping) return undefined;
-  const head = await flushedPosition(deps, primary);
+  const head = await askUnlessOver(primary, async () => flushedPosition(deps, primary));
+  if (head === undefined) return undefined;
   const history = readHistory(deps.storage, deps.storage.branch(branchId));
   const [oldest] = history?.bases ?? [];
   if (history === undefined || oldest === undefined) return undefined;

@@ -7,7 +7,8 @@ import {
 import type { SchemaChange } from '../../core/branchHistory.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { withSuperuser } from '../server/superuser.ts';
+import { askUnlessOver } from '../server/serverProcess.ts';
+import { ignoreDropped, withSuperuser } from '../server/superuser.ts';
 import { databaseOfFileKey, fileKey, fileNumberOfFileKey } from '../wal/catalogChanges.ts';
 import { RowDeletions } from '../wal/rowDeletions.ts';
 import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
@@ -36,8 +37,10 @@ export async function schemaChanges(
   if (primary === undefined || primary.isStopping) return [];
   const names = await readTableNames(deps, primary);
   if (names === undefined) return [];
+  const watched = await askUnlessOver(primary, async () => queryWatchedFileKeys(deps, primary, names));
+  if (watched === undefined) return [];
   const isTable = (database: number, id: number) => names.get(database)?.tables.has(id) === true;
-  const runs = new SchemaRuns({ isTable, ...(await queryWatchedFileKeys(deps, primary, names)) });
+  const runs = new SchemaRuns({ isTable, ...watched });
   const deletions = new RowDeletions();
   const counted = await countChanges(deps, branchId, [], combineReceivers(runs, deletions));
   if (counted === undefined) return [];
@@ -90,7 +93,7 @@ async function queryWatchedFileKeys(
         }
       },
       database,
-    );
+    ).catch(ignoreDropped);
   return { catalogs, migrationTables };
 }
 

@@ -1,7 +1,8 @@
 /** The names of the tables of a database, and their files. */
 import type Client from 'pg/lib/client.js';
 import { asNumber } from '../../../api/rules/migrationTables.ts';
-import { withSuperuser, listConnectableDatabases } from '../server/superuser.ts';
+import { askUnlessOver } from '../server/serverProcess.ts';
+import { ignoreDropped, listConnectableDatabases, withSuperuser } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { isRewrittenCatalog } from '../wal/catalogChanges.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
@@ -62,14 +63,19 @@ type TableRow = Record<'schema' | 'name' | 'whole_schema' | 'whole_name', string
 
 /**
  * @param ids the databases to read; by default, all
- * @returns those that still exist; undefined if the catalogs of one have been rewritten, so that changes of its tables weren't seen
+ * @returns those that still exist; undefined if the server is over by then, or if the catalogs of a database have been rewritten, so
+ *   that changes of its tables weren't seen
  * @throws {EngineError}
  */
 export async function readTableNames(
   deps: ServerDependencies,
-  { address }: Postmaster,
+  server: Postmaster,
   ids?: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, TableNames> | undefined> {
+  return askUnlessOver(server, async () => readNames(deps, server, ids));
+}
+
+async function readNames(deps: ServerDependencies, { address }: Postmaster, ids?: ReadonlySet<number>) {
   const databases = await withSuperuser(deps, address, listConnectableDatabases);
   const found = new Map<number, TableNames>();
   for (const { id, name } of databases.filter((each) => ids?.has(each.id) ?? true)) {
@@ -78,16 +84,16 @@ export async function readTableNames(
       address,
       async (client) => readNamesOfDatabase(client, name),
       name,
-    );
-    if (names === undefined) return undefined;
-    found.set(id, names);
+    ).catch(ignoreDropped);
+    if (names === 'rewritten') return undefined;
+    if (names !== undefined) found.set(id, names);
   }
   return found;
 }
 
-async function readNamesOfDatabase(client: Client, database: string): Promise<TableNames | undefined> {
+async function readNamesOfDatabase(client: Client, database: string): Promise<TableNames | 'rewritten'> {
   const catalogs = await client.query<{ id: number; file: number }>(CATALOGS);
-  if (catalogs.rows.some(({ id, file }) => isRewrittenCatalog(id, file))) return undefined;
+  if (catalogs.rows.some(({ id, file }) => isRewrittenCatalog(id, file))) return 'rewritten';
   const schemas = await client.query<NamedId>(SCHEMAS);
   const { rows } = await client.query<TableRow>(TABLES);
   return {

@@ -78,6 +78,11 @@ export class ServerProcess {
     return this.#stopping;
   }
 
+  /** Whether the server is being stopped, or has ended. */
+  get isOver(): boolean {
+    return this.#stopping || !ServerProcess.#running.has(this);
+  }
+
   /** Makes the server read its configuration again. */
   reload(): void {
     this.#signal('SIGHUP');
@@ -98,6 +103,19 @@ export class ServerProcess {
     const isRunning = exitCode === null && signalCode === null;
     const pid = serverPid === undefined ? (isRunning ? this.#child.pid : undefined) : serverPid();
     if (pid !== undefined) signalServer(spawnfile, pid, signal);
+  }
+}
+
+/** Asks a server. @returns undefined if that fails because the server is over by then */
+export async function askUnlessOver<T>(
+  server: Pick<ServerProcess, 'isOver'>,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (server.isOver) return undefined;
+    throw error;
   }
 }
 

@@ -4,6 +4,7 @@
  * names and operators.
  */
 import type Client from 'pg/lib/client.js';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { createPgClient } from '../../../base/sql/pgClient.ts';
 import { asEngineError } from '../../core/computeEngine.ts';
 import { MAINTENANCE_DATABASE, SUPERUSER } from '../../core/systemNames.ts';
@@ -77,6 +78,11 @@ export async function withSuperuser<T>(
   } finally {
     await client.end();
   }
+}
+
+/** Catches the error of a connection to a database that was dropped or renamed in the meantime. */
+export function ignoreDropped(error: unknown): undefined {
+  if (fieldsOf(fieldsOf(error).cause).code !== '3D000') throw error;
 }
 
 /** `datconnlimit` of a database whose DROP was interrupted. It can only be dropped again. */
