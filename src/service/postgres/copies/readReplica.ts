@@ -114,7 +114,7 @@ async function canStream(
   primary: Postmaster,
   standby: { readonly server: Postmaster; readonly name: string },
 ): Promise<boolean> {
-  const isOver = () => primary.isStopping || standby.server.isStopping;
+  const isOver = () => primary.isOver || standby.server.isOver;
   const client = await connectAsSuperuser(deps, primary.address).catch(() => undefined);
   try {
     let previousLsn: string | undefined;
