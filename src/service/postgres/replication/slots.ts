@@ -86,7 +86,10 @@ interface SlotUse {
 }
 
 interface SlotUseRow extends SlotRow, SlotUse {
-  /** Whether no program has used the slot since the server's start. */
+  /**
+   * Whether no program has used the slot since the server's start. Null just after the start, before the process that writes the log
+   * begins, and if Postgres doesn't say it.
+   */
   readonly isRestored: boolean | null;
 }
 
@@ -145,7 +148,7 @@ export async function dropIdleSlots(
 }
 
 /** Returns the slots that no program reads, with the seconds since one did. A new slot with the name of an earlier one has none. */
-function countIdle(
+export function countIdle(
   rows: readonly SlotUseRow[],
   before: Readonly<Record<string, IdleSlot>>,
   seconds: number,
@@ -157,7 +160,7 @@ function countIdle(
     const isUnread =
       last !== undefined &&
       position === last.position &&
-      (since === last.since || isRestored === true || isLost);
+      (since === last.since || isRestored !== false || isLost);
     idle.set(name, { position, since, seconds: isUnread ? last.seconds + seconds : 0 });
   }
   return idle;
