@@ -15,7 +15,8 @@ const TOLERANCE = 1_000_000;
  */
 export class CommitTimeCheck {
   readonly #until: number;
-  readonly #now = Date.now() * 1000;
+  /** The end of this millisecond, because times in the log have microseconds. */
+  readonly #now = (Date.now() + 1) * 1000;
   /** The latest time so far. */
   #latest = 0;
   /** The end of the last transaction so far. */
