@@ -70,9 +70,9 @@ export class RolePasswords {
     return password;
   }
 
-  /** Returns the passwords, by role, that were given after a time (milliseconds since 1970). */
+  /** Returns the passwords, by role, that were given after a time (milliseconds since 1970), or in the same millisecond. */
   changedSince(time: number): ReadonlyMap<string, string> {
-    const changed = this.#read().filter(({ updatedAt }) => Date.parse(updatedAt) > time);
+    const changed = this.#read().filter(({ updatedAt }) => Date.parse(updatedAt) >= Math.floor(time));
     return new Map(changed.map(({ name, passwords }) => [name, passwords.at(-1) ?? '']));
   }
 

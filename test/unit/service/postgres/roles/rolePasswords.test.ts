@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { scramVerifier } from '../../../../../src/service/postgres/roles/logins.ts';
 import { RolePasswords } from '../../../../../src/service/postgres/roles/rolePasswords.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
@@ -35,5 +36,13 @@ describe('RolePasswords', () => {
     copy.plan(target.all);
     nextCopy.plan(copy.all);
     assert.equal(nextCopy.planned.get('reader'), 'own');
+  });
+
+  it('finds what was given later in the millisecond of a commit, which has microseconds', () => {
+    mock.timers.enable({ apis: ['Date'], now: 5000 });
+    const passwords = rolesWith('new');
+    mock.timers.reset();
+    const roles = (time: number) => [...passwords.changedSince(time).keys()];
+    assert.deepEqual([roles(5000.3), roles(5001)], [['reader'], []]);
   });
 });
