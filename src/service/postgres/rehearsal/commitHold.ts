@@ -13,6 +13,7 @@ import { parseLsn } from '../../core/lsn.ts';
 import { REHEARSAL_STANDBY, REPLICATOR } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
+import type { LogRange } from './commitsInLog.ts';
 
 /** Types of messages, and the lengths of their heads. */
 const [LOG, KEEPALIVE, CONFIRMATION] = [0x77, 0x6b, 0x72];
@@ -29,8 +30,11 @@ interface CopyStream {
 }
 
 interface HoldEvents {
-  /** Called when a transaction commits, which keeps its locks until the promise resolves. Must not throw. */
-  readLocks(): Promise<void>;
+  /**
+   * Called when a transaction commits, which keeps its locks until the promise resolves. Must not throw.
+   * @param log the part of the log that has arrived since the last call. It can also be without a commit
+   */
+  readLocks(log: LogRange): Promise<void>;
   /** Called when the connection has ended. If the server runs, its commits wait until they are let go. */
   lost(): void;
 }
@@ -47,6 +51,8 @@ export class CommitHold {
   readonly #client: Client;
   readonly #events: HoldEvents;
   #received = 0n;
+  /** The position up to which locks were read. */
+  #read = 0n;
   #confirmed = 0n;
   #isReading = false;
   #isLost = false;
@@ -114,7 +120,8 @@ export class CommitHold {
     const ended = this.#client.query(`START_REPLICATION PHYSICAL ${position}`);
     await Promise.race([started, ended]);
     // Only a standby that has confirmed something is synchronous.
-    this.#send(BigInt(parseLsn(position) ?? 0));
+    this.#read = BigInt(parseLsn(position) ?? 0);
+    this.#send(this.#read);
   }
 
   async #untilHeld(admin: Client): Promise<void> {
@@ -144,8 +151,8 @@ export class CommitHold {
     this.#isReading = true;
     while (this.#received > this.#confirmed) {
       const upTo = this.#received;
-      await this.#events.readLocks();
-      this.#confirmed = upTo;
+      await this.#events.readLocks({ from: Number(this.#read), to: Number(upTo) });
+      [this.#read, this.#confirmed] = [upTo, upTo];
       this.#send(upTo);
     }
     this.#isReading = false;

@@ -16,6 +16,7 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { CommitHold, areCommitsHeld, releaseCommits } from './commitHold.ts';
+import { hasCommit, type LogRange } from './commitsInLog.ts';
 import { LockReader, type ReadLock } from './lockReader.ts';
 import {
   endTransaction,
@@ -68,7 +69,7 @@ export class RehearsalObserver {
     observer.#before = await observer.#reader.allRelations(true);
     observer.#hold = await observer.#reader.asAdmin(async (admin) =>
       CommitHold.start(deps, observer.#held, admin, {
-        readLocks: async () => observer.#readHeldCommit(),
+        readLocks: async (log) => observer.#readHeldCommit(log),
         lost: () => observer.#letGo(),
       }),
     );
@@ -182,11 +183,11 @@ export class RehearsalObserver {
       if (statement.transaction === transaction) statement.isUncommitted = true;
   }
 
-  async #readHeldCommit(): Promise<void> {
+  async #readHeldCommit(log: LogRange): Promise<void> {
     const from = this.#now();
     await this.#readLocks();
     const read = this.#now();
-    await this.#countChangedRows();
+    await this.#countChangedRows(log);
     // A commit of another session, or of Postgres itself, holds no one else up.
     const pids = await this.#reader.committing().catch((error: unknown) => this.#fail(error));
     const now = this.#now();
@@ -204,7 +205,22 @@ export class RehearsalObserver {
    * Counts the rows that are changed and not committed. Does not throw. A table that is locked against reads needs no count of its rows.
    * If it was locked only since its locks were read, a commit's own reading sees that.
    */
-  async #countChangedRows(): Promise<void> {
+  async #countChangedRows(log: LogRange): Promise<void> {
+    const counted = [...this.#locksOfRows()];
+    // Counting reads whole tables, which a transaction that goes on would have to share the machine with.
+    if (counted.length === 0 || !hasCommit(this.#held.dataDir, log)) return;
+    for (const { pid, lock } of counted)
+      try {
+        const count = await this.#reader.changedRows({ ...lock, pid });
+        // None is left when the transaction has just ended.
+        lock.rows = Math.max(lock.rows ?? 0, count);
+      } catch (error) {
+        if (!UNREADABLE_NOW.includes(fieldsOf(error).code)) this.#fail(error);
+      }
+  }
+
+  /** Yields the locks of the transactions whose changed rows others may wait for. */
+  *#locksOfRows(): Generator<{ readonly pid: number; readonly lock: Changing<HeldLock> }> {
     const tables = new Set(this.#before.filter(({ kind }) => kind === 'r').map(relationKey));
     for (const [pid, { held }] of this.#sessions) {
       const all = [...held.values()];
@@ -212,14 +228,7 @@ export class RehearsalObserver {
       for (const lock of all) {
         const isOfRows = lock.mode === 'RowExclusiveLock' && lock.index === undefined;
         if (!isOfRows || lock.to - lock.from < COUNTED_AFTER) continue;
-        if (!tables.has(relationKey(lock)) || unread.has(relationKey(lock))) continue;
-        try {
-          const count = await this.#reader.changedRows({ ...lock, pid });
-          // None is left when the transaction has just ended.
-          lock.rows = Math.max(lock.rows ?? 0, count);
-        } catch (error) {
-          if (!UNREADABLE_NOW.includes(fieldsOf(error).code)) this.#fail(error);
-        }
+        if (tables.has(relationKey(lock)) && !unread.has(relationKey(lock))) yield { pid, lock };
       }
     }
   }

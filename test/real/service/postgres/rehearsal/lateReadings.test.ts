@@ -118,6 +118,23 @@ describe('A reading of a rehearsal', () => {
     assert.equal((await observer.read()).problem, undefined);
   });
 
+  it('counts changed rows only for a commit', async () => {
+    const counting = mock.method(LockReader.prototype, 'changedRows');
+    const client = await connectTo(observed);
+    await client.query('begin; update t set id = id; select pg_sleep(0.15)');
+    // It flushes the log, and commits nothing.
+    for (let count = 0; count < 3; count += 1) {
+      await other.query('select pg_switch_wal()');
+      await client.query('update t set id = id');
+    }
+    assert.equal(counting.mock.callCount(), 0);
+    await client.query('commit');
+    assert.equal(counting.mock.callCount(), 1);
+    const { locks } = await observer.read();
+    const [changed] = locks.filter(({ rows }) => rows !== undefined);
+    assert.equal(changed?.rows, (await other.query('select from t')).rows.length);
+  });
+
   it('keeps the count of rows that the transaction no longer locks', async () => {
     const client = await connectTo(observed);
     await client.query('begin; update t set id = id where false; select pg_sleep(0.15); savepoint s');
