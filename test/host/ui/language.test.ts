@@ -103,17 +103,8 @@ describe('In a pseudo-language, every text is translated', () => {
     await tree().waitFor(/main.*br-aged/);
     translated('rows', await sidebar().locator('.monaco-list-row').allInnerTexts());
     translated('labels', await tree().labels());
-    const hover = ui().page.locator('.monaco-hover:visible');
-    await sidebar()
-      .locator('.label-name', { hasText: 'reports' })
-      .or(sidebar().getByText('ep-steep'))
-      .first()
-      .hover();
-    await until('the tooltip', async () => (await hover.allInnerTexts()).some((text) => text.includes('⟦')));
-    translated(
-      'tooltip',
-      (await hover.allInnerTexts()).map((text) => text.replaceAll(/\d\S* [AP]M/g, '')),
-    );
+    const tooltip = await tree().tooltip(/reports|ep-steep/);
+    translated('tooltip', [tooltip.replaceAll(/\d\S* [AP]M/g, '')]);
     for (const row of [/shop/, /br-aged/, /ep-little-smoke/])
       translated('menu', await tree().contextMenuItems(row));
     for (const submenu of ['branchData', 'branchMore'])
