@@ -78,13 +78,15 @@ describe('Connecting as a member of an organization', () => {
     assert.deepEqual(items, ['Calm Inc org-calm-1', 'Wild Ltd org-wild-2']);
     await quickInput.choose('Select the organization', 'Wild Ltd');
     await ui().computes.waitFor('Project of org-wild-2');
+    const connected = `Connected to ${service.baseUrl.replace('http://', '')}`;
+    await ui().statusBar.waitFor(connected);
     await ui().run('Connect…');
     await quickInput.answer('Select a service', service.baseUrl);
     await quickInput.choose('Select an account', 'Default account');
     requested.length = 0;
     await quickInput.answer('API key for', 'a-new-key');
     // A command that starts earlier uses the connection with the old key and ends with it.
-    await ui().statusBar.waitFor(`Connected to ${service.baseUrl.replace('http://', '')}`);
+    await ui().statusBar.waitFor(connected);
     assert.deepEqual([...new Set(requested)], ['org-wild-2']);
     await ui().run('Choose Organization…');
     await quickInput.choose('Select the organization', 'Calm Inc');
