@@ -8,6 +8,7 @@ import { packNpmPackage } from '../../scripts/package/npmPackage.ts';
 import { chooseFreePort } from '../../src/service/postgres/server/serverAddress.ts';
 import { TEST_LIMIT } from '../limits.ts';
 import { readText } from '../helpers/projectFiles.ts';
+import { writeFiles } from '../helpers/writeFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { npm } from '../workbench/install.ts';
 
@@ -117,9 +118,11 @@ describe('the npm package', () => {
   });
 
   it("ends with Playwright's webServer, whose run ends too", async () => {
+    const created = project({ 'package.json': '{ "private": true }' });
+    await npm(['install', tgz, `@playwright/test@${versionOf('Playwright')}`, ...FLAGS], created);
+    // During the installation, another program could take the port.
     const port = await chooseFreePort();
-    const created = project({
-      'package.json': '{ "private": true }',
+    const files = {
       'server.cjs': [
         `const { Client } = require(${PG});`,
         "require('node:http').createServer(async (request, response) => {",
@@ -134,8 +137,8 @@ describe('the npm package', () => {
         url: 'http://127.0.0.1:${port}', timeout: ${TEST_LIMIT} } };`,
       'page.spec.cjs': `const { expect, test } = require('@playwright/test');
         test('page', async () => expect(await (await fetch('http://127.0.0.1:${port}')).text()).toBe('42'));`,
-    });
-    await npm(['install', tgz, `@playwright/test@${versionOf('Playwright')}`, ...FLAGS], created);
+    };
+    writeFiles(files, created);
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [path.join(created, 'node_modules/@playwright/test/cli.js'), 'test'],
