@@ -1,5 +1,6 @@
 import { errors, type Locator, type Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
+import { giveInput } from './steadyInput.ts';
 import { until } from './until.ts';
 
 const SUBMENU = '.monaco-submenu';
@@ -11,12 +12,6 @@ interface TimeLimit {
 }
 
 const IN_TIME: TimeLimit = { timeout: SHOWN_WITHIN };
-
-/** Notes whether the next key that is pressed reaches a menu. */
-const RECORD_KEY = `
-  globalThis.menuHadKey = false;
-  const record = (event) => (globalThis.menuHadKey = event.composedPath()[0].closest('.monaco-menu') !== null);
-  document.addEventListener('keydown', record, { capture: true, once: true });`;
 
 /** Opens the context menu of an element. */
 export async function openMenu(page: Page, target: Locator): Promise<void> {
@@ -33,16 +28,17 @@ export async function openMenu(page: Page, target: Locator): Promise<void> {
 
 /**
  * Opens a menu and chooses an item by its whole title, after those of the submenus that it is in. Does so again if the menu was
- * closed by what took the focus before the key came.
+ * closed by what took the focus before the key came, or if the key came while the rows of the pane were being drawn again.
  */
 export async function chooseFromMenu(
-  page: Page,
+  pane: Locator,
   open: () => Promise<void>,
   titles: readonly string[],
 ): Promise<void> {
+  const page = pane.page();
   await until(`a menu with ${titles.join(' > ')}`, async () => {
     await open();
-    const isChosen = await chooseItem(page, titles).catch((error: unknown) => {
+    const isChosen = await chooseItem(pane, titles).catch((error: unknown) => {
       if (error instanceof errors.TimeoutError) return false;
       throw error;
     });
@@ -52,27 +48,28 @@ export async function chooseFromMenu(
 }
 
 /** @returns whether the menu had the key. @throws {errors.TimeoutError} if the menu has closed before */
-async function chooseItem(page: Page, titles: readonly string[]): Promise<boolean> {
+async function chooseItem(pane: Locator, titles: readonly string[]): Promise<boolean> {
+  const page = pane.page();
   for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu, IN_TIME);
   // A submenu is inside the item that opened it.
   const item = itemOf(page, titles.at(-1) ?? '').filter({ hasNot: page.locator(SUBMENU) });
-  await press(page, item, IN_TIME);
-  await item.waitFor({ state: 'hidden' });
-  return await page.evaluate<boolean>('globalThis.menuHadKey');
+  await focus(page, item, IN_TIME);
+  const isChosen = await giveInput(pane, 'keydown', '.monaco-menu', () => page.keyboard.press('Enter'));
+  if (isChosen) await item.waitFor({ state: 'hidden' });
+  return isChosen;
 }
 
 /** VS Code also opens it by itself, 250 ms after the pointer has come to rest on its item. */
 async function openSubmenu(page: Page, title: string, limit?: TimeLimit): Promise<void> {
-  await press(page, itemOf(page, title), limit);
+  await focus(page, itemOf(page, title), limit);
+  await page.keyboard.press('Enter');
   await page.locator(`${SUBMENU} .action-item`).first().waitFor(limit);
 }
 
-async function press(page: Page, item: Locator, limit?: TimeLimit): Promise<void> {
+/** A menu ignores clicks for its first 100 ms, but not the keyboard. */
+async function focus(page: Page, item: Locator, limit?: TimeLimit): Promise<void> {
   await item.hover(limit);
-  // A menu ignores clicks for its first 100 ms, but not the keyboard.
   await item.and(page.locator('.focused')).waitFor(limit);
-  await page.evaluate(RECORD_KEY);
-  await page.keyboard.press('Enter');
 }
 
 function itemOf(page: Page, title: string): Locator {

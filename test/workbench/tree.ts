@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { PageElement } from './pageElement.ts';
 import { until } from './until.ts';
 import { chooseFromMenu, openMenu, readMenu, readMenuKeys } from './menu.ts';
+import { giveInput } from './steadyInput.ts';
 
 /**
  * Milliseconds after which a row without a tooltip was drawn again, and one that isn't selected wasn't hit. VS Code takes less than
@@ -9,16 +10,11 @@ import { chooseFromMenu, openMenu, readMenu, readMenuKeys } from './menu.ts';
  */
 const DRAWN_AGAIN = 5_000;
 
-/** Notes whether the next click is one on a button. */
-const RECORD_CLICK = `
-  globalThis.clickedButton = false;
-  const record = ({ target }) => (globalThis.clickedButton = target.closest('.action-label') !== null);
-  document.addEventListener('click', record, { capture: true, once: true });`;
-
 /** The tree of one view. Rows are found by their accessible label: by the whole label or by an expression. */
 export class Tree {
   readonly #page: Page;
   readonly #root: Locator;
+  readonly #pane: Locator;
   readonly #name: string;
 
   /** @param name the view's name, such as "Computes" */
@@ -26,6 +22,7 @@ export class Tree {
     this.#page = page;
     this.#name = name;
     this.#root = page.locator(`.pane-body [role="tree"][aria-label="${name}"]`);
+    this.#pane = page.locator('.pane').filter({ has: this.#root });
   }
 
   /** Returns the labels of the rows on screen, from top to bottom. */
@@ -99,8 +96,13 @@ export class Tree {
   /** Expands a row if it is collapsed and waits until it is expanded. */
   async expand(label: string | RegExp): Promise<void> {
     const row = await this.#row(label);
-    if ((await row.getAttribute('aria-expanded')) === 'true') return;
-    await row.locator('.monaco-tl-twistie').click();
+    const twistie = row.locator('.monaco-tl-twistie');
+    // VS Code itself may expand the row in the meantime.
+    const collapsed = '[aria-expanded="false"] .monaco-tl-twistie';
+    await until(`${String(label)} to be expanded`, async () => {
+      if ((await row.getAttribute('aria-expanded')) === 'true') return true;
+      return await giveInput(this.#pane, 'click', collapsed, () => twistie.click());
+    });
     await this.#root.locator('[aria-expanded="true"]').and(row).waitFor();
   }
 
@@ -131,16 +133,14 @@ export class Tree {
       // Rows that are drawn again while the pointer rests do not notice it.
       await row.hover();
       if (!(await button.isVisible())) return false;
-      await this.#page.evaluate(RECORD_CLICK);
-      await button.click();
-      // A row that is drawn again between the press and the release has a new button, and the click is lost.
-      return await this.#page.evaluate('globalThis.clickedButton');
+      return await giveInput(this.#pane, 'click', '.action-label', () => button.click());
     });
   }
 
   /** Clicks an item of a row's context menu, such as `'Copy Host'` or `'More', 'Copy Id'`. */
   async contextMenu(label: string | RegExp, ...titles: readonly string[]): Promise<void> {
-    await chooseFromMenu(this.#page, async () => openMenu(this.#page, await this.#row(label)), titles);
+    const open = async () => openMenu(this.#page, await this.#row(label));
+    await chooseFromMenu(this.#pane, open, titles);
   }
 
   /** Returns the items of a row's context menu, or of a submenu, and closes it again. */

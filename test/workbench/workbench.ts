@@ -131,7 +131,7 @@ export class Workbench {
       return;
     }
     const more = header.getByRole('button', { name: 'More Actions...' });
-    await chooseFromMenu(this.page, () => more.click(), [action]);
+    await chooseFromMenu(this.#pane(view), () => more.click(), [action]);
   }
 
   /** Opens a file of the folder by its name, with the keyboard focus in it. */
