@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { openQuestion } from './openQuestion.ts';
 import type { PageElement } from './pageElement.ts';
 import { matches, until } from './until.ts';
 
@@ -24,11 +25,13 @@ const ABOUT_OTHERS = /^Activating (Extensions\.\.\.$|extension 'vscode\.)/;
 
 /** The notification center. The test driver hides toasts, so notifications are read here. */
 export class Notifications {
+  readonly #page: Page;
   readonly #bell: Locator;
   readonly #unread: Locator;
   readonly #center: Locator;
 
   constructor(page: Page) {
+    this.#page = page;
     this.#bell = page.locator('[id="status.notifications"]');
     this.#unread = this.#bell.locator('.codicon-bell-dot');
     this.#center = page.locator('.notifications-center');
@@ -45,7 +48,8 @@ export class Notifications {
     let seen: readonly ShownNotification[] = [];
     let lookedAt = performance.now();
     return until(
-      async () => `the notification ${String(message)}; shown: ${JSON.stringify(seen)}`,
+      async () =>
+        `the notification ${String(message)}; shown: ${JSON.stringify(seen)}, ${await openQuestion(this.#page)}`,
       async () => {
         const isLikely = (await this.#center.isVisible()) || (await this.#unread.isVisible());
         if (!isLikely && performance.now() - lookedAt < LOOK_AGAIN) return undefined;

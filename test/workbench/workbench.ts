@@ -4,6 +4,7 @@ import { Dialog } from './dialog.ts';
 import { Editor } from './editor.ts';
 import { chooseFromMenu } from './menu.ts';
 import { Notifications } from './notifications.ts';
+import { openQuestion } from './openQuestion.ts';
 import { QuickInput } from './quickInput.ts';
 import { StatusBar } from './statusBar.ts';
 import { Terminal } from './terminal.ts';
@@ -157,7 +158,7 @@ export class Workbench {
     let text = '';
     return until(
       async () =>
-        `${String(expected)} in the clipboard; it contains ${text.slice(0, 10)}…; ${await this.#shown()}`,
+        `${String(expected)} in the clipboard; it contains ${text.slice(0, 10)}…; shown: ${await this.#shown()}`,
       async () => {
         text = await this.readClipboard();
         return (typeof expected === 'string' ? text === expected : expected.test(text)) && text;
@@ -167,12 +168,8 @@ export class Workbench {
 
   /** Returns an open question and the notifications, for the message of a failure. */
   async #shown(): Promise<string> {
-    const open = await this.quickInput.read();
     const notifications = await this.notifications.all().catch(() => 'unknown');
-    return JSON.stringify({
-      question: open && { ...open, value: open.password ? '…' : open.value },
-      notifications,
-    });
+    return `${await openQuestion(this.page)}, ${JSON.stringify(notifications)}`;
   }
 
   async readClipboard(): Promise<string> {
