@@ -81,7 +81,7 @@ export class Notifications {
     await until('the notification center to close', async () => {
       if (!(await this.#center.isVisible())) return true;
       // It also closes by itself with its last notification, even just before the click.
-      await action.click({ timeout: CLICKED_WITHIN }).catch(() => undefined);
+      await action.dispatchEvent('click', {}, { timeout: CLICKED_WITHIN }).catch(() => undefined);
       return undefined;
     });
   }
