@@ -188,13 +188,12 @@ export class QuickInput {
     let openedAt = -Infinity;
     await until(`${title} in the command palette`, async () => {
       const content = await this.read();
-      if (content === undefined) {
+      if (content?.value.startsWith('>') !== true) {
         if (performance.now() - openedAt < OPENED_WITHIN) return false;
         openedAt = performance.now();
         await this.#page.keyboard.press('F1');
         return false;
       }
-      if (!content.value.startsWith('>')) return false;
       if (content.value === query)
         return use().then(
           () => true,

@@ -87,6 +87,8 @@ export async function walkCommand(workbench: Workbench, title: string): Promise<
     const state = await until(`${title} to continue after “${last}”`, async () => {
       const now = await read();
       if (now.dialog !== undefined) return now;
+      // A prompt opens a moment after the palette has closed.
+      if (end === 'answer' && last === '' && now.question === undefined) return false;
       if (now.question === undefined) return (await hasEnded(end, now, start, workbench)) && now;
       return now.question !== last && (!now.isList || now.items > 0) && now;
     });
