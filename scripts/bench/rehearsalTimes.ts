@@ -79,7 +79,7 @@ export async function measure(): Promise<readonly Result[]> {
   }
 }
 
-/** Returns the medians of what a rehearsal reports and what a client measures, both on a branch of its own, in milliseconds. */
+/** Returns the medians of what a rehearsal reports and what a client measures, each on a new branch, in milliseconds. */
 async function compare(rehearsals: Rehearsals, migration: readonly string[]) {
   const pairs = await measureInTurns(ROUNDS, 0, {
     ours: async () => {

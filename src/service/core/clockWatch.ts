@@ -13,7 +13,7 @@ const AFTER_JUMP = 600_000;
  *
  * The time is compared with a steady one, because timers are late on an overloaded machine. On Linux, the steady time stands still during
  * a sleep (CLOCK_MONOTONIC), which then looks like a clock that was set. On macOS (mach_continuous_time) and Windows
- * (QueryPerformanceCounter) it goes on, so that a sleep is only a long time between two checks.
+ * (QueryPerformanceCounter) it continues, so that a sleep is only a long time between two checks.
  */
 export class ClockWatch {
   readonly #interval: number;

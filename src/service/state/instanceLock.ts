@@ -40,7 +40,7 @@ interface InstanceLock {
   publish(baseUrl: string, leaseSecret: string, version?: string): void;
   /** Call it before each write. @throws {StartError} if another service has the lock now */
   requireHeld(): void;
-  /** Notes in the lock that this service is ending, so that whoever ends it doesn't take it for one that hangs. */
+  /** Notes in the lock that this service is ending, so that it isn't killed as one that hangs. */
   noteEnding(): void;
   release(): void;
 }

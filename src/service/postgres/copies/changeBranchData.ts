@@ -187,7 +187,7 @@ export async function deleteBranchData(deps: ServerDependencies, id: string): Pr
   const { binaries, branches, storage } = deps;
   await branches.lock(id).exclusive(async () => {
     await stopOrphanServer(branches.folder(id), binaries.postgres);
-    // This comes first, so that nobody misses the data while they are being removed.
+    // This comes first, so that no check finds the data missing while they are being removed.
     storage.forgetData(id);
     await removeLargeFolder(storage.branch(id));
   });

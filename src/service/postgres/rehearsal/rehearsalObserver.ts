@@ -188,7 +188,7 @@ export class RehearsalObserver {
     await this.#readLocks();
     const read = this.#now();
     await this.#countChangedRows(log);
-    // A commit of another session, or of Postgres itself, holds no one else up.
+    // A session whose commit doesn't wait isn't delayed: this can be for a commit of another one, or of Postgres itself.
     const pids = await this.#reader.committing().catch((error: unknown) => this.#fail(error));
     const now = this.#now();
     for (const session of (pids ?? []).flatMap((pid) => this.#sessions.get(pid) ?? [])) {
@@ -207,7 +207,7 @@ export class RehearsalObserver {
    */
   async #countChangedRows(log: LogRange): Promise<void> {
     const counted = [...this.#locksOfRows()];
-    // Counting reads whole tables, which a transaction that goes on would have to share the machine with.
+    // Counting reads whole tables, and would slow down a transaction that continues.
     if (counted.length === 0 || !hasCommit(this.#held.dataDir, log)) return;
     for (const { pid, lock } of counted)
       try {

@@ -12,7 +12,7 @@ describe('RehearsalDocuments', () => {
     );
   });
 
-  it('gives each an address of its own, also in another window', () => {
+  it('gives each its own address, also in another window', () => {
     const [first, second] = [new RehearsalDocuments(), new RehearsalDocuments()];
     assert.notDeepEqual(first.add('a', 'text'), second.add('a', 'text'));
   });

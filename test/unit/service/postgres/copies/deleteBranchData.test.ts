@@ -10,7 +10,7 @@ import { openStorage } from '../../../../../src/service/postgres/storage/storage
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 
 describe('deleteBranchData', () => {
-  it('removes data that nobody misses any more', async () => {
+  it('removes data that no check finds missing any more', async () => {
     const opened = openStorage(temporaryFolder());
     const wereThere: boolean[] = [];
     const storage: typeof opened = {
