@@ -89,8 +89,8 @@ export async function folderSize(folder: string): Promise<number> {
     const file = path.join(folder, name);
     // Postgres may have removed the file, or it removes the folder now.
     const found = await stat(file).catch(() => undefined);
-    bytes += found?.size ?? 0;
-    if (found?.isDirectory() === true) bytes += (await folderSize(file).catch(ignoreMissing)) ?? 0;
+    const size = found?.isDirectory() === true ? await folderSize(file).catch(ignoreMissing) : found?.size;
+    bytes += size ?? 0;
   }
   return bytes;
 }

@@ -7,11 +7,8 @@ import { temporaryFolder } from '../../../../helpers/localService.ts';
 describe('folderSize', () => {
   it('counts the files of all folders', async () => {
     const folder = temporaryFolder();
-    const empty = await folderSize(folder);
     mkdirSync(path.join(folder, 'base/5'), { recursive: true });
-    const withFolders = await folderSize(folder);
     for (const file of ['PG_VERSION', 'base/5/1259']) writeFileSync(path.join(folder, file), 'text');
-    assert.equal(empty, 0);
-    assert.equal((await folderSize(folder)) - withFolders, 8);
+    assert.equal(await folderSize(folder), 8);
   });
 });
