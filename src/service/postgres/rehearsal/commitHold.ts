@@ -13,7 +13,7 @@ import { parseLsn } from '../../core/lsn.ts';
 import { REHEARSAL_STANDBY, REPLICATOR } from '../../core/systemNames.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
-import type { LogRange } from './commitsInLog.ts';
+import { CommitFinder } from './commitFinder.ts';
 
 /** Types of messages, and the lengths of their heads. */
 const [LOG, KEEPALIVE, CONFIRMATION] = [0x77, 0x6b, 0x72];
@@ -30,11 +30,8 @@ interface CopyStream {
 }
 
 interface HoldEvents {
-  /**
-   * Called when a transaction commits, which keeps its locks until the promise resolves. Must not throw.
-   * @param log the part of the log that has arrived since the last call. It can also be without a commit
-   */
-  readLocks(log: LogRange): Promise<void>;
+  /** Called when a transaction commits, which keeps its locks until the promise resolves. Must not throw. */
+  readLocks(): Promise<void>;
   /** Called when the connection has ended. If the server runs, its commits wait until they are let go. */
   lost(): void;
 }
@@ -51,8 +48,9 @@ export class CommitHold {
   readonly #client: Client;
   readonly #events: HoldEvents;
   #received = 0n;
-  /** The position up to which locks were read. */
-  #read = 0n;
+  readonly #commits = new CommitFinder();
+  /** Whether a transaction has committed since locks were read. */
+  #hasCommit = false;
   #confirmed = 0n;
   #isReading = false;
   #isLost = false;
@@ -120,8 +118,7 @@ export class CommitHold {
     const ended = this.#client.query(`START_REPLICATION PHYSICAL ${position}`);
     await Promise.race([started, ended]);
     // Only a standby that has confirmed something is synchronous.
-    this.#read = BigInt(parseLsn(position) ?? 0);
-    this.#send(this.#read);
+    this.#send(BigInt(parseLsn(position) ?? 0));
   }
 
   async #untilHeld(admin: Client): Promise<void> {
@@ -137,8 +134,11 @@ export class CommitHold {
 
   #receive(chunk: Buffer): void {
     const [type] = chunk;
-    if (type === LOG) this.#received = chunk.readBigUInt64BE(1) + BigInt(chunk.length - LOG_HEAD);
-    else if (type === KEEPALIVE) {
+    if (type === LOG) {
+      const position = chunk.readBigUInt64BE(1);
+      this.#received = position + BigInt(chunk.length - LOG_HEAD);
+      if (this.#commits.read(Number(position), chunk.subarray(LOG_HEAD))) this.#hasCommit = true;
+    } else if (type === KEEPALIVE) {
       this.#received = chunk.readBigUInt64BE(1);
       if (chunk[ASKS_FOR_REPLY] === 1) this.#confirmed = 0n;
     }
@@ -151,8 +151,11 @@ export class CommitHold {
     this.#isReading = true;
     while (this.#received > this.#confirmed) {
       const upTo = this.#received;
-      await this.#events.readLocks({ from: Number(this.#read), to: Number(upTo) });
-      [this.#read, this.#confirmed] = [upTo, upTo];
+      if (this.#hasCommit) {
+        this.#hasCommit = false;
+        await this.#events.readLocks();
+      }
+      this.#confirmed = upTo;
       this.#send(upTo);
     }
     this.#isReading = false;

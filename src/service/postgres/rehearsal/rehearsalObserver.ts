@@ -16,7 +16,6 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { CommitHold, areCommitsHeld, releaseCommits } from './commitHold.ts';
-import { hasCommit, type LogRange } from './commitsInLog.ts';
 import { LockReader, type ReadLock } from './lockReader.ts';
 import {
   endTransaction,
@@ -69,7 +68,7 @@ export class RehearsalObserver {
     observer.#before = await observer.#reader.allRelations(true);
     observer.#hold = await observer.#reader.asAdmin(async (admin) =>
       CommitHold.start(deps, observer.#held, admin, {
-        readLocks: async (log) => observer.#readHeldCommit(log),
+        readLocks: async () => observer.#readHeldCommit(),
         lost: () => observer.#letGo(),
       }),
     );
@@ -183,11 +182,11 @@ export class RehearsalObserver {
       if (statement.transaction === transaction) statement.isUncommitted = true;
   }
 
-  async #readHeldCommit(log: LogRange): Promise<void> {
+  async #readHeldCommit(): Promise<void> {
     const from = this.#now();
     await this.#readLocks();
     const read = this.#now();
-    await this.#countChangedRows(log);
+    await this.#countChangedRows();
     // A session whose commit doesn't wait isn't delayed: this can be for a commit of another one, or of Postgres itself.
     const pids = await this.#reader.committing().catch((error: unknown) => this.#fail(error));
     const now = this.#now();
@@ -205,22 +204,7 @@ export class RehearsalObserver {
    * Counts the rows that are changed and not committed. Does not throw. A table that is locked against reads needs no count of its rows.
    * If it was locked only since its locks were read, a commit's own reading sees that.
    */
-  async #countChangedRows(log: LogRange): Promise<void> {
-    const counted = [...this.#locksOfRows()];
-    // Counting reads whole tables, and would slow down a transaction that continues.
-    if (counted.length === 0 || !hasCommit(this.#held.dataDir, log)) return;
-    for (const { pid, lock } of counted)
-      try {
-        const count = await this.#reader.changedRows({ ...lock, pid });
-        // None is left when the transaction has just ended.
-        lock.rows = Math.max(lock.rows ?? 0, count);
-      } catch (error) {
-        if (!UNREADABLE_NOW.includes(fieldsOf(error).code)) this.#fail(error);
-      }
-  }
-
-  /** Yields the locks of the transactions whose changed rows others may wait for. */
-  *#locksOfRows(): Generator<{ readonly pid: number; readonly lock: Changing<HeldLock> }> {
+  async #countChangedRows(): Promise<void> {
     const tables = new Set(this.#before.filter(({ kind }) => kind === 'r').map(relationKey));
     for (const [pid, { held }] of this.#sessions) {
       const all = [...held.values()];
@@ -228,7 +212,14 @@ export class RehearsalObserver {
       for (const lock of all) {
         const isOfRows = lock.mode === 'RowExclusiveLock' && lock.index === undefined;
         if (!isOfRows || lock.to - lock.from < COUNTED_AFTER) continue;
-        if (tables.has(relationKey(lock)) && !unread.has(relationKey(lock))) yield { pid, lock };
+        if (!tables.has(relationKey(lock)) || unread.has(relationKey(lock))) continue;
+        try {
+          const count = await this.#reader.changedRows({ ...lock, pid });
+          // None is left when the transaction has just ended.
+          lock.rows = Math.max(lock.rows ?? 0, count);
+        } catch (error) {
+          if (!UNREADABLE_NOW.includes(fieldsOf(error).code)) this.#fail(error);
+        }
       }
     }
   }

@@ -54,7 +54,11 @@ describe('The standby of a rehearsal', () => {
     await plane.engine.startRehearsal('br-main', 'ep-1');
     const client = await connectTo(uri);
     const [pid] = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows;
+    // Until Postgres has noticed the crash, it still answers. Then it ends all sessions.
+    const other = await connectTo(uri);
+    const noticed = new Promise((resolve) => other.once('end', resolve));
     process.kill(pid?.pid ?? 0, 'SIGKILL');
+    await noticed;
     await answers(uri);
     assert.deepEqual(await commit(), [1]);
   });
