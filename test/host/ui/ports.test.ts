@@ -37,7 +37,8 @@ describe('the Ports view of a remote window', () => {
     const [port] = await once(program.stdout ?? program, 'data');
 
     await ui().runCommand('Ports: Focus on Ports View');
-    // Only visible rows are in the page.
+    // Only visible rows are in the page, and other programs of the machine may have dozens of ports.
+    await ui().page.setViewportSize({ width: 1280, height: 6000 });
     await ui().runCommand('View: Toggle Maximized Panel');
     const listed = ui().page.locator('.part.panel .monaco-table .monaco-list-row');
     // Between two looks, VS Code waits 20 times as long as a look takes.
