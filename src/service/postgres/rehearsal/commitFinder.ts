@@ -2,15 +2,12 @@
  * Finds the commits in a stream of the log. The format is that of src/include/access/{xlogrecord,xlog_internal,xact}.h, the same in all
  * versions that the service supports.
  */
+import { LONG_HEADER, PAGE, RECORD_HEADER, SHORT_HEADER, WAL_MANAGERS } from '../wal/walRecords.ts';
 
-const PAGE = 8192;
-/** The bytes of the header of a page, which is longer in the first one of a segment, and of a record. */
-const [PAGE_HEADER, LONG_PAGE_HEADER, RECORD_HEADER] = [24, 40, 24];
 /** Where the header of a page has its flags, and the flag of a longer one. */
 const [FLAGS, IS_LONG] = [2, 0x2];
 /** Records begin at multiples of this. */
 const ALIGNMENT = 8;
-const TRANSACTIONS = 1;
 /** The kinds of records with which a transaction waits for a standby: a commit, also of a prepared transaction, and a preparation. */
 const [KIND, WAITING] = [0x70, [0x00, 0x30, 0x10]];
 
@@ -23,7 +20,7 @@ export class CommitFinder {
   #left = 0;
   #start = 0;
   #previous: number | undefined;
-  #pageHeader = PAGE_HEADER;
+  #pageHeader = SHORT_HEADER;
   /** Whether the last record has named the one before. If not, the stream may have begun within a record. */
   #isSure = false;
 
@@ -37,7 +34,7 @@ export class CommitFinder {
     for (let at = 0; at < bytes.length;) {
       const inPage = (position + at) % PAGE;
       const room = Math.min(PAGE - inPage, bytes.length - at);
-      if (inPage < PAGE_HEADER) at += this.#readPageHeader(inPage, bytes.subarray(at, at + room));
+      if (inPage < SHORT_HEADER) at += this.#readPageHeader(inPage, bytes.subarray(at, at + room));
       else if (inPage < this.#pageHeader) at += Math.min(this.#pageHeader - inPage, room);
       else if (this.#filled < RECORD_HEADER)
         at += this.#readHeader(position + at, bytes.subarray(at, at + room));
@@ -53,9 +50,9 @@ export class CommitFinder {
 
   /** @returns how many of the bytes were read */
   #readPageHeader(inPage: number, bytes: Buffer): number {
-    const count = Math.min(PAGE_HEADER - inPage, bytes.length);
+    const count = Math.min(SHORT_HEADER - inPage, bytes.length);
     const flags = inPage <= FLAGS && FLAGS < inPage + count ? bytes[FLAGS - inPage] : undefined;
-    if (flags !== undefined) this.#pageHeader = (flags & IS_LONG) === 0 ? PAGE_HEADER : LONG_PAGE_HEADER;
+    if (flags !== undefined) this.#pageHeader = (flags & IS_LONG) === 0 ? SHORT_HEADER : LONG_HEADER;
     return count;
   }
 
@@ -70,18 +67,19 @@ export class CommitFinder {
     const count = bytes.copy(this.#header, this.#filled, 0, next - this.#filled);
     this.#filled += count;
     const length = this.#header.readUInt32LE();
-    this.#left = length - RECORD_HEADER;
+    this.#left = Math.max(length - RECORD_HEADER, 0);
     // The rest of a segment can be empty.
     if (this.#filled === ALIGNMENT && length === 0) this.#filled = 0;
+    if (this.#filled < RECORD_HEADER) return count;
+    this.#isSure = Number(this.#header.readBigUInt64LE(8)) === this.#previous;
+    this.#previous = this.#start;
     return count;
   }
 
   /** @returns whether the record is of a transaction that waits */
   #endRecord(): boolean {
-    this.#isSure = Number(this.#header.readBigUInt64LE(8)) === this.#previous;
-    this.#previous = this.#start;
     this.#filled = 0;
     const [info, manager] = [this.#header.readUInt8(16), this.#header.readUInt8(17)];
-    return manager === TRANSACTIONS && WAITING.includes(info & KIND);
+    return manager === WAL_MANAGERS.transaction && WAITING.includes(info & KIND);
   }
 }

@@ -7,8 +7,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Wal } from './walFiles.ts';
 
-const PAGE = 8192;
-const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
+export const PAGE = 8192;
+/** The bytes of the header of a page, which is longer in the first one of a segment, and of a record. */
+export const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
 /** Flags of a page: it begins with the rest of a record; it doesn't begin with that, because a crash interrupted the record. */
 const [CONTINUED, INTERRUPTED] = [0x1, 0x8];
 /** The numbers of resource managers. */

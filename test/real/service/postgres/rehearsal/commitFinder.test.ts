@@ -64,6 +64,13 @@ describe('A stream of the log', () => {
     }
   });
 
+  it('counts as one with a commit if it is no log, such as from within a record', () => {
+    const finder = new CommitFinder();
+    // Lengths that are shorter than the header of a record.
+    const bytes = Buffer.alloc(10_000, Buffer.from([5, 0, 0, 0]));
+    for (let at = 0; at < 100_000; at += bytes.length) assert.equal(finder.read(at, bytes), true);
+  });
+
   it('counts as one with a commit until it is certain where records begin', () => {
     const first = wal.segmentAt(wal.checkpoint);
     const start = findFirstRecord(wal, first) ?? assert.fail();
