@@ -72,10 +72,10 @@ type Rehearsal = Omit<RehearsalOptions, 'run' | 'projectId' | 'token' | 'dump'> 
 export function readCommandLine(args: readonly string[]) {
   const [word, ...more] = args;
   const isRehearsal = word === 'rehearse';
-  const folder = isRehearsal && more[0]?.startsWith('-') === false ? more.shift() : undefined;
-  const values = isRehearsal
-    ? parseOptions(more, { ...OPTIONS, ...REHEARSE_OPTIONS })
+  const { values, tokens } = isRehearsal
+    ? parseOptions(more, { ...OPTIONS, ...REHEARSE_OPTIONS }, { allowPositionals: true })
     : parseOptions(args, OPTIONS);
+  const folder = findFolder(tokens);
   const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...others } = values;
   const {
     from,
@@ -105,6 +105,24 @@ export function readCommandLine(args: readonly string[]) {
     rest,
     rehearsal,
   };
+}
+
+/**
+ * Returns the only word that is no option. A word right after a command is taken for a part of it that lacks quotes, as in
+ * `--run npm test`.
+ * @throws {StartError} `usage`
+ */
+function findFolder(tokens: ReturnType<typeof parseOptions>['tokens']): string | undefined {
+  const words = tokens.flatMap((token, index) => (token.kind === 'positional' ? [{ ...token, index }] : []));
+  for (const { value, index } of words) {
+    const before = tokens[index - 1];
+    if (before?.kind === 'option' && (before.name === 'run' || before.name === 'down'))
+      throw new StartError('usage', `Quote the command of --${before.name}, or put ${value} before it`);
+  }
+  const [first, second] = words;
+  if (second !== undefined)
+    throw new StartError('usage', `rehearse takes one folder, but got ${first?.value} and ${second.value}`);
+  return first?.value;
 }
 
 interface RehearseValues {

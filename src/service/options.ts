@@ -68,7 +68,7 @@ export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ) {
-  const values = parseOptions(args, OPTIONS);
+  const { values } = parseOptions(args, OPTIONS);
   if (values.help === true) return undefined;
   for (const name of ['data-dir', 'projects', 'postgres-path', 'extensions-dir'] as const)
     // An empty value is most likely an unset variable of a script. As a path, it would mean the current directory.
@@ -110,10 +110,14 @@ export function requireKey(key: string): void {
   }
 }
 
-/** @throws {StartError} `usage` for unknown options and missing values */
-export function parseOptions<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {
+/** @throws {StartError} `usage` for unknown options, missing values, and words that are no options unless these are allowed */
+export function parseOptions<T extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: T,
+  { allowPositionals = false } = {},
+) {
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals, tokens: true });
   } catch (error) {
     throw usageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
