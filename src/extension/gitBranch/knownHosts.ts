@@ -12,6 +12,7 @@ import type { Session } from '../account/session.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { pooledHost } from '../../api/addresses/host.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { askForUnlisted, isKnownGone } from '../inventory/branchStatus.ts';
 import type { Memory } from '../window/memory.ts';
 import { directHost, normalizeHost } from '../../api/addresses/host.ts';
 import { withFormerTls, type ReplacedVariable } from './formerTls.ts';
@@ -57,7 +58,10 @@ export function isNotConnected({ account }: KnownBranch, { session, localService
 /** The most hosts that are remembered. The least recently used ones are dropped. */
 const MAX_HOSTS = 200;
 
-type KnownInventory = Pick<Inventory, 'allComputes' | 'project'> & {
+type KnownInventory = Pick<
+  Inventory,
+  'allComputes' | 'computesOf' | 'ensureComputes' | 'project' | 'projects'
+> & {
   readonly branches: Pick<Inventory['branches'], 'get' | 'forProject'>;
 };
 
@@ -116,6 +120,10 @@ export class KnownHosts {
       for (const [host, known] of this.#entriesOf(inventory, account, compute))
         if (wanted.has(host)) found.set(host, known);
     const others = own.filter(([host]) => !found.has(host));
+    // A reply changes the inventory, after which this is called again.
+    const inFiles = new Set(hosts.map(normalizeHost));
+    for (const [host, { projectId, isDeleted }] of others)
+      if (inFiles.has(host) && !isDeleted) askForUnlisted(inventory, projectId);
     await this.#set([
       ...others.map(([host, known]) => [host, noteDeletion(inventory, known)] as const),
       ...found,
@@ -156,8 +164,9 @@ export class KnownHosts {
   }
 }
 
-/** Notes whether a branch whose compute was deleted is deleted as well, as far as the loaded lists show. */
+/** Notes whether a branch whose compute was deleted is deleted as well, alone or with its project, as far as the loaded lists show. */
 function noteDeletion(inventory: KnownInventory, known: KnownBranch): KnownBranch {
+  if (isKnownGone(inventory, known.projectId)) return { ...known, isDeleted: true };
   const list = inventory.branches.forProject(known.projectId);
   return list === undefined ? known : { ...known, isDeleted: !list.isListed(known.branchId) };
 }

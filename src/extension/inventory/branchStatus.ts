@@ -1,4 +1,8 @@
-/** The order of branches in the sidebar and pickers, their primary computes, and why the service wouldn't delete a branch. */
+/**
+ * The order of branches in the sidebar and pickers, their primary computes, whether their project is gone, and why the service
+ * wouldn't delete a branch.
+ */
+import { isRejected } from '../../api/transport/errors.ts';
 import type { Branch, Compute } from '../../api/records/records.ts';
 import type { BranchList } from './branchLists.ts';
 import type { BranchIds } from '../account/refs.ts';
@@ -35,6 +39,22 @@ export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise
   if (primaryOf(inventory, ids) === undefined) await inventory.refreshComputes(projectId);
   return primaryOf(inventory, ids);
 }
+
+type ProjectInventory = Pick<Inventory, 'computesOf' | 'ensureComputes' | 'projects'>;
+
+/**
+ * Asks for the computes of a project that is no longer listed, whose lists are forgotten. It may have been deleted, which
+ * {@link isKnownGone} knows after the reply, or another organization was chosen.
+ */
+export function askForUnlisted(inventory: ProjectInventory, projectId: string): void {
+  const { projects } = inventory;
+  if (projects?.isLoaded !== true || inventory.computesOf(projectId) !== undefined) return;
+  if (!projects.isListed(projectId)) void inventory.ensureComputes(projectId);
+}
+
+/** Whether the service has answered that there is no such project. */
+export const isKnownGone = (inventory: Pick<Inventory, 'computesOf'>, projectId: string): boolean =>
+  isRejected(inventory.computesOf(projectId)?.failure, 404);
 
 /**
  * Whether the branch can be used, as it can't be while the service creates or resets it. An archived branch can be used, but

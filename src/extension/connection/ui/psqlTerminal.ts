@@ -1,9 +1,9 @@
 /** Follows the terminal of a psql: whether it is closed, and whether its compute still exists. */
 import { window, type Terminal } from 'vscode';
-import { isRejected } from '../../../api/transport/errors.ts';
 import type { ComputeIds } from '../../account/refs.ts';
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
+import { askForUnlisted, isKnownGone } from '../../inventory/branchStatus.ts';
 import { DELETION_SIGNAL } from '../deletionSignal.ts';
 
 export function onTerminalClosed(terminal: Terminal, then: () => void): void {
@@ -27,7 +27,7 @@ export function noteDeletion({ session, inventory }: Lists, terminal: Terminal, 
   const account = session.connection?.accountId;
   const listener = inventory.onDidChange(() => {
     if (session.connection?.accountId !== account) return;
-    askForUnlisted(inventory, compute);
+    askForUnlisted(inventory, compute.projectId);
     if (!isDeleted(inventory, compute)) return;
     listener.dispose();
     void sendSignal(terminal);
@@ -35,19 +35,9 @@ export function noteDeletion({ session, inventory }: Lists, terminal: Terminal, 
   onTerminalClosed(terminal, () => listener.dispose());
 }
 
-/**
- * Asks for the computes of a project that is no longer listed, whose lists are forgotten. It may have been deleted, or another
- * organization was chosen.
- */
-function askForUnlisted(inventory: Lists['inventory'], { projectId }: ComputeIds): void {
-  const { projects } = inventory;
-  if (projects?.isLoaded !== true || inventory.computesOf(projectId) !== undefined) return;
-  if (!projects.isListed(projectId)) void inventory.ensureComputes(projectId);
-}
-
 function isDeleted(inventory: Lists['inventory'], { projectId, computeId }: ComputeIds): boolean {
   const list = inventory.computesOf(projectId);
-  return isRejected(list?.failure, 404) || (list?.isLoaded === true && !list.isListed(computeId));
+  return isKnownGone(inventory, projectId) || (list?.isLoaded === true && !list.isListed(computeId));
 }
 
 async function sendSignal(terminal: Terminal): Promise<void> {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { Branch, Compute } from '../../../../src/api/records/records.ts';
 import { hasKnownHosts } from '../../../../src/extension/gitBranch/hasKnownHosts.ts';
 import { isKnownExpired, KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
-import { MemoryMap } from '../../../helpers/connectedModel.ts';
+import { accountId } from '../../../../src/extension/account/accounts.ts';
+import { connectScripted, MemoryMap } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
 describe('KnownHosts', () => {
@@ -16,6 +17,7 @@ describe('KnownHosts', () => {
       yield* computes;
     },
     project: (id: string) => ({ id, name: 'Shop' }),
+    computesOf: () => undefined,
     branches: {
       get: (_: string, id: string) => branches.get(id),
       forProject: () => ({ branches, isListed: (id: string) => branches.has(id) }),
@@ -114,6 +116,35 @@ describe('KnownHosts', () => {
     assert.equal(hosts.get(host)?.isDeleted, false);
     await refresh();
     assert.equal(hosts.get(host)?.isDeleted, true);
+  });
+
+  it('asks whether a project that is no longer listed was deleted, for the hosts in env files', async () => {
+    const { inventory: real, ...model } = await connectScripted((call) =>
+      call.endsWith('/projects') ? { projects: [] } : 404,
+    );
+    const refreshWith = async (...inFiles: string[]) =>
+      hosts.refresh(real, accountId(model.account), inFiles);
+    await hosts.remember(real, accountId(model.account), computes);
+    const { projectId = '' } = hosts.get(host) ?? {};
+    await real.refreshProjects();
+    await refreshWith();
+    assert.equal(real.computesOf(projectId), undefined);
+    const asked = new Promise<void>((resolve) => real.onDidChange(() => resolve()));
+    await refreshWith(host);
+    await asked;
+    await refreshWith(host);
+    assert.equal(hosts.get(host)?.isDeleted, true);
+  });
+
+  it('does not count a project of another organization as deleted', async () => {
+    const { inventory: real, ...model } = await connectScripted((call) =>
+      call.endsWith('/projects') ? { projects: [] } : call.endsWith('/branches') ? 404 : { endpoints: [] },
+    );
+    await hosts.remember(real, accountId(model.account), computes);
+    await real.refreshProjects();
+    await real.ensureComputes(hosts.get(host)?.projectId ?? '');
+    await hosts.refresh(real, accountId(model.account), [host]);
+    assert.equal(hosts.get(host)?.isDeleted, false);
   });
 
   it('finds a branch by account, project and id', async () => {
