@@ -32,7 +32,7 @@ const MAX_UNASKED = 10;
 
 const input = z.strictObject({
   projectId: z.optional(projectIdSchema),
-  parentId: optionalField(branchIdSchema, "Default: the project's default branch."),
+  parentId: optionalField(branchIdSchema, "Default: the user's for this repository, or the default."),
   name: z.optional(z.string()),
   hours: optionalField(wholeNumber(1, 720), 'Until it expires: 1 to 720, default 24.'),
   database: z.optional(z.string()),
@@ -46,7 +46,7 @@ type Call = ToolCall<z.infer<typeof input>>;
 export const createBranchTool = defineTool({
   title: 'Create branch',
   description:
-    'Creates your own branch: a copy of a database with its data. It expires. Can write its URL to a git-ignored env file in your folder. With the name of a branch that is yours, returns that branch.',
+    'Creates your own branch: a copy of a database with its data. It expires. Can write its URL to a git-ignored env file in your folder. With the name of one of yours, returns it.',
   hints: ADDING_HINTS,
   input,
   output: z.object({
