@@ -17,6 +17,8 @@ const ENTRY = 'hostedPostgres.formerTls';
 const MAX_URLS = 100;
 /** A password is a secret, which isn't stored. */
 const SECRET = /^sslpassword=/i;
+/** Matches variables whose URL has no parameters for TLS, because the program that reads it sets that up itself. */
+const WITHOUT_TLS = /_NO_SSL$/i;
 
 /** A variable whose URL is to be replaced. */
 export interface ReplacedVariable {
@@ -34,7 +36,7 @@ interface FormerVariable extends ReplacedVariable {
  * Remembers the parameters of a URL that is to be replaced.
  * @param url what the service of the account requires
  * @returns the URL with the parameters that are to be used: those of the replaced URL if it points to the same service, or else the
- *   former ones there, or else those of `url`
+ *   former ones there, or else those of `url`, unless the variable's name says that it has none
  */
 export async function withFormerTls(
   memory: Memory,
@@ -43,7 +45,8 @@ export async function withFormerTls(
   account: string,
 ): Promise<string> {
   const [old, target] = [parseDatabaseUrl(before.value), parseDatabaseUrl(url)];
-  if (old === undefined || target === undefined) return url;
+  const required = WITHOUT_TLS.test(before.name) ? withTlsParameters(url, []) : url;
+  if (old === undefined || target === undefined) return required;
   const used = tlsParameters(before.value);
   const isSameService = before.account === account && isLocalHost(old.host) === isLocalHost(target.host);
   if (isSameService) return withTlsParameters(url, used);
@@ -59,5 +62,6 @@ export async function withFormerTls(
     await memory.update(ENTRY, Object.fromEntries(entries.slice(-MAX_URLS)));
   }
   const former = stored.find(([name]) => name === keyOf(account, target))?.[1];
-  return typeof former === 'string' ? withTlsParameters(url, former.split('&')) : url;
+  if (typeof former === 'string') return withTlsParameters(url, former.split('&'));
+  return required;
 }

@@ -26,15 +26,23 @@ describe('withFormerTls', () => {
 
   it('remembers the parameters of each variable', async () => {
     await move('DATABASE_URL', `${HOSTED}?sslmode=verify-full`, LOCAL);
-    await move('POSTGRES_URL_NO_SSL', HOSTED, LOCAL);
+    await move('DIRECT_URL', HOSTED, LOCAL);
     await move('PGHOST', `${HOSTED}?sslmode=verify-ca`, LOCAL);
     const required = `${HOSTED}?sslmode=require`;
-    const names = ['DATABASE_URL', 'POSTGRES_URL_NO_SSL', 'PGHOST'];
+    const names = ['DATABASE_URL', 'DIRECT_URL', 'PGHOST'];
     assert.deepEqual(await Promise.all(names.map(async (name) => move(name, LOCAL, required))), [
       `${HOSTED}?sslmode=verify-full`,
       required,
       `${HOSTED}?sslmode=verify-ca`,
     ]);
+  });
+
+  it('adds none to a variable whose name says that it has none, unless the user has', async () => {
+    const required = `${HOSTED}?sslmode=require`;
+    for (const before of [LOCAL, ''])
+      assert.equal(await move('POSTGRES_URL_NO_SSL', before, required), HOSTED);
+    await move('POSTGRES_URL_NO_SSL', `${HOSTED}?sslmode=no-verify`, LOCAL);
+    assert.equal(await move('POSTGRES_URL_NO_SSL', LOCAL, required), `${HOSTED}?sslmode=no-verify`);
   });
 
   it('forgets the parameters of a variable that has lost them', async () => {
