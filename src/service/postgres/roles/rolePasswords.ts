@@ -59,14 +59,17 @@ export class RolePasswords {
     apply: (password: string) => Promise<unknown>,
   ): Promise<string> {
     const password = newPassword();
-    const now = new Date().toISOString();
-    const createdAt = verifier === null ? now : this.#find(name)?.createdAt;
-    const stored = { name, createdAt, updatedAt: now };
     const current = this.find(name, verifier);
-    this.#write(name, { ...stored, passwords: current === undefined ? [password] : [current, password] });
+    const createdAt = this.#find(name)?.createdAt;
+    const write = (passwords: string[]) => {
+      const updatedAt = new Date().toISOString();
+      this.#write(name, { name, createdAt: verifier === null ? updatedAt : createdAt, updatedAt, passwords });
+    };
+    write(current === undefined ? [password] : [current, password]);
     // If this fails, Postgres may have executed it nevertheless, so both are kept.
     await apply(password);
-    this.#write(name, { ...stored, passwords: [password] });
+    // The time is that after the commit: data of a moment just before the commit have the old password.
+    write([password]);
     return password;
   }
 

@@ -45,4 +45,21 @@ describe('RolePasswords', () => {
     const roles = (time: number) => [...passwords.changedSince(time).keys()];
     assert.deepEqual([roles(5000.3), roles(5001)], [['reader'], []]);
   });
+
+  it('counts a password as given when Postgres has it', async () => {
+    mock.timers.enable({ apis: ['Date'], now: 5000 });
+    try {
+      const passwords = new RolePasswords(temporaryFolder());
+      await passwords.change('reader', null, async () => mock.timers.tick(20));
+      assert.deepEqual([...passwords.changedSince(5010).keys()], ['reader']);
+      const { createdAt, updatedAt } = passwords.timestampsOf('reader');
+      assert.equal(createdAt, updatedAt);
+      const verifier = scramVerifier(passwords.all.get('reader') ?? '');
+      await passwords.change('reader', verifier, async () => mock.timers.tick(20));
+      assert.equal(passwords.timestampsOf('reader').createdAt, createdAt);
+      assert.deepEqual([...passwords.changedSince(5030).keys()], ['reader']);
+    } finally {
+      mock.timers.reset();
+    }
+  });
 });
