@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { StartError } from '../service/core/serviceErrors.ts';
 import { ServiceApi } from './api.ts';
-import { databaseForCommand, waitUntilDatabaseAnswers, type FirstDatabase } from './database.ts';
+import { databaseForCommand, waitUntilDatabaseAnswers } from './database.ts';
 import { baseUrlOrUndefined, completeBaseUrl } from '../api/transport/baseUrl.ts';
 import { describeAssumedVariables } from '../api/addresses/addressGroups.ts';
 import { databaseVariables } from '../api/addresses/databaseVariables.ts';
@@ -164,6 +164,7 @@ async function runCommandOnService(
 ): Promise<number> {
   try {
     const database = await databaseForCommand(new ServiceApi(service.baseUrl, key), { hasPostgres });
+    if (database?.note !== undefined) process.stderr.write(`${database.note}\n`);
     if (database?.url !== undefined) await waitUntilDatabaseAnswers(database.url);
     service.leaveSignals();
     return await runShellCommand(command, {
@@ -175,8 +176,14 @@ async function runCommandOnService(
   }
 }
 
+interface CommandDatabase {
+  readonly projectId: string;
+  readonly branchId: string;
+  readonly url: string | undefined;
+}
+
 /** Returns the variables that the public command line, SDKs and clients of Postgres read. */
-const serviceVariables = (baseUrl: string, key: string, database: FirstDatabase) => ({
+const serviceVariables = (baseUrl: string, key: string, database: CommandDatabase | undefined) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),

@@ -8,7 +8,8 @@ export const HELP = `Usage: npx hosted-postgres [options]
 Starts the local service with a real Postgres, and prints its base URL and API key.
 
   --run COMMAND         wait until the database answers, run the command in a shell with DATABASE_URL, NEON_API_HOST,
-                        NEON_API_KEY, NEON_PROJECT_ID and NEON_BRANCH_ID, end the service, and exit with its code
+                        NEON_API_KEY, NEON_PROJECT_ID and NEON_BRANCH_ID, end the service, and exit with its code.
+                        The database is that of the default branch of the oldest project
   --temporary           keep the data in a temporary folder, deleted at the end
   --data-dir DIR        all data; default .hosted-postgres in the current folder
   --port N              HTTP port on 127.0.0.1; 0 for any free port; default 8790, or 0 with --run or --temporary
