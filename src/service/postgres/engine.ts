@@ -248,7 +248,8 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
       );
     },
     setSampleData: (data) => noteSampleBranches(deps.storage.root, data),
-    prepareBranch: async ({ id, owner }) => deps.branches.predictCatalog(id, owner),
+    prepareBranch: async ({ id, owner }) =>
+      deps.branches.predictCatalog(id, owner).catch(rethrowAsEngineError),
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrowAsEngineError),
     schema: async (...args) => catalogs.schema(...args).catch(rethrowAsEngineError),
     changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrowAsEngineError),

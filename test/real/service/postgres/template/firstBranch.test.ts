@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { storageOf } from '../../../../helpers/branchCalls.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
@@ -24,4 +24,15 @@ describe('The data of the first branch', () => {
       assert.deepEqual(others, [[1], [1]]);
       assert.equal(existsSync(template), true);
     });
+
+  it('say what the system says if there can be no template, which the API passes on', async () => {
+    const dataDir = temporaryFolder();
+    const { engine } = await startControlPlane({ dataDir, createsTemplate: true });
+    const template = path.join(storageOf({ dataDir }), `template-${usualPostgres().major}`);
+    writeFileSync(template, '');
+    await assert.rejects(engine.prepareBranch({ id: 'br-first' }), (error: Error) => {
+      assert.equal(error.name, 'EngineError', String(error));
+      return error.message.includes(template);
+    });
+  });
 });
