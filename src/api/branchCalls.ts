@@ -58,6 +58,13 @@ export class BranchCalls {
     });
   }
 
+  /** Returns the position in the parent's log up to which a branch has its data; undefined if the service doesn't say it. */
+  async getParentLsn(projectId: string, id: string, options?: CallOptions): Promise<string | undefined> {
+    const reply = await this.#http.call('GET', branchPath(projectId, id), {}, options);
+    const { parent_lsn: lsn } = fieldsOf(fieldsOf(reply.json)['branch']);
+    return typeof lsn === 'string' ? lsn : undefined;
+  }
+
   /** Creates a branch. Without `endpoints`, it has no compute. Without `parent_id`, its parent is the default branch. */
   async create(projectId: string, creation: BranchCreation, options?: CallOptions) {
     return this.#change('POST', branchesPath(projectId), creation, options);

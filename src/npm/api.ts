@@ -47,6 +47,8 @@ interface Creation {
   readonly name: string;
   /** The id of the parent; undefined for the default branch. */
   readonly parent: string | undefined;
+  /** The position in the parent's log up to which the branch has its data; undefined for the data as they are now. */
+  readonly lsn?: string | undefined;
   readonly maker: ProcessIdentity;
   /** Milliseconds after which the branch expires. Without it, the branch doesn't expire, so that it can have children. */
   readonly lifetime?: number;
@@ -125,11 +127,11 @@ export class ServiceApi {
   /** Returns the branch when its compute runs; undefined if the name is taken. */
   async createBranch(
     projectId: string,
-    { name, parent, maker, lifetime }: Creation,
+    { name, parent, lsn, maker, lifetime }: Creation,
   ): Promise<(Branch & { readonly url: string }) | undefined> {
     const expires_at = lifetime === undefined ? undefined : new Date(Date.now() + lifetime).toISOString();
     const body = {
-      branch: { name, parent_id: parent, expires_at },
+      branch: { name, parent_id: parent, parent_lsn: lsn, expires_at },
       endpoints: [{ type: 'read_write' }],
       annotation_value: { maker: JSON.stringify(maker) },
     };
@@ -140,6 +142,12 @@ export class ServiceApi {
     if (reply === undefined) return undefined;
     const branch = reply['branch'] as Branch;
     return { ...branch, url: await this.#urlOf(branch, oldestDatabase(reply['databases'])) };
+  }
+
+  /** Returns the position in the parent's log up to which a branch has its data; undefined if the service doesn't say it. */
+  async findParentLsn(branch: Branch): Promise<string | undefined> {
+    const { parent_lsn: lsn } = fieldsOf((await this.#call('GET', pathOfBranch(branch)))['branch']);
+    return typeof lsn === 'string' ? lsn : undefined;
   }
 
   /** Returns the URL of the first database, with its password; undefined if the branch has none. */

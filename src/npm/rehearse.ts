@@ -48,7 +48,8 @@ export async function rehearseCommand(
   // In an account, branches can be those of programs on other machines, and it isn't known whether these still run.
   if (projectId === undefined) await deleteAbandoned(api, parent);
   const rehearser = {
-    copyBranch: async () => copyBranch(api, parent, { isBilled: projectId !== undefined }),
+    copyBranch: async (lsn?: string) => copyBranch(api, parent, { lsn, isBilled: projectId !== undefined }),
+    parentLsn: async (branch: Branch) => api.findParentLsn(branch),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.readRehearsal(branch),
     schema: async (branch: Branch, database: string) => api.readSchema(branch, database),
@@ -91,12 +92,13 @@ async function deleteAbandoned(api: ServiceApi, { project_id: projectId }: Branc
 async function copyBranch(
   api: ServiceApi,
   parent: Branch,
-  { isBilled }: { readonly isBilled: boolean },
+  { isBilled, lsn }: { readonly isBilled: boolean; readonly lsn: string | undefined },
 ): Promise<RehearsedBranch> {
   const { name, lifetime } = copySettings({ isBilled });
   const branch = await api.createBranch(parent.project_id, {
     name,
     parent: parent.id,
+    lsn,
     maker: await ownMaker(),
     lifetime,
   });

@@ -22,8 +22,13 @@ const COUNTS_AT_A_TIME = 4;
 
 /** What a rehearsal needs of a service: copies of one branch, and what the service has seen on a copy. */
 export interface Rehearser<Copy extends BranchCopy> {
-  /** Returns a new branch with the data as they are now, whose compute runs. The branch expires by itself. */
-  copyBranch(): Promise<Copy>;
+  /**
+   * Returns a new branch, whose compute runs. The branch expires by itself.
+   * @param lsn the position in the log of the copied branch up to which the copy has its data; undefined for the data as they are now
+   */
+  copyBranch(lsn?: string): Promise<Copy>;
+  /** Returns the position in the log of the copied branch up to which a copy of now has its data; undefined if it isn't known. */
+  parentLsn(copy: Copy): Promise<string | undefined>;
   /** Returns whether the service sees statements. Otherwise, locks are sampled. */
   startRehearsal(copy: Copy): Promise<boolean>;
   /** Returns what was seen so far. */
@@ -82,8 +87,12 @@ async function runStepsAndReport<Copy extends BranchCopy>(
     exitCode === 0 ? tryCallersAfterMigration(rehearsal, branch, signal) : Promise.resolve(NO_TRIALS);
   const back = exitCode === 0 ? down : undefined;
   const compareWithOriginal = async () => {
-    const [original, trials] = await Promise.all([rehearser.copyBranch(), trying]);
+    const [{ original, isLater }, trials] = await Promise.all([
+      copyOriginal(rehearser, branch, signal),
+      trying,
+    ]);
     return {
+      isComparedWithLater: isLater,
       losses: await countLosses(possible, { original, branch }, signal),
       tried: await reportBrokenRelations(trials, original, signal),
       wayBack: back && (await rehearseWayBack(rehearser, rehearsal, { original, branch }, back, signal)),
@@ -96,6 +105,24 @@ async function runStepsAndReport<Copy extends BranchCopy>(
   const names = files.map(({ file }) => file);
   const { sharedRoles = [] } = branch;
   return createReport({ rehearsal, ...found, exitCode, files: names, skipped, sharedRoles }, rules);
+}
+
+/**
+ * Makes a copy with the data that the first copy had at its beginning, which others may have changed on the branch since.
+ * @returns also whether the copy has later data, because the branch keeps no history
+ */
+async function copyOriginal<Copy extends BranchCopy>(
+  rehearser: Rehearser<Copy>,
+  branch: Copy,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly original: Copy; readonly isLater: boolean }> {
+  const lsn = await rehearser.parentLsn(branch);
+  if (lsn !== undefined) {
+    const original = await rehearser.copyBranch(lsn).catch(() => undefined);
+    signal?.throwIfAborted();
+    if (original !== undefined) return { original, isLater: false };
+  }
+  return { original: await rehearser.copyBranch(), isLater: true };
 }
 
 /** Takes the migration back, and compares the data and the schema with those before it. */
@@ -152,8 +179,8 @@ async function withCopies<Copy extends BranchCopy, T>(
   const failure = new AbortController();
   const ends = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
   const copies: Promise<Copy>[] = [];
-  const copyBranch = async () => {
-    const copying = rehearser.copyBranch();
+  const copyBranch = async (lsn?: string) => {
+    const copying = rehearser.copyBranch(lsn);
     copies.push(copying);
     const copy = await copying;
     signal?.throwIfAborted();

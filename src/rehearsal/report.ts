@@ -44,6 +44,8 @@ export interface RehearsalReport {
   readonly tried: TrialReport;
   /** The roles of the copy that had the passwords of the branch that was copied. */
   readonly sharedRoles: readonly string[];
+  /** Whether losses were counted by data of after the command, to which others may have written in the meantime. */
+  readonly isComparedWithLater: boolean;
   /** The statements of files that were left out, because Postgres leaves them to superusers. */
   readonly skipped: readonly SkippedStatement[];
   /** Empty if the files aren't known. */
@@ -79,6 +81,7 @@ export interface RehearsedRun {
   readonly files?: readonly string[];
   readonly skipped?: readonly SkippedStatement[];
   readonly sharedRoles?: readonly string[];
+  readonly isComparedWithLater?: boolean;
   readonly wayBack?: WayBackRun | undefined;
 }
 
@@ -118,6 +121,7 @@ export function createReport(
     ...(rehearsal.sampled !== undefined && { sampled: rehearsal.sampled }),
     tried,
     sharedRoles,
+    isComparedWithLater: run.isComparedWithLater === true,
     ...(wayBack && {
       wayBack: {
         blocked: blockedTables(wayBack.rehearsal),

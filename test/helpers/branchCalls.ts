@@ -10,6 +10,7 @@ export interface Branch {
   readonly id: string;
   readonly name: string;
   readonly parent_id?: string;
+  readonly parent_lsn?: string;
   readonly current_state: string;
   readonly default: boolean;
   readonly protected: boolean;

@@ -12,8 +12,7 @@ import type { VerdictReason } from '../verdict.ts';
 import { saferText } from './saferText.ts';
 
 /** The most characters of a statement, and of a schema, in a sentence. */
-const MAX_STATEMENT = 100;
-const MAX_SCHEMA = 200;
+const [MAX_STATEMENT, MAX_SCHEMA] = [100, 200];
 /** The most places that a sentence lists. */
 const MAX_PLACES = 3;
 
@@ -77,19 +76,21 @@ export class ReportTexts {
     return [...new Set(forms)].map((form) => saferText(form, this.#l10n));
   }
 
-  /** Returns what the rehearsal couldn't observe or protect, because the service isn't on this machine. */
-  copyNotes({ sampled, sharedRoles }: RehearsalReport): readonly string[] {
-    const l10n = this.#l10n;
-    const roles = sharedRoles.map((name) =>
-      l10n.t('On the copy, the role {0} had the same password as on the branch.', name),
+  /** Returns what the rehearsal couldn't observe, protect or compare exactly on the copies. */
+  copyNotes({ sampled, sharedRoles, losses, isComparedWithLater }: RehearsalReport): readonly string[] {
+    const later = this.#l10n.t(
+      "The branch keeps no history, so losses were counted by its data after the command: others' changes in the meantime count as well.",
     );
-    if (sampled === undefined) return roles;
+    const unseen = this.#l10n.t(
+      "Statements and locks were read through a second connection, because this service doesn't show them. Those shorter than {0} may be missing, and so may results and what was done in other databases.",
+      this.duration(sampled ?? 0),
+    );
     return [
-      l10n.t(
-        "Statements and locks were read through a second connection, because this service doesn't show them. Those shorter than {0} may be missing, and so may results and what was done in other databases.",
-        this.duration(sampled),
+      ...(isComparedWithLater && losses.length > 0 ? [later] : []),
+      ...(sampled === undefined ? [] : [unseen]),
+      ...sharedRoles.map((name) =>
+        this.#l10n.t('On the copy, the role {0} had the same password as on the branch.', name),
       ),
-      ...roles,
     ];
   }
 

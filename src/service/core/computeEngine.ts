@@ -204,8 +204,11 @@ export interface ComputeEngine extends Rehearsals, ReplicationSlots {
   /** Stops the compute and releases its address and its own data; the data of the branch stays. Idempotent. */
   remove(computeId: string): Promise<void>;
 
-  /** Creates the data of a branch, unless it exists. Idempotent. @throws {EngineError} and leaves nothing behind */
-  createBranch(branch: BranchSpec): Promise<void>;
+  /**
+   * Creates the data of a branch, unless it exists. Idempotent. @throws {EngineError} and leaves nothing behind
+   * @returns the position (LSN) in the parent's log up to which this call has copied its current data
+   */
+  createBranch(branch: BranchSpec): Promise<string | undefined>;
 
   /** Replaces the data of a branch without running computes. Idempotent. @throws {EngineError} and leaves the branch as it was */
   restoreBranch(restore: BranchRestore): Promise<void>;

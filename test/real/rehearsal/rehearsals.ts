@@ -71,9 +71,9 @@ export async function rehearsalsOf(
   if (parent === undefined || url === undefined) throw new Error('The project has no database');
   const project = parent.project_id;
   let count = 0;
-  const copy = async (): Promise<Copy> => {
+  const copy = async (lsn?: string): Promise<Copy> => {
     const name = `copy-${(count += 1)}`;
-    const creation = { name, parent: parent.id, maker: ownIdentity(), lifetime: LIFETIME };
+    const creation = { name, parent: parent.id, lsn, maker: ownIdentity(), lifetime: LIFETIME };
     const branch = await api.createBranch(project, creation);
     if (branch === undefined) throw new Error(`There is a branch ${name} already`);
     return branch;
@@ -81,6 +81,7 @@ export async function rehearsalsOf(
   const remove = async (branch: Copy) => api.delete(branch);
   const rehearser = {
     copyBranch: copy,
+    parentLsn: async (branch: Copy) => api.findParentLsn(branch),
     startRehearsal: async (branch: Copy) => !isSampled && api.startRehearsal(branch),
     rehearsal: async (branch: Copy) => api.readRehearsal(branch),
     schema: async (branch: Copy, database: string) => api.readSchema(branch, database),

@@ -1,6 +1,7 @@
 /** A second branch costs as much as the first, so it is made only if something may be lost. Timers: service/postgres/rehearsal/lockReader.ts. */
 import assert from 'node:assert/strict';
 import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
+import { plainReportText } from '../../../src/rehearsal/text/terminalReport.ts';
 import { connectTo, runStatements } from '../service/postgres/clients.ts';
 import { migrate, startRehearsals, type Rehearsals } from './rehearsals.ts';
 
@@ -36,7 +37,8 @@ for (const [how, isSampled] of [
     /** Returns how many branches were made, and what is lost. */
     const rehearse = async (run: (url: string) => Promise<number>) => {
       const before = await countCreations();
-      const { losses } = await rehearsals.rehearse(async ({ url }) => run(url));
+      const { losses, isComparedWithLater } = await rehearsals.rehearse(async ({ url }) => run(url));
+      assert(!isComparedWithLater);
       return [
         (await countCreations()) - before,
         ...losses.map(({ name, kind, count }) => `${count} ${kind} of ${name}`),
@@ -56,6 +58,20 @@ for (const [how, isSampled] of [
       assert.deepEqual(await run('delete from applied', "insert into applied values ('first', 1)"), [2]);
     });
 
+    it('with the data of the first, whatever others have done since', async () => {
+      const found = await rehearse(async (url) => {
+        await runStatements(rehearsals.url, 'delete from users where id > 10', 'drop table if exists old');
+        await runStatements(
+          rehearsals.url,
+          "insert into users select g, 'new' from generate_series(100, 500) g",
+        );
+        return migrate(url, ['delete from users where id in (8, 9)', 'alter table users drop column nick']);
+      });
+      await runStatements(rehearsals.url, 'truncate users');
+      await runStatements(rehearsals.url, "insert into users select g, 'n' from generate_series(1, 20) g");
+      assert.deepEqual(found, [2, '20 values of public.users.nick', '2 rows of public.users']);
+    });
+
     it('while a session is open that may have changed others', async function () {
       if (isSampled) this.skip(); // Then the rehearsal is incomplete.
       const ends: (() => Promise<void>)[] = [];
@@ -68,5 +84,16 @@ for (const [how, isSampled] of [
       });
       for (const end of ends) await end();
       assert.deepEqual(found, [2]);
+    });
+
+    it('of now if the branch keeps no history, and says so', async () => {
+      await api.change('PATCH', `/${project}`, { project: { history_retention_seconds: 0 } });
+      const report = await rehearsals.rehearse(async ({ url }) =>
+        migrate(url, ['delete from users where id = 7']),
+      );
+      assert.match(
+        plainReportText(report),
+        /Loses 1 row of public\.users\.[^]*The branch keeps no history, so/,
+      );
     });
   });

@@ -80,8 +80,10 @@ export class FaultyEngine implements ComputeEngine {
   /** The most deleted branches that can be kept. */
   canKeepUntil = Infinity;
   canKeepDeleted: ComputeEngine['canKeepDeleted'] = async (ids) => ids.length <= this.canKeepUntil;
-  createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>
-    this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);
+  createBranch: ComputeEngine['createBranch'] = async ({ id, parentId }) => {
+    await this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);
+    return undefined;
+  };
   restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>
     this.#do('restoreBranch', `${id} from ${sourceId}`);
   deleteBranch: ComputeEngine['deleteBranch'] = (id) => this.#do('deleteBranch', id);

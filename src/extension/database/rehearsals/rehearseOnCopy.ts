@@ -53,7 +53,8 @@ export async function rehearseOnCopy(
   const project = await client.getProject(parent.projectId, ends).catch(() => undefined);
   const historySeconds = project?.history_retention_seconds ?? undefined;
   const rehearser = {
-    copyBranch: async () => copyBranch(deps, connection, { parent, database }),
+    copyBranch: async (lsn?: string) => copyBranch(deps, connection, { parent, database, lsn }),
+    parentLsn: async ({ projectId, branchId }: BranchIds) => branches.getParentLsn(projectId, branchId, ends),
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),
     rehearsal: async ({ projectId, branchId }: BranchIds) => branches.getRehearsal(projectId, branchId, ends),
@@ -71,11 +72,15 @@ const quietly = (initialConnection: AccountConnection): SendOptions => ({ initia
 async function copyBranch(
   deps: Dependencies,
   connection: AccountConnection,
-  { parent: { projectId, branchId }, database }: Pick<RehearsalRequest, 'parent' | 'database'>,
+  {
+    parent: { projectId, branchId },
+    database,
+    lsn,
+  }: Pick<RehearsalRequest, 'parent' | 'database'> & { readonly lsn: string | undefined },
 ): Promise<RehearsedCopy> {
   const { name, lifetime } = copySettings({ isBilled: !connection.isLocal });
   const creation = {
-    branch: { name, parent_id: branchId, expires_at: expiryAfter(lifetime / 1000) },
+    branch: { name, parent_id: branchId, parent_lsn: lsn, expires_at: expiryAfter(lifetime / 1000) },
     endpoints: [{ type: 'read_write' as const }],
     ...(connection.isLocal && { annotation_value: { maker: JSON.stringify(await ownMaker()) } }),
   };

@@ -18,13 +18,25 @@ import { computeSpec, withComputeState } from '../records/computeRecord.ts';
 import { computeMutations } from '../records/countUsage.ts';
 import { finalizationMutations, endPendingMutations } from './finalizeRestore.ts';
 
+/** @returns the position (LSN) in its parent's log up to which a new branch has its data, if that is known */
 export async function performStep(
   { step, record }: StoredOperation,
   engine: ComputeEngine,
   project: ProjectState,
-): Promise<void> {
+): Promise<string | undefined> {
   if (isBranchStep(step)) return performOnBranch(step, engine, project, record.branch_id);
-  if (isSnapshotStep(step)) return performOnSnapshot(step, engine, record.branch_id);
+  await (isSnapshotStep(step)
+    ? performOnSnapshot(step, engine, record.branch_id)
+    : performOnCompute(step, record, engine, project));
+  return undefined;
+}
+
+async function performOnCompute(
+  step: ComputeStep,
+  record: StoredOperation['record'],
+  engine: ComputeEngine,
+  project: ProjectState,
+): Promise<void> {
   const { endpoint_id: id = '' } = record;
   const compute = project.computes.get(id);
   // A deleted compute only needs to be removed.
@@ -51,7 +63,7 @@ async function performOnBranch(
   engine: ComputeEngine,
   project: ProjectState,
   id: string,
-): Promise<void> {
+): Promise<string | undefined> {
   switch (step.kind) {
     case 'createBranch':
       try {
@@ -62,20 +74,22 @@ async function performOnBranch(
         throw error;
       }
     case 'restoreBranch':
-      return engine.restoreBranch({ ...step, id });
+      await engine.restoreBranch({ ...step, id });
+      return undefined;
     case 'finalizeBranch':
       return undefined;
     case 'deleteBranch':
-      return engine.deleteBranch(id);
+      await engine.deleteBranch(id);
+      return undefined;
   }
 }
 
 /** Creates or deletes a snapshot, which for the engine is a branch without computes and history. */
 async function performOnSnapshot(step: SnapshotStep, engine: ComputeEngine, parentId: string): Promise<void> {
   const { snapshotId: id } = step;
-  return step.kind === 'createSnapshot'
+  await (step.kind === 'createSnapshot'
     ? engine.createBranch({ id, parentId, moment: step.moment })
-    : engine.deleteBranch(id);
+    : engine.deleteBranch(id));
 }
 
 function targetRecords(record: StoredOperation['record'], account: AccountState) {
@@ -85,14 +99,28 @@ function targetRecords(record: StoredOperation['record'], account: AccountState)
   return { project, branch, compute };
 }
 
-/** Returns the mutations after a step has succeeded. @param isLast whether no step follows, so that nothing is pending any more */
+interface Success {
+  /** Whether no step follows, so that nothing is pending any more. */
+  readonly isLast: boolean;
+  readonly now: number;
+  /** What {@link performStep} has returned. */
+  readonly parentLsn: string | undefined;
+}
+
+/** Returns the mutations after a step has succeeded. */
 export function successMutations(
   { step, record }: StoredOperation,
   account: AccountState,
-  { isLast, now }: { readonly isLast: boolean; readonly now: number },
+  { isLast, now, parentLsn }: Success,
 ): readonly Mutation[] {
   const { project, branch, compute } = targetRecords(record, account);
-  if (isBranchStep(step)) return branch === undefined ? [] : branchStepMutations(step, project, branch, now);
+  if (isBranchStep(step)) {
+    if (branch === undefined) return [];
+    // A snapshot isn't the parent of the branch that gets its data.
+    const isChild = step.kind === 'createBranch' && step.parentId === branch.parent_id;
+    const known = isChild && parentLsn !== undefined ? { ...branch, parent_lsn: parentLsn } : branch;
+    return branchStepMutations(step, project, known, now);
+  }
   if (isSnapshotStep(step)) return [];
   return compute === undefined
     ? []

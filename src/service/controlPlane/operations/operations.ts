@@ -159,7 +159,7 @@ export class Operations {
       if (operation.record.status === 'scheduling') store.commit(this.#statusMutation(operation, 'running'));
       if (needsPostgres(operation) && !(await this.#canPerform(operation))) await this.#untilStopped();
       if (this.#stop.signal.aborted) return;
-      const [error] = await Promise.all([
+      const [{ error, parentLsn }] = await Promise.all([
         this.#perform(work, operation),
         delay(clock, this.#minimumDuration, this.#stop.signal),
       ]);
@@ -170,7 +170,7 @@ export class Operations {
       });
       store.commit(
         ...(error === undefined
-          ? this.#mutationsAfterSuccess(operation, { isLast: rest.length === 0 })
+          ? this.#mutationsAfterSuccess(operation, { isLast: rest.length === 0, parentLsn })
           : this.#mutationsAfterFailure(operation, error, rest)),
       );
       // Until then, a crash would let the next start replace the data again, with what clients have written to it.
@@ -192,15 +192,17 @@ export class Operations {
     if (!signal.aborted) await once(signal, 'abort');
   }
 
-  /** Returns why the step failed, for users. */
-  async #perform({ project }: Work, operation: StoredOperation): Promise<string | undefined> {
+  /** Returns why the step failed, for users, or else what {@link performStep} returns. */
+  async #perform(
+    { project }: Work,
+    operation: StoredOperation,
+  ): Promise<{ readonly error?: string; readonly parentLsn?: string | undefined }> {
     try {
-      await performStep(operation, await this.#plane.engine, project);
-      return undefined;
+      return { parentLsn: await performStep(operation, await this.#plane.engine, project) };
     } catch (error) {
       const { action, branch_id, endpoint_id = branch_id } = operation.record;
       if (!(error instanceof EngineError)) this.#plane.logUnexpected(`${action} of ${endpoint_id}`, error);
-      return error instanceof Error ? error.message : String(error);
+      return { error: error instanceof Error ? error.message : String(error) };
     }
   }
 
@@ -213,12 +215,12 @@ export class Operations {
 
   #mutationsAfterSuccess(
     operation: StoredOperation,
-    { isLast }: { readonly isLast: boolean },
+    outcome: { readonly isLast: boolean; readonly parentLsn: string | undefined },
   ): readonly Mutation[] {
     const { store, clock } = this.#plane;
     return [
       this.#statusMutation(operation, 'finished'),
-      ...successMutations(operation, store.account, { isLast, now: clock.now() }),
+      ...successMutations(operation, store.account, { ...outcome, now: clock.now() }),
     ];
   }
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, readdir } from 'node:fs/promises';
+import { copyFile, open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { parseLsn } from '../../core/lsn.ts';
@@ -26,6 +26,7 @@ import type { Postmaster } from '../server/postmaster.ts';
 import {
   wasShutDownCleanly,
   readControlFile,
+  segmentSize,
   TIMELINE_FILE,
   WAL_FILE,
   walFileOfCheckpoint,
@@ -45,13 +46,14 @@ const FILES_IN_USE =
 /**
  * Copies the data of a branch into a new folder, and creates the data first if the branch has no data yet. The copy can recover by
  * itself.
+ * @returns the position in the branch's WAL up to which the copy has the data
  * @throws {EngineError}
  */
 export async function copyBranchDataTo(
   deps: ServerDependencies,
   branchId: string,
   to: string,
-): Promise<void> {
+): Promise<number> {
   const { branches } = deps;
   const from = await branches.ensureDataDir(branchId);
   if (isAtRest(deps, branchId, from))
@@ -65,14 +67,18 @@ const isAtRest = ({ branches }: ServerDependencies, branchId: string, dataDir: s
   !branches.lock(branchId).ownServer.isUsed &&
   wasShutDownCleanly(dataDir);
 
-async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<void> {
+async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<number> {
   const firstNeeded = walFileOfCheckpoint(from);
   const omit = (file: string) => {
     const name = path.basename(file);
     return PER_SERVER_FILES.test(file) || (WAL_FILE.test(name) && name < firstNeeded);
   };
   await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
+  return endAtRest(from);
 }
+
+/** Returns the position after the WAL of data that was shut down, the last record of which is the checkpoint. */
+const endAtRest = (dataDir: string): number => readControlFile(dataDir).checkpoint + 1;
 
 /** Creates the data of a branch if it is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
 export async function prepareBranchForCopy(deps: ServerDependencies, branchId: string): Promise<void> {
@@ -91,21 +97,25 @@ interface Copy {
  * Copies of a server's data that are requested at the same time share one backup, and so one connection, one checkpoint and one
  * of the server's ten replication slots. Copies for replicas don't share one, because they are made one at a time.
  */
-const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
+const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<number>>();
 
-async function copyFromServer(deps: ServerDependencies, server: Postmaster, copy: Copy): Promise<void> {
+async function copyFromServer(deps: ServerDependencies, server: Postmaster, copy: Copy): Promise<number> {
   const backup =
     sharedBackups.get(server) ??
     runInBatches(async (copies: readonly Copy[]) => {
-      const { session, first, last } = await takeBaseBackup(deps, server, copies);
+      const { session, first, last, end } = await takeBaseBackup(deps, server, copies);
       try {
         await copyInParallel(copies, async (copy) => copyWal(copy, first, last));
+        return end;
       } finally {
         await session.end();
       }
     });
   sharedBackups.set(server, backup);
-  return backup(copy);
+  const end = await backup(copy);
+  // The copy recovers all of the last file, which Postgres completed when it ended the backup.
+  const size = segmentSize(copy.to);
+  return Math.ceil(end / size) * size;
 }
 
 interface BaseBackup {
@@ -185,7 +195,7 @@ interface BaseCopy {
 }
 
 /**
- * Copies a base with the WAL from `start` to `end`, and the branch's settings.
+ * Copies a base with the WAL from `start` to `end` and none after it, and the branch's settings.
  * @param folder the folder of the new data, which is created in its subfolder `data` and needs recovery
  */
 export async function copyBase(
@@ -198,12 +208,28 @@ export async function copyBase(
   makePrivateFolder(path.join(dataDir, 'pg_wal'));
   const inUse = linkClosedWal(wal, path.join(dataDir, 'pg_wal'), start, end - 1);
   for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
+  await clearWalFrom(inUse.at(-1)?.target, { size: wal.size, end });
   await copyTree(path.join(storage.root, base.folder), dataDir, {
     omit: (file) => file.startsWith('pg_wal/'),
     shutdownSignal,
   });
   const settings = path.join(storage.branch(branchId), 'data', 'postgresql.conf');
   await copyFile(settings, path.join(dataDir, 'postgresql.conf'));
+}
+
+/** Overwrites what the last file of the WAL has from `end` on with zeros, at which recovery ends. */
+async function clearWalFrom(
+  lastFile: string | undefined,
+  { size, end }: { readonly size: number; readonly end: number },
+): Promise<void> {
+  const rest = (size - (end % size)) % size;
+  if (lastFile === undefined || rest === 0) return;
+  const file = await open(lastFile, 'r+');
+  try {
+    await file.write(Buffer.alloc(rest), 0, rest, size - rest);
+  } finally {
+    await file.close();
+  }
 }
 
 /** How many segments recovery can read in the time that a base backup takes. */
@@ -213,24 +239,24 @@ const MAX_RECOVERED_SEGMENTS = 4;
  * Copies a branch on which a primary runs from its newest base, if little was written since. A backup would end a segment of the
  * WAL each time, so that many copies of a branch would push out its history.
  * @param folder the folder of the new data, which keeps the history since the base and can recover by itself
- * @returns whether the branch was copied
+ * @returns the position in the branch's WAL up to which the copy has the data; undefined if the branch wasn't copied
  */
 export async function copyNewestBase(
   deps: ServerDependencies,
   branchId: string,
   folder: string,
-): Promise<boolean> {
+): Promise<number | undefined> {
   // If there is no base to copy, `endOfWal` needn't log in.
   if (deps.branches.primary(branchId) === undefined || findNewestBase(deps, branchId) === undefined)
-    return false;
+    return undefined;
   const end = await endOfWal(deps, branchId);
   // By now, the WAL may have new files.
   const found = findNewestBase(deps, branchId);
-  if (found === undefined) return false;
+  if (found === undefined) return undefined;
   // From now on, the base is not removed.
   writeHistory(folder, [found.base]);
   await copyBase(deps, branchId, folder, { ...found, start: found.base.start, end });
-  return true;
+  return end;
 }
 
 /** Finds the newest base from which a copy can soon recover by itself. @returns undefined also if the history is damaged */
@@ -244,18 +270,17 @@ function findNewestBase({ storage }: ServerDependencies, branchId: string) {
     : undefined;
 }
 
-/** Returns a position in the WAL after all that was committed. The WAL is on disk up to this position. */
+/** Returns a position in the WAL between two records, after all that was committed. The WAL is on disk up to this position. */
 export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
   const dataDir = await deps.branches.ensureDataDir(branchId);
-  if (isAtRest(deps, branchId, dataDir)) return readControlFile(dataDir).checkpoint + 1;
+  if (isAtRest(deps, branchId, dataDir)) return endAtRest(dataDir);
   return withBranchServer(deps, branchId, async ({ address }) =>
     withSuperuser(deps, address, async (client) => {
       await client.query('set synchronous_commit to on');
       // The commit of this message writes all earlier commits to the disk, which may not have waited for that. Without a message, the
-      // commit wouldn't wait either.
-      await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
+      // commit wouldn't wait either. The result is where the message ends.
       const { rows } = await client.query<{ lsn: string }>(
-        'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
+        "select pg_catalog.pg_logical_emit_message(true, 'history', '')::text as lsn",
       );
       return requireLsn(rows[0]?.lsn);
     }),

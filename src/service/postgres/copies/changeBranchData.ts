@@ -21,32 +21,36 @@ import { copyDataAt, setRolePasswords } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateReplicaCopies } from './replicaCopies.ts';
 import { dropSubscriptions, dropSubscriptionsOfCopy } from './subscriptions.ts';
+import { formatLsn } from '../../core/lsn.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolderOf } from '../storage/storage.ts';
 import { recordData, syncToDisk } from '../template/syncToDisk.ts';
 
 /**
  * Creates the data of a branch.
+ * @returns the position (LSN) up to which a copy has the current data of its parent, unless a former call has made it
  * @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next service continues
  */
 export async function createBranchData(
   deps: ServerDependencies,
   { id, parentId, owner, ...options }: BranchSpec,
-): Promise<void> {
+): Promise<string | undefined> {
   const { branches, storage, shutdownSignal, isTemporary } = deps;
   const keepsHistory = options.keepsHistory === true && !isTemporary;
   if (parentId !== undefined) {
-    await branches.lock(parentId).shared(async () => {
-      if (isThere(branches.folder(id))) return;
-      await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
+    const lsn = await branches.lock(parentId).shared(async () => {
+      if (isThere(branches.folder(id))) return undefined;
+      const end = await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
       await recordData(deps, id);
+      return end;
     });
     if (options.passwordsOf !== undefined) {
       const wanted = new RolePasswords(storage.branch(options.passwordsOf)).all;
       new RolePasswords(storage.branch(id)).plan(wanted);
       await setPlannedPasswords(deps, id);
     }
-    return removeUnwantedRows(deps, id);
+    await removeUnwantedRows(deps, id);
+    return lsn;
   }
   try {
     branches.login(id, owner);
@@ -56,6 +60,7 @@ export async function createBranchData(
     if (!shutdownSignal.aborted) removeFileOrFolder(storage.branch(id));
     throw error;
   }
+  return undefined;
 }
 
 /** The name of a file that marks restored data whose roles don't have the passwords of the branch yet. */
@@ -195,24 +200,27 @@ export async function deleteBranchData(deps: ServerDependencies, id: string): Pr
   storage.removeAddress(id);
 }
 
-/** Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas. */
+/**
+ * Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas.
+ * @returns the position (LSN) up to which the copy has the current data; undefined if a moment was given
+ */
 async function copyBranch(
   deps: ServerDependencies,
   branchId: string,
   to: string,
   { moment, isSchemaOnly = false, keepsHistory = false }: Omit<BranchSpec, 'id'>,
-): Promise<void> {
-  await createAtomically(to, async (unfinished) => {
+): Promise<string | undefined> {
+  return await createAtomically(to, async (unfinished) => {
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
     const source = deps.storage.branch(branchId);
+    let end: number | undefined;
     if (moment !== undefined)
       await copyDataAt(deps, branchId, unfinished, moment, async (server) => dropSubscriptions(deps, server));
     else {
-      if (!(await copyNewestBase(deps, branchId, unfinished))) {
-        await copyBranchDataTo(deps, branchId, dataDir);
-        if (keepsHistory) inheritHistory(deps.storage, source, unfinished);
-      }
+      const endOfBase = await copyNewestBase(deps, branchId, unfinished);
+      end = endOfBase ?? (await copyBranchDataTo(deps, branchId, dataDir));
+      if (endOfBase === undefined && keepsHistory) inheritHistory(deps.storage, source, unfinished);
       await dropSubscriptionsOfCopy(deps, branchId, unfinished);
     }
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json') && file !== HISTORY_FILE))
@@ -224,5 +232,6 @@ async function copyBranch(
     await syncToDisk(deps, dataDir);
     // A read of the catalog may have created the folder with the login of the branch.
     if (!isThere(path.join(to, 'data'))) removeFileOrFolder(to);
+    return end === undefined ? undefined : formatLsn(end);
   });
 }

@@ -141,7 +141,7 @@ export function inheritHistory(storage: EngineStorage, sourceFolder: string, fol
 
 /**
  * Links the files of the WAL from `start` to `end` into the folder `to`, unless it already has them. Those that a server may
- * still write can't be shared and aren't linked.
+ * still write can't be shared and aren't linked, nor is the last one, so that the caller can shorten it.
  * @returns the files that aren't linked, for the caller to copy
  */
 export function linkClosedWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
@@ -155,7 +155,7 @@ export function linkClosedWal(wal: Wal, to: string, start: number, end: number):
     if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) linkOrCopy(fileOf(name));
   for (let segment = wal.segmentAt(start); segment <= last; segment += 1) {
     const file = fileOf(wal.fileToCopy(segment, end), wal.fileOf(segment, end));
-    if (segment >= firstInUse) rest.push(file);
+    if (segment >= Math.min(firstInUse, last)) rest.push(file);
     else linkOrCopy(file);
   }
   return rest;

@@ -61,16 +61,17 @@ export function readPrivateJson<T>(file: string, schema: z.ZodMiniType<T>, remed
  * @param unfinished the other name
  * @throws what `fill` throws, after the unfinished folder was removed, or an {@link EngineError} that names the folder if the system has a remedy
  */
-export async function createAtomically(
+export async function createAtomically<T>(
   folder: string,
-  fill: (unfinished: string) => Promise<void>,
+  fill: (unfinished: string) => Promise<T>,
   unfinished = `${folder}.new`,
-): Promise<void> {
+): Promise<T> {
   // A service that was killed may have left the file or folder.
   removeFileOrFolder(unfinished);
   try {
-    await fill(unfinished);
+    const result = await fill(unfinished);
     renameOverSync(unfinished, folder);
+    return result;
   } catch (error) {
     removeFileOrFolder(unfinished);
     if (!hasRemedy(error)) throw error;

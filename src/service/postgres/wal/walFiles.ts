@@ -50,7 +50,7 @@ export function walFileOfCheckpoint(dataDir: string): string {
 }
 
 /** Returns the bytes of a segment. All segments of a data directory have the same size. */
-function segmentSize(dataDir: string): number {
+export function segmentSize(dataDir: string): number {
   const folder = path.join(dataDir, 'pg_wal');
   const [file = ''] = readdirSync(folder).filter((name) => WAL_FILE.test(name));
   return statSync(path.join(folder, file)).size;

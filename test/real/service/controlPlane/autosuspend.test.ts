@@ -100,13 +100,13 @@ describe('Autosuspend', () => {
   });
 
   it('waits for the end of a copy of the branch, which would delay the suspension until clients are connected', async () => {
-    const copied = Promise.withResolvers<void>();
+    const copied = Promise.withResolvers<undefined>();
     test.engine.createBranch = () => copied.promise;
     await test.client.branches.create(PROJECT, { branch: { parent_id: 'br-aged-salad-637688' } });
     test.clock.advance(minutes(10));
     assert.equal((await computeOf(test, ACTIVE)).pending_state, undefined);
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-    copied.resolve();
+    copied.resolve(undefined);
     await until('the branch', async () => {
       test.clock.advance(1_000);
       return (await computeOf(test, ACTIVE)).current_state === 'idle';

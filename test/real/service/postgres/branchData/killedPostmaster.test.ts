@@ -66,7 +66,7 @@ describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a
   }
 
   /** An error with a reason is fine too. */
-  async function copied(copy: () => Promise<void>): Promise<boolean> {
+  async function copied(copy: () => Promise<unknown>): Promise<boolean> {
     try {
       await copy();
       return true;

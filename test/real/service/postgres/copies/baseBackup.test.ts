@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import type { Moment } from '../../../../../src/service/core/branchHistory.ts';
+import { until } from '../../../../workbench/until.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
@@ -22,14 +24,24 @@ describe('A branch of a running source with history', () => {
     ).length;
 
   /** @returns what a query returns on a new branch, which is then deleted */
-  async function onBranch(sql: string): Promise<unknown[]> {
+  async function onBranch(sql: string, moment?: Moment): Promise<unknown[]> {
+    return (await onBranchWithLsn(sql, moment)).result;
+  }
+
+  /** @returns also the position up to which the branch has the data of its source */
+  async function onBranchWithLsn(sql: string, moment?: Moment) {
     const [branchId, computeId] = [`br-copy-${(created += 1)}`, `ep-copy-${created}`];
-    await service.engine.createBranch({ id: branchId, parentId: id, keepsHistory: true });
+    const lsn = await service.engine.createBranch({
+      id: branchId,
+      parentId: id,
+      keepsHistory: true,
+      ...(moment && { moment }),
+    });
     const compute = await service.create({ id: computeId, branchId });
     const result = await query(await service.uri(compute), sql);
     await service.engine.remove(computeId);
     await service.engine.deleteBranch(branchId);
-    return result;
+    return { result, lsn };
   }
 
   before(async () => {
@@ -54,6 +66,26 @@ describe('A branch of a running source with history', () => {
       await client.query('insert into item values (1)');
       assert.deepEqual(await onBranch(COUNT), [rows]);
     }
+  });
+
+  it('has exactly what was written before the position that it names', async () => {
+    let [confirmed, isOver] = [0, false];
+    const write = async () => {
+      const client = await connectTo(uri);
+      for (; !isOver; confirmed += 1) await client.query('insert into item values (1)');
+      await client.end();
+    };
+    const writing = [write(), write(), write()];
+    await until('rows are written', async () => confirmed > 100);
+    for (let round = 0; round < 6; round += 1) {
+      // The first two are copies of the base, and the third one, after much was written, is a backup.
+      if (round % 3 === 0) await makeBase();
+      if (round % 3 === 2) await query(uri, 'insert into item select from generate_series(1, 200000)');
+      const { result, lsn = '' } = await onBranchWithLsn(COUNT);
+      assert.deepEqual(await onBranch(COUNT, { lsn }), result, lsn);
+    }
+    isOver = true;
+    await Promise.all(writing);
   });
 
   it('has whole transactions while much is written, with a base that is new or older', async () => {
