@@ -14,7 +14,7 @@ import { window } from '../../window/ui/window.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import type { StopSignals } from '../sql/runFile.ts';
 import type { BranchLogin } from '../../connection/sqlSession.ts';
-import { failureText, resultText } from '../ui/fileOutput.ts';
+import { canceledText, failureText, resultText } from '../ui/fileOutput.ts';
 import { SqlFileTerminal } from '../ui/fileTerminal.ts';
 
 export const runSqlFile: Command = async (context, argument, run) => {
@@ -72,12 +72,12 @@ async function runIn(
   try {
     const code = await runFile(context, { login, path: file.path }, write, stop);
     const isCanceled = code !== 0 && stop.signal.aborted;
-    if (isCanceled) return l10n.t('Canceled.');
+    if (isCanceled) return canceledText();
     const text = code === 0 ? l10n.t('Ran {0} on {1}', ...names) : failed;
     announce(text, code === 0 ? 'check' : 'error');
     return code === 0 || code === undefined ? text : l10n.t('{0}: psql ended with {1}', text, code);
   } catch (error) {
-    if (stop.signal.aborted) return l10n.t('Canceled.');
+    if (stop.signal.aborted) return canceledText();
     announce(failed, 'error');
     write(`${failureText(error, file.name)}\n`);
     return failed;

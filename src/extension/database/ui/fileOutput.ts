@@ -27,3 +27,6 @@ export function failureText(error: unknown, name: string): string {
       : error.message;
   return l10n.t('{0}, line {1}: {2}', name, error.line, reason);
 }
+
+/** Says that a file was canceled. Its earlier statements, or even the last one, may have been committed by then. */
+export const canceledText = (): string => l10n.t('Canceled. What was committed before that stays.');
