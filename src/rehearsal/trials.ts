@@ -5,11 +5,14 @@
  */
 import type Client from 'pg/lib/client.js';
 import { fieldsOf } from '../base/fieldsOf.ts';
+import { limitConcurrency } from '../base/limitConcurrency.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
 /** The most milliseconds for one trial, and for all trials of a rehearsal. */
 const [LONGEST_TRIAL, ALL_TRIALS] = [2000, 10_000];
+/** In how many databases something is tried at a time. */
+const DATABASES_AT_A_TIME = 4;
 /** The SQLSTATE of a statement that was canceled. */
 const QUERY_CANCELED = '57014';
 /** Stands for the error of a statement that took too long. */
@@ -58,6 +61,17 @@ interface Trial extends Pick<BrokenRelation, 'database' | 'does'> {
  * index. With `$1` and `$2`, it finds the relation with this id and those with this name instead.
  */
 const CALLERS = `
+with calls as (
+  select d.classid, d.objid from pg_proc p join pg_depend d on d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid
+  where p.pronamespace <> all ('{pg_catalog,information_schema}'::regnamespace[])
+), callers as (
+  select tgrelid as id from calls join pg_trigger t on (classid, objid) = ('pg_trigger'::regclass, t.oid) where tgparentid = 0
+  union all select ev_class from calls join pg_rewrite t on (classid, objid) = ('pg_rewrite'::regclass, t.oid)
+  union all select conrelid from calls join pg_constraint t on (classid, objid) = ('pg_constraint'::regclass, t.oid)
+  union all select adrelid from calls join pg_attrdef t on (classid, objid) = ('pg_attrdef'::regclass, t.oid)
+  union all select polrelid from calls join pg_policy t on (classid, objid) = ('pg_policy'::regclass, t.oid)
+  union all select indrelid from calls join pg_index t on (classid, objid) = ('pg_class'::regclass, t.indexrelid)
+)
 select c.oid::int8::float8 as id, c.relkind as kind, format('%I.%I', n.nspname, c.relname) as name,
   array(select quote_ident(attname) from pg_attribute
     where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns,
@@ -65,22 +79,14 @@ select c.oid::int8::float8 as id, c.relkind as kind, format('%I.%I', n.nspname, 
     where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' and attidentity <> 'a') as changeable
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relkind in ('v', 'm', 'r', 'p') and not starts_with(n.nspname, 'pg_temp')
-and case when $1::float8 is not null then c.oid::int8 = $1 or format('%I.%I', n.nspname, c.relname) = $2 else exists (
-  select from pg_depend d where d.refclassid = 'pg_proc'::regclass
-  and d.refobjid in (select oid from pg_proc where pronamespace <> all ('{pg_catalog,information_schema}'::regnamespace[]))
-  and (d.classid, d.objid) in (
-    select 'pg_trigger'::regclass, oid from pg_trigger where tgrelid = c.oid and tgparentid = 0
-    union all select 'pg_rewrite'::regclass, oid from pg_rewrite where ev_class = c.oid
-    union all select 'pg_constraint'::regclass, oid from pg_constraint where conrelid = c.oid
-    union all select 'pg_attrdef'::regclass, oid from pg_attrdef where adrelid = c.oid
-    union all select 'pg_policy'::regclass, oid from pg_policy where polrelid = c.oid
-    union all select 'pg_class'::regclass, indexrelid from pg_index where indrelid = c.oid)
-) end
+and case when $1::float8 is not null then c.oid::int8 = $1 or format('%I.%I', n.nspname, c.relname) = $2
+  else c.oid in (select id from callers) end
 order by c.oid::int8 = $1 desc, name`;
 
 /**
  * Finds what a function could use to reach outside of the database, under any name: foreign data wrappers, of which dblink has
- * one, too, and extensions that Postgres doesn't mark as trusted.
+ * one, too, and extensions that Postgres doesn't mark as trusted. The first condition leaves out what initdb has made, so that
+ * Postgres reads the files of all extensions only if there are others.
  */
 const OUTSIDE = `
 select coalesce(e.extname, w.fdwname) as name from pg_foreign_data_wrapper w
@@ -89,7 +95,7 @@ left join pg_extension e on e.oid = d.refobjid
 union
 select e.extname from pg_extension e
 left join pg_available_extension_versions v on v.name = e.extname and v.version = e.extversion
-where not coalesce(v.trusted, false)`;
+where e.oid >= 16384 and not coalesce(v.trusted, false)`;
 
 /** What was tried after the migration. */
 export interface TrialsAfterMigration {
@@ -111,18 +117,30 @@ export async function tryCallersAfterMigration(
   const [existed, exists] = [before, after].map((all) => new Set(all.map(({ database }) => database)));
   const databases = [...(exists ?? [])].filter((each) => existed?.has(each));
   const deadline = performance.now() + ALL_TRIALS;
-  const [failures, tooSlow, outside]: [FailedTrial[], string[], string[]] = [[], [], []];
-  for (const database of databases)
-    await withTrialSession(branch, database, signal, async (client, extensions) => {
-      outside.push(...extensions);
-      if (extensions.length > 0) return;
-      for (const trial of (await readCallers(client)).flatMap((caller) => trialsOfCaller(database, caller))) {
-        const error = performance.now() > deadline ? CANCELED : await tryStatement(client, trial);
-        if (error === CANCELED) tooSlow.push(trial.caller.name);
-        else if (error !== undefined) failures.push({ ...trial, error });
-      }
-    });
-  return { failures, tooSlow: [...new Set(tooSlow)], outside: [...new Set(outside)] };
+  const atATime = limitConcurrency(DATABASES_AT_A_TIME);
+  const trying = databases.map(async (database) =>
+    atATime(async () =>
+      withTrialSession(branch, database, signal, async (client, outside) =>
+        outside.length > 0 ? { ...NO_TRIALS, outside } : tryCallers(client, database, deadline),
+      ),
+    ),
+  );
+  const found = await Promise.all(trying);
+  return {
+    failures: found.flatMap(({ failures }) => failures),
+    tooSlow: [...new Set(found.flatMap(({ tooSlow }) => tooSlow))],
+    outside: [...new Set(found.flatMap(({ outside }) => outside))],
+  };
+}
+
+async function tryCallers(client: Client, database: string, deadline: number): Promise<TrialsAfterMigration> {
+  const [failures, tooSlow]: [FailedTrial[], string[]] = [[], []];
+  for (const trial of (await readCallers(client)).flatMap((caller) => trialsOfCaller(database, caller))) {
+    const error = performance.now() > deadline ? CANCELED : await tryStatement(client, trial);
+    if (error === CANCELED) tooSlow.push(trial.caller.name);
+    else if (error !== undefined) failures.push({ ...trial, error });
+  }
+  return { failures, tooSlow, outside: [] };
 }
 
 /** Reports the failed trials that succeed on the data from before the migration: one for each table or view. */
@@ -146,19 +164,19 @@ export async function reportBrokenRelations(
 }
 
 /** Runs work in a session with a time limit. @param work also receives the extensions that may reach outside of the database */
-const withTrialSession = async (
+const withTrialSession = async <T>(
   copy: BranchCopy,
   database: string,
   signal: AbortSignal | undefined,
-  work: (client: Client, extensions: readonly string[]) => Promise<void>,
-): Promise<void> =>
+  work: (client: Client, extensions: readonly string[]) => Promise<T>,
+): Promise<T> =>
   withCopySession(
     copy,
     { database, options: `-c statement_timeout=${LONGEST_TRIAL}` },
     signal,
     async (client) => {
       const { rows } = await client.query<{ name: string }>(OUTSIDE);
-      await work(
+      return await work(
         client,
         rows.map(({ name }) => name),
       );

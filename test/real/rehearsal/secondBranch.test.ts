@@ -58,7 +58,7 @@ for (const [how, isSampled] of [
       assert.deepEqual(await run('delete from applied', "insert into applied values ('first', 1)"), [2]);
     });
 
-    it('with the data of the first, whatever others have done since', async () => {
+    it('with the data of the first, although others have changed the branch since', async () => {
       const found = await rehearse(async (url) => {
         await runStatements(rehearsals.url, 'delete from users where id > 10', 'drop table if exists old');
         await runStatements(

@@ -38,6 +38,8 @@ type ReadRelation = Omit<Relation, 'bytes'> & { readonly path: string | null };
 const LOCKS = locksQuery('$1');
 const RELATIONS = relationsQuery(`pg_catalog.pg_relation_filepath(c.oid) as path, ${WRITES}`);
 
+/** How many databases are read at a time. Connecting to one takes longer than reading it. */
+const DATABASES_AT_A_TIME = 4;
 /** The most milliseconds until the sessions that clients have left must have ended, and between two looks. */
 const [LONGEST_END, BETWEEN_LOOKS] = [1000, 2];
 
@@ -163,9 +165,12 @@ export class LockReader {
    */
   async allRelations(haveLeft: boolean): Promise<Relation[]> {
     const areWritesCounted = haveLeft && (await this.#haveSessionsEnded());
-    const databases = await this.asAdmin(listConnectableDatabases);
-    const all: Relation[] = [];
-    for (const { name } of databases) if (!isSystemDatabase(name)) all.push(...(await this.relations(name)));
+    const databases = (await this.asAdmin(listConnectableDatabases)).filter(
+      ({ name }) => !isSystemDatabase(name),
+    );
+    const atATime = limitConcurrency(DATABASES_AT_A_TIME);
+    const reading = databases.map(async ({ name }) => atATime(async () => this.relations(name)));
+    const all = (await Promise.all(reading)).flat();
     return areWritesCounted ? all : all.map((each) => ({ ...each, writes: undefined }));
   }
 
