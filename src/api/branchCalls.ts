@@ -13,7 +13,7 @@ import {
 } from './transport/parseResponse.ts';
 import { ParsedRehearsal } from './records/parsedRehearsal.ts';
 import * as records from './records/records.ts';
-import type { PointInTime } from './records/pointInTime.ts';
+import { originOfBranch, type PointInTime } from './records/pointInTime.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
 import { isNotOffered } from './transport/errors.ts';
 import type { CallOptions, Http, Method } from './transport/http.ts';
@@ -58,11 +58,10 @@ export class BranchCalls {
     });
   }
 
-  /** Returns the position in the parent's log up to which a branch has its data; undefined if the service doesn't say it. */
-  async getParentLsn(projectId: string, id: string, options?: CallOptions): Promise<string | undefined> {
+  /** Returns of which data a branch is a copy; undefined if the service doesn't say it. */
+  async getOrigin(projectId: string, id: string, options?: CallOptions) {
     const reply = await this.#http.call('GET', branchPath(projectId, id), {}, options);
-    const { parent_lsn: lsn } = fieldsOf(fieldsOf(reply.json)['branch']);
-    return typeof lsn === 'string' ? lsn : undefined;
+    return originOfBranch(fieldsOf(reply.json)['branch']);
   }
 
   /** Creates a branch. Without `endpoints`, it has no compute. Without `parent_id`, its parent is the default branch. */

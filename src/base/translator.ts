@@ -29,3 +29,11 @@ export const unitText = (
   new Intl.NumberFormat(language, { ...options, style: 'unit', unit, unitDisplay: 'short' })
     .format(value)
     .replace(/\.$/, '');
+
+/** Returns a number of bytes in the unit that fits, such as `4.6 MB`. */
+export function bytesText(language: string, bytes: number): string {
+  if (bytes < 1e6) return unitText(language, bytes / 1e3, 'kilobyte', { maximumFractionDigits: 0 });
+  return bytes < 1e9
+    ? unitText(language, bytes / 1e6, 'megabyte', { maximumFractionDigits: 1 })
+    : unitText(language, bytes / 1e9, 'gigabyte', { maximumFractionDigits: 1 });
+}

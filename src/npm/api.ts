@@ -13,6 +13,7 @@ import {
 import { renewPasswords } from '../api/passwords.ts';
 import { nextCursor } from '../api/nextCursor.ts';
 import { isLoopback } from '../api/addresses/host.ts';
+import { originOfBranch, type BranchOrigin } from '../api/records/pointInTime.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
@@ -141,13 +142,19 @@ export class ServiceApi {
     });
     if (reply === undefined) return undefined;
     const branch = reply['branch'] as Branch;
-    return { ...branch, url: await this.#urlOf(branch, oldestDatabase(reply['databases'])) };
+    try {
+      // The reply has the databases that the parent has now.
+      const databases = lsn === undefined ? reply['databases'] : await this.listDatabases(branch);
+      return { ...branch, url: await this.#urlOf(branch, oldestDatabase(databases)) };
+    } catch (error) {
+      await this.delete(branch).catch(() => undefined);
+      throw error;
+    }
   }
 
-  /** Returns the position in the parent's log up to which a branch has its data; undefined if the service doesn't say it. */
-  async findParentLsn(branch: Branch): Promise<string | undefined> {
-    const { parent_lsn: lsn } = fieldsOf((await this.#call('GET', pathOfBranch(branch)))['branch']);
-    return typeof lsn === 'string' ? lsn : undefined;
+  /** Returns of which data a branch is a copy; undefined if the service doesn't say it. */
+  async findOrigin(branch: Branch): Promise<BranchOrigin | undefined> {
+    return originOfBranch((await this.#call('GET', pathOfBranch(branch)))['branch']);
   }
 
   /** Returns the URL of the first database, with its password; undefined if the branch has none. */

@@ -52,7 +52,7 @@ export const WRITES = `case when pg_catalog.current_setting('track_counts')::pg_
 /** Reads the relations of users. @param more further columns, in SQL with `c` for `pg_class` */
 export const relationsQuery = (more: string): string => `
 select c.oid::pg_catalog.int8::pg_catalog.float8 as id, c.relkind as kind,
-  pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
+  pg_catalog.format('%I.%I', n.nspname, c.relname) as name, c.relpersistence operator(pg_catalog.=) 'u' as "isUnlogged",
   coalesce(pg_catalog.pg_relation_filenode(c.oid), 0)::pg_catalog.int8::pg_catalog.float8 as file,
   ${more},
   coalesce((

@@ -48,18 +48,35 @@ export interface DataLoss extends Counted {
 /** Whether the relation is a table. Only tables have data that can't be made again. */
 const hasData = ({ kind }: Relation): boolean => kind === 'r' || kind === 'p';
 
-/**
- * Finds the tables and columns whose rows and values must be counted.
- * @param options `areValuesCompared`: whether to find also values that an update has replaced by others
- */
-export function possibleLosses(
-  { before, after, locks }: Rehearsal,
-  { areValuesCompared = false }: { readonly areValuesCompared?: boolean } = {},
+interface LossOptions {
+  /** Whether to find also values that an update has replaced by others. */
+  readonly areValuesCompared?: boolean;
+}
+
+/** Finds the tables and columns whose rows and values must be counted, without those of {@link uncountedTables}. */
+export const possibleLosses = (rehearsal: Rehearsal, options?: LossOptions): PossibleLoss[] =>
+  lossesOfTables(
+    rehearsal,
+    rehearsal.before.filter((table) => hasData(table) && table.isUnlogged !== true),
+    options,
+  );
+
+/** Returns the names of unlogged tables that may lose rows or values. The copies don't show it, because Postgres empties these tables there. */
+export const uncountedTables = (rehearsal: Rehearsal): string[] =>
+  rehearsal.before
+    .filter((table) => hasData(table) && table.isUnlogged === true)
+    .filter((table) => lossesOfTables(rehearsal, [table]).length > 0)
+    .map(({ name }) => name);
+
+function lossesOfTables(
+  { after, locks }: Rehearsal,
+  tables: readonly Relation[],
+  { areValuesCompared = false }: LossOptions = {},
 ): PossibleLoss[] {
   const byId = new Map(after.map((each) => [relationKey(each), each]));
   const byName = new Map(after.map((each) => [nameKey(each), each]));
   const changed = new Set(locks.filter(({ mode }) => mode === 'RowExclusiveLock').map(relationKey));
-  return before.filter(hasData).flatMap((table): PossibleLoss[] => {
+  return tables.flatMap((table): PossibleLoss[] => {
     const kept = byId.get(relationKey(table));
     // Some tools replace a table by a new one with the same name.
     const same = kept ?? byName.get(nameKey(table));

@@ -1,4 +1,5 @@
 /** Rehearses a migration on a copy of a branch. The copy is deleted even if the rehearsal fails. */
+import type { BranchOrigin } from '../api/records/pointInTime.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { SkippedStatement } from '../migrations/publicService.ts';
 import { limitConcurrency } from '../base/limitConcurrency.ts';
@@ -24,11 +25,11 @@ const COUNTS_AT_A_TIME = 4;
 export interface Rehearser<Copy extends BranchCopy> {
   /**
    * Returns a new branch, whose compute runs. The branch expires by itself.
-   * @param lsn the position in the log of the copied branch up to which the copy has its data; undefined for the data as they are now
+   * @param origin of which data the copy is; undefined for the branch's data as they are now
    */
-  copyBranch(lsn?: string): Promise<Copy>;
-  /** Returns the position in the log of the copied branch up to which a copy of now has its data; undefined if it isn't known. */
-  parentLsn(copy: Copy): Promise<string | undefined>;
+  copyBranch(origin?: BranchOrigin): Promise<Copy>;
+  /** Returns of which data a copy of now is; undefined if that isn't known. */
+  origin(copy: Copy): Promise<BranchOrigin | undefined>;
   /** Returns whether the service sees statements. Otherwise, locks are sampled. */
   startRehearsal(copy: Copy): Promise<boolean>;
   /** Returns what was seen so far. */
@@ -87,10 +88,7 @@ async function runStepsAndReport<Copy extends BranchCopy>(
     exitCode === 0 ? tryCallersAfterMigration(rehearsal, branch, signal) : Promise.resolve(NO_TRIALS);
   const back = exitCode === 0 ? down : undefined;
   const compareWithOriginal = async () => {
-    const [{ original, isLater }, trials] = await Promise.all([
-      copyOriginal(rehearser, branch, signal),
-      trying,
-    ]);
+    const [{ original, isLater }, trials] = await Promise.all([copyOriginal(rehearser, branch), trying]);
     return {
       isComparedWithLater: isLater,
       losses: await countLosses(possible, { original, branch }, signal),
@@ -109,19 +107,15 @@ async function runStepsAndReport<Copy extends BranchCopy>(
 
 /**
  * Makes a copy with the data that the first copy had at its beginning, which others may have changed on the branch since.
- * @returns also whether the copy has later data, because the branch keeps no history
+ * @returns also whether the copy has later data, because the service couldn't copy those, such as for a branch without history
  */
 async function copyOriginal<Copy extends BranchCopy>(
   rehearser: Rehearser<Copy>,
   branch: Copy,
-  signal: AbortSignal | undefined,
 ): Promise<{ readonly original: Copy; readonly isLater: boolean }> {
-  const lsn = await rehearser.parentLsn(branch);
-  if (lsn !== undefined) {
-    const original = await rehearser.copyBranch(lsn).catch(() => undefined);
-    signal?.throwIfAborted();
-    if (original !== undefined) return { original, isLater: false };
-  }
+  const origin = await rehearser.origin(branch).catch(() => undefined);
+  const original = origin && (await rehearser.copyBranch(origin).catch(() => undefined));
+  if (original !== undefined) return { original, isLater: false };
   return { original: await rehearser.copyBranch(), isLater: true };
 }
 
@@ -179,8 +173,10 @@ async function withCopies<Copy extends BranchCopy, T>(
   const failure = new AbortController();
   const ends = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
   const copies: Promise<Copy>[] = [];
-  const copyBranch = async (lsn?: string) => {
-    const copying = rehearser.copyBranch(lsn);
+  const copyBranch = async (origin?: BranchOrigin) => {
+    // By then, the copies are being deleted.
+    ends.throwIfAborted();
+    const copying = rehearser.copyBranch(origin);
     copies.push(copying);
     const copy = await copying;
     signal?.throwIfAborted();

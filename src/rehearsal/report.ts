@@ -7,7 +7,7 @@ import {
 } from '../api/records/rehearsal.ts';
 import type { SkippedStatement } from '../migrations/publicService.ts';
 import { allBlocks, blockedTables, type BlockedTable } from './blockedTables.ts';
-import { actualLosses, type DataLoss } from './losses.ts';
+import { actualLosses, uncountedTables, type DataLoss } from './losses.ts';
 import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStatement.ts';
 import { saferStatements, type SaferStatement } from './saferForms.ts';
 import { EMPTY_TRIAL_REPORT, type TrialReport } from './trials.ts';
@@ -42,9 +42,11 @@ export interface RehearsalReport {
   /** The longest time between two samples of locks, in milliseconds; missing if every statement was seen. */
   readonly sampled?: number;
   readonly tried: TrialReport;
+  /** The unlogged tables that may lose rows or values, which nobody can count on a copy. */
+  readonly uncounted: readonly string[];
   /** The roles of the copy that had the passwords of the branch that was copied. */
   readonly sharedRoles: readonly string[];
-  /** Whether losses were counted by data of after the command, to which others may have written in the meantime. */
+  /** Whether the comparison was with data of after the command, to which others may have written in the meantime. */
   readonly isComparedWithLater: boolean;
   /** The statements of files that were left out, because Postgres leaves them to superusers. */
   readonly skipped: readonly SkippedStatement[];
@@ -120,6 +122,7 @@ export function createReport(
     safer: saferStatements(found, rehearsal),
     ...(rehearsal.sampled !== undefined && { sampled: rehearsal.sampled }),
     tried,
+    uncounted: uncountedTables(rehearsal),
     sharedRoles,
     isComparedWithLater: run.isComparedWithLater === true,
     ...(wayBack && {

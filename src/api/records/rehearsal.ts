@@ -82,6 +82,8 @@ export interface Relation {
   /** The name with its schema, quoted if necessary. */
   readonly name: string;
   readonly kind: string;
+  /** Whether Postgres doesn't log the relation's rows, so that a copy of the branch may have none of them. */
+  readonly isUnlogged?: boolean;
   /** The relation's file node, which changes if Postgres rewrites the relation. */
   readonly file: number;
   readonly bytes: number;

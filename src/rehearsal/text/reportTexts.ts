@@ -1,7 +1,7 @@
 /** The sentences of a report. In each language, a report has the same sentences with the same numbers. */
 import type { RehearsedStatement } from '../../api/records/rehearsal.ts';
 import { shortLine } from '../../base/shortLine.ts';
-import { unitText, type Translator } from '../../base/translator.ts';
+import { bytesText, unitText, type Translator } from '../../base/translator.ts';
 import type { BlockedTable } from '../blockedTables.ts';
 import type { DataLoss } from '../losses.ts';
 import { lastStatementError, reasonStatements, type FileVerdict } from '../reasonStatement.ts';
@@ -26,7 +26,7 @@ export class ReportTexts {
 
   /**
    * Returns a sentence for each reason why the migration isn't safe. If it is safe, a sentence says so, and another one quotes the
-   * last error of Postgres, if there was one. Further sentences say what was skipped.
+   * last error of Postgres, if there was one. Further sentences say what wasn't counted and what was skipped.
    */
   verdictSentences(report: RehearsalReport): readonly string[] {
     const { reasons } = report;
@@ -36,7 +36,7 @@ export class ReportTexts {
         : reasons.map(
             (reason) => this.reasonSentence(reason) + this.#placesText(reasonStatements(report, reason)),
           );
-    return [...sentences, ...this.#skipSentences(report)];
+    return [...sentences, ...this.#uncountedSentences(report), ...this.#skipSentences(report)];
   }
 
   fileVerdict({ file, verdict }: FileVerdict): string {
@@ -77,16 +77,16 @@ export class ReportTexts {
   }
 
   /** Returns what the rehearsal couldn't observe, protect or compare exactly on the copies. */
-  copyNotes({ sampled, sharedRoles, losses, isComparedWithLater }: RehearsalReport): readonly string[] {
+  copyNotes({ sampled, sharedRoles, isComparedWithLater }: RehearsalReport): readonly string[] {
     const later = this.#l10n.t(
-      "The branch keeps no history, so losses were counted by its data after the command: others' changes in the meantime count as well.",
+      "The branch couldn't be copied as it was before the command, so this compares with its data afterwards: others' changes in the meantime count as well.",
     );
     const unseen = this.#l10n.t(
       "Statements and locks were read through a second connection, because this service doesn't show them. Those shorter than {0} may be missing, and so may results and what was done in other databases.",
       this.duration(sampled ?? 0),
     );
     return [
-      ...(isComparedWithLater && losses.length > 0 ? [later] : []),
+      ...(isComparedWithLater ? [later] : []),
       ...(sampled === undefined ? [] : [unseen]),
       ...sharedRoles.map((name) =>
         this.#l10n.t('On the copy, the role {0} had the same password as on the branch.', name),
@@ -131,7 +131,7 @@ export class ReportTexts {
 
   /** Returns the names of tables, each with its size. */
   rewrittenTables({ rewritten }: RehearsalReport): readonly string[] {
-    return rewritten.map(({ table, bytes }) => `${table} (${this.#size(bytes)})`);
+    return rewritten.map(({ table, bytes }) => `${table} (${bytesText(this.#l10n.language, bytes)})`);
   }
 
   #safeSentence({ statements, blocked: [longest] }: RehearsalReport): string {
@@ -175,6 +175,12 @@ export class ReportTexts {
     if (names.length <= MAX_PLACES) return ` (${this.#l10n.t('one or more of {0}', names.join(', '))})`;
     const [file, another] = new Set(statements.map(({ place }) => place?.file));
     return file === undefined || another !== undefined ? '' : ` (${file})`;
+  }
+
+  #uncountedSentences({ uncounted }: RehearsalReport): string[] {
+    return uncounted.map((name) =>
+      this.#l10n.t('What {0} loses is unknown, because the rows of unlogged tables are not copied.', name),
+    );
   }
 
   #skipSentences({ skipped }: RehearsalReport): string[] {
@@ -276,13 +282,6 @@ export class ReportTexts {
     return blocks === 'reads'
       ? l10n.t('Blocks all reads and writes of {0} for {1}.', table, time)
       : l10n.t('Blocks all writes of {0} for {1}.', table, time);
-  }
-
-  #size(bytes: number): string {
-    if (bytes < 1e6) return this.#inUnit(bytes / 1e3, 'kilobyte', { digits: 0 });
-    return bytes < 1e9
-      ? this.#inUnit(bytes / 1e6, 'megabyte', { digits: 1 })
-      : this.#inUnit(bytes / 1e9, 'gigabyte', { digits: 1 });
   }
 
   #number(value: number): string {

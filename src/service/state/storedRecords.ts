@@ -77,7 +77,7 @@ export type BranchRecord = {
   readonly expires_at?: string | undefined;
   readonly ttl_interval_seconds?: number | undefined;
   readonly last_reset_at?: string | undefined;
-  /** The moment of the parent's history that the branch was created from. Missing if a restart of the service came in between. */
+  /** The moment of the parent's history that the branch was created from. Missing if it isn't known, as after a reset. */
   readonly parent_lsn?: string | undefined;
   readonly parent_timestamp?: string | undefined;
   /**

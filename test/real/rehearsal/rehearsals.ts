@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { ownIdentity } from '../../../src/base/processIdentity.ts';
+import type { BranchOrigin } from '../../../src/api/records/pointInTime.ts';
 import { ServiceApi, type Branch } from '../../../src/npm/api.ts';
 import { loadMigrationSteps } from '../../../src/rehearsal/migrationSteps.ts';
 import { rehearse } from '../../../src/rehearsal/rehearse.ts';
@@ -71,9 +72,15 @@ export async function rehearsalsOf(
   if (parent === undefined || url === undefined) throw new Error('The project has no database');
   const project = parent.project_id;
   let count = 0;
-  const copy = async (lsn?: string): Promise<Copy> => {
+  const copy = async (origin?: BranchOrigin): Promise<Copy> => {
     const name = `copy-${(count += 1)}`;
-    const creation = { name, parent: parent.id, lsn, maker: ownIdentity(), lifetime: LIFETIME };
+    const creation = {
+      name,
+      parent: origin?.branchId ?? parent.id,
+      lsn: origin?.lsn,
+      maker: ownIdentity(),
+      lifetime: LIFETIME,
+    };
     const branch = await api.createBranch(project, creation);
     if (branch === undefined) throw new Error(`There is a branch ${name} already`);
     return branch;
@@ -81,7 +88,7 @@ export async function rehearsalsOf(
   const remove = async (branch: Copy) => api.delete(branch);
   const rehearser = {
     copyBranch: copy,
-    parentLsn: async (branch: Copy) => api.findParentLsn(branch),
+    origin: async (branch: Copy) => api.findOrigin(branch),
     startRehearsal: async (branch: Copy) => !isSampled && api.startRehearsal(branch),
     rehearsal: async (branch: Copy) => api.readRehearsal(branch),
     schema: async (branch: Copy, database: string) => api.readSchema(branch, database),

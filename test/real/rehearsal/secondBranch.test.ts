@@ -72,6 +72,33 @@ for (const [how, isSampled] of [
       assert.deepEqual(found, [2, '20 values of public.users.nick', '2 rows of public.users']);
     });
 
+    it('with the data of the first, although the branch was restored since', async () => {
+      await runStatements(rehearsals.url, 'create table moment as select 1 as id');
+      const restore = { source_branch_id: rehearsals.branchId, source_timestamp: new Date().toISOString() };
+      await runStatements(rehearsals.url, 'delete from users where id > 15');
+      const found = await rehearse(async (url) => {
+        await api.change('POST', `/${project}/branches/${rehearsals.branchId}/restore`, {
+          ...restore,
+          preserve_under_name: 'before',
+        });
+        // Now the new history has this position, too.
+        await runStatements(rehearsals.url, 'create table filler as select from generate_series(1, 20000)');
+        return migrate(url, ['delete from users where id = 7']);
+      });
+      // One of the branches preserves what the parent had.
+      assert.deepEqual(found, [3, '1 rows of public.users']);
+      await runStatements(rehearsals.url, 'drop table moment, filler');
+    });
+
+    it('not for an unlogged table, and says so', async () => {
+      await runStatements(rehearsals.url, 'create unlogged table cache as select 1 as id');
+      const before = await countCreations();
+      const report = await rehearsals.rehearse(async ({ url }) => migrate(url, ['drop table cache']));
+      assert.match(plainReportText(report), /^Safe: [^]*\nWhat public\.cache loses is unknown/);
+      assert.equal((await countCreations()) - before, 1);
+      await runStatements(rehearsals.url, 'drop table cache');
+    });
+
     it('while a session is open that may have changed others', async function () {
       if (isSampled) this.skip(); // Then the rehearsal is incomplete.
       const ends: (() => Promise<void>)[] = [];
@@ -93,7 +120,12 @@ for (const [how, isSampled] of [
       );
       assert.match(
         plainReportText(report),
-        /Loses 1 row of public\.users\.[^]*The branch keeps no history, so/,
+        /Loses 1 row of public\.users\.[^]*others' changes in the meantime count as well\./,
       );
+      const hidden = await rehearsals.rehearse(async ({ url }) => {
+        await runStatements(rehearsals.url, 'delete from users where id = 8');
+        return migrate(url, ['delete from users where id = 7']);
+      });
+      assert.match(plainReportText(hidden), /^Safe: [^]*others' changes in the meantime count as well\./);
     });
   });

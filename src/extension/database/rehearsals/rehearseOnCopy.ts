@@ -1,5 +1,6 @@
 /** Rehearses on a copy of a branch. The copy is deleted in every case, or else expires. */
 import { canLogIn } from '../../../api/passwords.ts';
+import type { BranchOrigin } from '../../../api/records/pointInTime.ts';
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchCopy } from '../../../rehearsal/branchCopy.ts';
 import { isAbandonedCopy, ownMaker } from '../../../rehearsal/abandonedCopies.ts';
@@ -53,8 +54,8 @@ export async function rehearseOnCopy(
   const project = await client.getProject(parent.projectId, ends).catch(() => undefined);
   const historySeconds = project?.history_retention_seconds ?? undefined;
   const rehearser = {
-    copyBranch: async (lsn?: string) => copyBranch(deps, connection, { parent, database, lsn }),
-    parentLsn: async ({ projectId, branchId }: BranchIds) => branches.getParentLsn(projectId, branchId, ends),
+    copyBranch: async (origin?: BranchOrigin) => copyBranch(deps, connection, { parent, database, origin }),
+    origin: async ({ projectId, branchId }: BranchIds) => branches.getOrigin(projectId, branchId, ends),
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),
     rehearsal: async ({ projectId, branchId }: BranchIds) => branches.getRehearsal(projectId, branchId, ends),
@@ -75,12 +76,17 @@ async function copyBranch(
   {
     parent: { projectId, branchId },
     database,
-    lsn,
-  }: Pick<RehearsalRequest, 'parent' | 'database'> & { readonly lsn: string | undefined },
+    origin,
+  }: Pick<RehearsalRequest, 'parent' | 'database'> & { readonly origin: BranchOrigin | undefined },
 ): Promise<RehearsedCopy> {
   const { name, lifetime } = copySettings({ isBilled: !connection.isLocal });
   const creation = {
-    branch: { name, parent_id: branchId, parent_lsn: lsn, expires_at: expiryAfter(lifetime / 1000) },
+    branch: {
+      name,
+      parent_id: origin?.branchId ?? branchId,
+      parent_lsn: origin?.lsn,
+      expires_at: expiryAfter(lifetime / 1000),
+    },
     endpoints: [{ type: 'read_write' as const }],
     ...(connection.isLocal && { annotation_value: { maker: JSON.stringify(await ownMaker()) } }),
   };

@@ -4,9 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, open, readdir } from 'node:fs/promises';
+import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
+import type { Moment } from '../../core/branchHistory.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import { runInBatches } from '../../core/inBatches.ts';
 import { EngineError } from '../../core/computeEngine.ts';
@@ -26,6 +27,7 @@ import type { Postmaster } from '../server/postmaster.ts';
 import {
   wasShutDownCleanly,
   readControlFile,
+  clearWalFrom,
   segmentSize,
   TIMELINE_FILE,
   WAL_FILE,
@@ -79,6 +81,13 @@ async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<
 
 /** Returns the position after the WAL of data that was shut down, the last record of which is the checkpoint. */
 const endAtRest = (dataDir: string): number => readControlFile(dataDir).checkpoint + 1;
+
+/** Whether the branch is at rest, with the data of this moment. Then its files have also the rows of unlogged tables, which its log doesn't. */
+export function isAtRestSince(deps: ServerDependencies, branchId: string, moment: Moment): boolean {
+  const dataDir = deps.branches.folder(branchId);
+  const isLast = () => 'lsn' in moment && parseLsn(moment.lsn) === endAtRest(dataDir);
+  return deps.branches.hasData(branchId) && isAtRest(deps, branchId, dataDir) && isLast();
+}
 
 /** Creates the data of a branch if it is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
 export async function prepareBranchForCopy(deps: ServerDependencies, branchId: string): Promise<void> {
@@ -217,21 +226,6 @@ export async function copyBase(
   await copyFile(settings, path.join(dataDir, 'postgresql.conf'));
 }
 
-/** Overwrites what the last file of the WAL has from `end` on with zeros, at which recovery ends. */
-async function clearWalFrom(
-  lastFile: string | undefined,
-  { size, end }: { readonly size: number; readonly end: number },
-): Promise<void> {
-  const rest = (size - (end % size)) % size;
-  if (lastFile === undefined || rest === 0) return;
-  const file = await open(lastFile, 'r+');
-  try {
-    await file.write(Buffer.alloc(rest), 0, rest, size - rest);
-  } finally {
-    await file.close();
-  }
-}
-
 /** How many segments recovery can read in the time that a base backup takes. */
 const MAX_RECOVERED_SEGMENTS = 4;
 
@@ -252,7 +246,7 @@ export async function copyNewestBase(
   const end = await endOfWal(deps, branchId);
   // By now, the WAL may have new files.
   const found = findNewestBase(deps, branchId);
-  if (found === undefined) return undefined;
+  if (found === undefined || found.base.end > end) return undefined;
   // From now on, the base is not removed.
   writeHistory(folder, [found.base]);
   await copyBase(deps, branchId, folder, { ...found, start: found.base.start, end });

@@ -6,7 +6,7 @@ import { renameOverSync } from '../../../base/replaceFile.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
 import { stopOrphanServer } from '../server/orphans.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { copyBranchDataTo, copyNewestBase } from './baseBackup.ts';
+import { copyBranchDataTo, copyNewestBase, isAtRestSince } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import {
   createAtomically,
@@ -215,7 +215,7 @@ async function copyBranch(
     const dataDir = path.join(unfinished, 'data');
     const source = deps.storage.branch(branchId);
     let end: number | undefined;
-    if (moment !== undefined)
+    if (moment !== undefined && !isAtRestSince(deps, branchId, moment))
       await copyDataAt(deps, branchId, unfinished, moment, async (server) => dropSubscriptions(deps, server));
     else {
       const endOfBase = await copyNewestBase(deps, branchId, unfinished);

@@ -3,6 +3,7 @@
  * `<timeline>.history` says where that began.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { parseLsn } from '../../core/lsn.ts';
 
@@ -145,4 +146,19 @@ function readEras(folder: string, timeline: number): Era[] {
     start = parseLsn(end) ?? start;
   }
   return [{ timeline, start }, ...eras];
+}
+
+/** Overwrites what the last file of the WAL has from `end` on with zeros, at which recovery ends. */
+export async function clearWalFrom(
+  lastFile: string | undefined,
+  { size, end }: { readonly size: number; readonly end: number },
+): Promise<void> {
+  const rest = (size - (end % size)) % size;
+  if (lastFile === undefined || rest === 0) return;
+  const file = await open(lastFile, 'r+');
+  try {
+    await file.write(Buffer.alloc(rest), 0, rest, size - rest);
+  } finally {
+    await file.close();
+  }
 }
