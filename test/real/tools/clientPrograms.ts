@@ -62,6 +62,9 @@ export const CLIENT_PROGRAMS: Readonly<Record<string, ClientProgram>> = {
   },
 };
 
+/** The package and version of zero-cache, which has a suite of its own. */
+export const ZERO_CACHE = '@rocicorp/zero@1.9.0';
+
 /** Exit with 0 where a program of the system can run. */
 export const PROBES: Readonly<Record<string, string>> = {
   '`psql`': 'psql --version',

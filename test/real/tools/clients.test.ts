@@ -1,7 +1,6 @@
 /**
  * Runs the clients of docs/clients.md: those of the project, and of the system what is installed. With CLIENTS_FOLDER, also those
- * whose packages npm has installed in that folder, as in
- * `npm install --prefix /tmp/clients bun deno drizzle-orm postgres pg slonik @prisma/adapter-pg`.
+ * that `node scripts/installClients.ts FOLDER` has installed in that folder.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * zero-cache of @rocicorp/zero as an owner, with a publication that was made before, if npm has installed it in CLIENTS_FOLDER:
- * `npm install --prefix /tmp/clients @rocicorp/zero@1.9.0`.
+ * zero-cache of @rocicorp/zero as an owner, with a publication that was made before, if
+ * `node scripts/installClients.ts FOLDER` has installed it in CLIENTS_FOLDER.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
