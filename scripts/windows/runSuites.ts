@@ -1,10 +1,20 @@
 // Runs suites in the chroot of `setUp.sh`, and prints the result of each: those that are named, or all that Windows can run.
-// What needs git, which Wine lacks, fails there, and times say nothing. Wine itself crashes now and then ("wineserver crashed" in a
-// log): the suite hangs, has no result, and passes the next time.
+// What needs git, which Wine lacks, fails there, and times say nothing. Wine itself crashes now and then: all of it stands still then,
+// so it is ended, and the suite runs again.
 //   node scripts/windows/runSuites.ts FOLDER [SUITE|FOLDER OF SUITES…] [OPTION OF MOCHA, such as --fgrep=TITLE or --invert…]
 // The sizes of random suites come from the same variables as on other systems, such as HISTORIES=2. SUITE_MINUTES ends a suite earlier.
-import { spawnSync } from 'node:child_process';
-import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  globSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from 'node:fs';
 import path from 'node:path';
 import { withoutUnix } from '../../test/windowsSuites.ts';
 
@@ -23,6 +33,9 @@ interface Report {
 /** Milliseconds. A test, or a suite, that takes longer hangs: some start hundreds of sessions, each of which is a process. */
 const TEST_LIMIT = 20 * 60_000;
 const SUITE_LIMIT = Number(process.env['SUITE_MINUTES'] ?? 60) * 60_000;
+/** Milliseconds between two looks whether Wine has crashed, and the most runs of a suite. */
+const BETWEEN_LOOKS = 5000;
+const MOST_RUNS = 4;
 const SIZES = ['SEED', 'HISTORIES', 'MINUTES'];
 /** Paths in the chroot. A copy of the first one, named by the variable, lets two runs share the chroot. */
 const prefix = process.env['WINEPREFIX'] ?? '/wine';
@@ -34,7 +47,7 @@ const named = rest.filter((each) => !each.startsWith('--'));
 for (const folder of ['drive_c/shared', 'logs'])
   mkdirSync(path.join(root, prefix, folder), { recursive: true });
 
-(named.length > 0 ? named : ['test/unit', ...realSuites()]).forEach(run);
+for (const name of named.length > 0 ? named : ['test/unit', ...realSuites()]) await run(name);
 
 function realSuites(): string[] {
   const command = globSync('test/real/**/*.test.ts').map((file) => path.resolve(file));
@@ -42,12 +55,9 @@ function realSuites(): string[] {
   return step.command.map((file) => path.relative('.', file)).toSorted();
 }
 
-function run(name: string): void {
+async function run(name: string): Promise<void> {
   // Suites of a folder share a process, because each start takes ten seconds.
   const suites = globSync(name.endsWith('.test.ts') ? name : `${name}/**/*.test.ts`).toSorted();
-  // A suite that was cut off leaves its servers, and Wine stands still after some.
-  inside('/dev/null', '/usr/lib/x86_64-linux-gnu/wine/wineserver', '-k');
-  rmSync(path.join(root, reportFile), { force: true });
   const log = path.join(root, prefix, 'logs', `${path.basename(name)}.log`);
   const node = ['node_modules/node/bin/node.exe', '--require', './scripts/windows/junctions.cjs'];
   const reporter = [
@@ -58,7 +68,13 @@ function run(name: string): void {
   ];
   // Some processes never notice that nothing is left to do.
   const mocha = ['node_modules/mocha/bin/mocha.js', '--exit', '--timeout', String(TEST_LIMIT), ...reporter];
-  inside(log, 'wine', ...node, ...mocha, ...options, ...suites);
+  for (let runs = 1, hasCrashed = true; hasCrashed && runs <= MOST_RUNS; runs += 1) {
+    // A suite that was cut off leaves its servers, and Wine stands still after some.
+    endWine();
+    rmSync(path.join(root, reportFile), { force: true });
+    hasCrashed = await inside(log, 'wine', ...node, ...mocha, ...options, ...suites);
+    if (hasCrashed) console.log(`${name}: Wine crashed after ${passedIn(log)} passed`);
+  }
   const report = readReport();
   if (report === undefined) console.log(`${name}: ended after ${passedIn(log)} passed, see ${log}`);
   else {
@@ -74,8 +90,25 @@ function passedIn(log: string): number {
   return readFileSync(log, 'utf8').match(/^\d+ s: pass /gm)?.length ?? 0;
 }
 
-/** Runs a program in the chroot. It writes to a file, because Node under Wine can't write to a pipe from outside. */
-function inside(log: string, ...command: readonly string[]): void {
+/** Ends all programs of this prefix. A crash of Wine's server leaves them. */
+function endWine(): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      const isOurs =
+        variables.includes(`WINEPREFIX=${prefix}`) &&
+        readlinkSync(`/proc/${pid}/root`) === path.resolve(root);
+      if (isOurs) process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+}
+
+/**
+ * Runs a program in the chroot. It writes to a file, because Node under Wine can't write to a pipe from outside.
+ * @returns whether Wine has crashed
+ */
+async function inside(log: string, ...command: readonly string[]): Promise<boolean> {
   const wine = { HOME: '/root', PATH: '/usr/bin:/bin', WINEDEBUG: '-all', WINEPREFIX: prefix };
   // Without LANG, a name such as `Jürgen` can't be a folder.
   const variables = { ...wine, LANG: 'C.UTF-8', TEST_SHARED_FOLDER: String.raw`C:\shared` };
@@ -83,12 +116,22 @@ function inside(log: string, ...command: readonly string[]): void {
   const environment = [...Object.entries(variables), ...sizes].map(([name, value]) => `${name}=${value}`);
   const start = [root, 'env', '--ignore-environment', '--chdir=/root/project', ...environment];
   const output = openSync(log, 'w');
-  spawnSync('chroot', [...start, ...command], {
+  const program = spawn('chroot', [...start, ...command], {
     stdio: ['ignore', output, output],
     timeout: SUITE_LIMIT,
     killSignal: 'SIGKILL',
   });
+  const looking = setInterval(() => {
+    if (hasCrashedIn(log)) program.kill('SIGKILL');
+  }, BETWEEN_LOOKS);
+  await once(program, 'exit');
+  clearInterval(looking);
   closeSync(output);
+  return hasCrashedIn(log);
+}
+
+function hasCrashedIn(log: string): boolean {
+  return readFileSync(log, 'utf8').includes('wineserver crashed');
 }
 
 function readReport(): Report | undefined {
