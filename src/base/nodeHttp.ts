@@ -2,10 +2,21 @@
  * Node's HTTP without an `import`. An import reads every export of the module, also `WebSocket`, which loads all of undici: 27 ms of
  * the 70 ms that our programs need to start. Import types as usual.
  */
+import type { ClientRequest, RequestOptions } from 'node:http';
 import { Socket } from 'node:net';
 
-export const { createServer, get, request } = process.getBuiltinModule('node:http');
-const { Agent } = process.getBuiltinModule('node:http');
+export const { createServer } = process.getBuiltinModule('node:http');
+const { Agent, ClientRequest: PossiblyReplaced } = process.getBuiltinModule('node:http');
+
+/** Node's own class. MSW replaces it, as well as `request` and `get`, by a proxy that still has the prototype of Node's. */
+const OwnRequest = PossiblyReplaced.prototype.constructor as new (
+  url: string | URL,
+  options: RequestOptions,
+) => ClientRequest;
+
+/** Node's `http.request`, also if a library such as MSW has replaced it before this module was loaded. */
+export const request = (url: string | URL, options: RequestOptions): ClientRequest =>
+  new OwnRequest(url, options);
 
 // It is called as the method of a socket below, so it needs no binding.
 // oxlint-disable-next-line typescript/unbound-method

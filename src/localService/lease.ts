@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { directAgent, get, request as openRequest } from '../base/nodeHttp.ts';
+import { directAgent, request as openRequest } from '../base/nodeHttp.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import {
   isLeaseProof,
@@ -44,7 +44,7 @@ const RESPONSE_TIMEOUT_MS = 10_000;
 export async function takeLease({ version, ...address }: ServiceAddress): Promise<Lease | undefined> {
   const { baseUrl } = address;
   const challenge = newChallenge(address);
-  const request = get(leaseUrl('window', challenge), { agent: directAgent });
+  const request = openRequest(leaseUrl('window', challenge), { agent: directAgent });
   const response = await waitForResponse(request);
   if (!response || !isLeaseProof('service', challenge, response.headers[LEASE_PROOF_HEADER])) {
     request.destroy();
@@ -83,7 +83,6 @@ export async function takeLease({ version, ...address }: ServiceAddress): Promis
 export async function requestEnd(address: ServiceAddress): Promise<boolean> {
   const url = leaseUrl('end', newChallenge(address));
   const request = openRequest(url, { method: 'DELETE', agent: directAgent });
-  request.end();
   const response = await waitForResponse(request);
   response?.resume();
   return response === undefined || response.statusCode === 202;
@@ -113,16 +112,17 @@ export async function takeLeaseOfRunning(dataDir: string): Promise<Lease | undef
 /** Returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */
 export async function requestStatus({ baseUrl, ended }: Lease, key: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${key}` };
-  const request = get(`${baseUrl}/projects?limit=1`, { agent: directAgent, headers, signal: ended });
+  const request = openRequest(`${baseUrl}/projects?limit=1`, { agent: directAgent, headers, signal: ended });
   const response = await waitForResponse(request);
   request.destroy();
   return response?.statusCode;
 }
 
-/** Returns undefined if the connection failed. @throws {LocalServiceError} if the service is silent */
+/** Sends the request. Returns undefined if the connection failed. @throws {LocalServiceError} if the service is silent */
 async function waitForResponse(request: ClientRequest): Promise<IncomingMessage | undefined> {
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
   request.on('error', () => undefined); // `once` rejects before the response, and afterwards the response closes.
+  request.end();
   try {
     const [response] = (await once(request, 'response', { signal: timeout })) as [IncomingMessage];
     return response.on('error', () => undefined);

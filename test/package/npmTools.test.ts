@@ -104,6 +104,9 @@ describe('the npm package', () => {
       'nock.test.mjs': `${head}\nimport nock from 'nock';\nnock.disableNetConnect(); test('nock', use);`,
       'msw.test.mjs': `${head}\nimport { setupServer } from 'msw/node';
         setupServer().listen({ onUnhandledRequest: 'error' }); test('msw', use);`,
+      'mswFirst.test.mjs': `import './listen.mjs';\n${head}\ntest('msw first', use);`,
+      'listen.mjs':
+        "import { setupServer } from 'msw/node'; setupServer().listen({ onUnhandledRequest: 'error' });",
       'timers.test.mjs': `${head}\ntest('timers', async () => { vi.useFakeTimers({ toFake: ${timers}, now: 0 }); await use(); });`,
     });
     const tools = ['Vitest', 'nock', 'MSW'].map((tool) => `${tool.toLowerCase()}@${versionOf(tool)}`);
@@ -114,7 +117,7 @@ describe('the npm package', () => {
       env: { ...process.env, NO_COLOR: '1' },
       encoding: 'utf8',
     });
-    assert.match(stdout, /Tests +3 passed \(3\)/, stdout + stderr);
+    assert.match(stdout, /Tests +4 passed \(4\)/, stdout + stderr);
   });
 
   it("ends with Playwright's webServer, whose run ends too", async () => {
