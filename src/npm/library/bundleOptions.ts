@@ -4,11 +4,12 @@ const REPLACED =
 
 export const testBundleOptions = {
   format: 'cjs',
-  // Tests may replace these functions, such as by fake timers, so the library takes them when it is loaded.
+  // Tests may replace these functions, such as by fake timers, so the library takes them when it is loaded. It takes them from Node's
+  // main context, because Jest runs tests in one of its own, where `fakeTimers.enableGlobally` has replaced them by then.
   banner: {
-    js: `const { ${REPLACED} } = globalThis;`,
+    js: `const { ${REPLACED}, process: { nextTick } } = process.getBuiltinModule('node:vm').runInThisContext('globalThis');`,
   },
-  define: { 'import.meta.dirname': '__dirname' },
+  define: { 'import.meta.dirname': '__dirname', 'process.nextTick': 'nextTick' },
   entryPoints: { test: 'src/npm/library/index.ts', 'test-setup': 'src/npm/library/setup.ts' },
   outExtension: { '.js': '.cjs' },
 } as const;
