@@ -152,6 +152,25 @@ describe('the npm package', () => {
     await assert.rejects(fetch(`http://127.0.0.1:${port}`), TypeError);
   });
 
+  it('works while sinon replaces timers, except for those of Node itself', async () => {
+    const created = project({
+      'package.json': '{ "private": true }',
+      'timers.cjs': [
+        "const { branch } = require('hosted-postgres/test');",
+        "require('sinon').useFakeTimers({ toNotFake: JSON.parse(process.argv[2]) });",
+        "const use = async (db) => { await (await db.clone()).drop(); await db.reset(); await db.drop(); console.log('used'); };",
+        'branch().then(use);',
+      ].join('\n'),
+    });
+    await npm(['install', tgz, `sinon@${versionOf('sinon')}`, ...FLAGS], created);
+    const run = (kept: readonly string[]) =>
+      spawnSync(process.execPath, ['timers.cjs', JSON.stringify(kept)], { cwd: created, encoding: 'utf8' });
+    const works = run(['nextTick']);
+    assert.equal(works.stdout, 'used\n', works.stderr);
+    // Nothing waits for what never comes, so the process ends.
+    assert.equal(run(['Date']).stdout, '');
+  });
+
   it('works while Jest replaces timers', async () => {
     const created = project({
       'package.json': '{ "private": true }',
