@@ -6,26 +6,17 @@ import {
   CONNECTION_PART_NAMES,
   FILE_SUFFIX,
   findHostPrefixes,
-  isDatabaseAddress,
   partNameAfterPrefix,
+  URL_VARIABLES,
 } from './addressVariables.ts';
+import { isDatabaseAddress, mayBeDatabaseAddress, OTHER_PORTS, POSTGRES } from './addressValues.ts';
 
 /** Names the prefixes of groups that are other services, such as `MAIL_,SEARCH_`. */
 export const OTHER_SERVICES_VARIABLE = 'HOSTED_POSTGRES_OTHER_SERVICES';
 
 /** The prefixes of variables for the parts of a connection to Postgres. */
 const KNOWN_PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
-/** Matches Postgres in a name or value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
-const POSTGRES = /(?<![a-z])(?:pg|pgsql|postgres(?:ql)?|postgis)(?![a-z])/i;
 const PORT = 5432;
-/**
- * Ports that other services are known by: FTP, SSH, mail, web, LDAP, SQL Server, Oracle, MQTT, MySQL, AMQP, Redis, Kafka,
- * Elasticsearch, memcached and MongoDB. A group with a port that is missing here is replaced, and named.
- */
-const OTHER_PORTS: ReadonlySet<number> = new Set([
-  21, 22, 25, 80, 110, 143, 389, 443, 465, 587, 636, 993, 995, 1025, 1433, 1521, 1883, 2525, 3306, 5671, 5672,
-  6379, 6380, 8080, 8443, 8883, 9092, 9200, 11_211, 27_017,
-]);
 
 /** Matches `host:6543`, and no IPv6 address. */
 export const HOST_WITH_PORT = /^[^:]+:(\d+)$/;
@@ -131,18 +122,12 @@ const isOtherService = (environment: NodeJS.ProcessEnv, parts: ReadonlyMap<strin
     return HOSTS.has(part) && (value.includes('://') || OTHER_PORTS.has(Number(port)));
   });
 
-/** Matches strings of Npgsql as in `Server=…;Database=…`, which others have, too. */
-const SERVER_KEYWORD = /(?:^|;)\s*server\s*=/i;
-const PORT_KEYWORD = /(?:[;,]|[;\s]port\s*=)\s*(\d+)\s*(?:;|$)/i;
-
-/** Whether a variable has an address such as `Server=…;Database=…` that may be Postgres's, although it doesn't say so. */
-export function isAssumedAddress(environment: NodeJS.ProcessEnv, name: string): boolean {
-  const value = environment[name] ?? '';
-  const [, port] = PORT_KEYWORD.exec(value) ?? [];
-  return (
-    SERVER_KEYWORD.test(value) && !OTHER_PORTS.has(Number(port)) && !otherServices(environment).includes(name)
-  );
-}
+/** Whether a variable has an address that may be Postgres's, although it doesn't say so, such as `Server=…;Database=…`. */
+export const isAssumedAddress = (environment: NodeJS.ProcessEnv, name: string): boolean =>
+  !URL_VARIABLES.includes(name) &&
+  !isDatabaseAddress(environment[name] ?? '') &&
+  mayBeDatabaseAddress(environment[name] ?? '') &&
+  !otherServices(environment).includes(name);
 
 /** Variables that are replaced although nothing says that they lead to Postgres. */
 export interface AssumedVariables {

@@ -1,5 +1,5 @@
 /** Recognizes the variables of an environment or an `.env` file that say where a Postgres database is. */
-import { URL_SCHEME, type DatabaseUrl } from './databaseUrl.ts';
+import type { DatabaseUrl } from './databaseUrl.ts';
 
 /** The environment variables from which Prisma, Drizzle, hosting platforms and the service's command line read a URL. */
 export const URL_VARIABLES: readonly string[] = [
@@ -49,13 +49,3 @@ export const FILE_SUFFIX = '_FILE';
 /** Returns what follows the prefix in a variable's name, in upper case, such as `HOST`; undefined for names without the prefix. */
 export const partNameAfterPrefix = (prefix: string, name: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length).toUpperCase().replace(UNPOOLED_SUFFIX, '') : undefined;
-
-/** Matches the URL of a database, also with the name of a driver, as in `jdbc:postgresql` and `postgresql+psycopg`. */
-const URL_OF_POSTGRES = new RegExp(`^\\s*(?:[a-z0-9]+[:+])?${URL_SCHEME}(?:\\+\\w+)?://`, 'i');
-/** Matches strings of libpq, as in `host=… user=…`, and of Npgsql, as in `Host=…;Username=…`. */
-const KEYWORDS = /^\s*[a-z_]+\s*=/i;
-const ADDRESS_KEYWORD = /(?:^|[\s;])(?:host|hostaddr|dbname|service)\s*=/i;
-
-/** Whether a value is the address of a Postgres database: a URL, or keywords as in `host=…`. */
-export const isDatabaseAddress = (value: string): boolean =>
-  URL_OF_POSTGRES.test(value) || (KEYWORDS.test(value) && ADDRESS_KEYWORD.test(value));

@@ -46,8 +46,8 @@ const PLAIN_IN_PATH = /%(?:26|3D|2B|2C|3B|3A|40)/g;
 export const encodeDatabasePath = (database: string): string =>
   percentEncode(database).replace(PLAIN_IN_PATH, decodeURIComponent);
 
-/** A regular expression for the schemes of Postgres, PostGIS and Ecto, to be used without regard to case. */
-export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pgsql|ecto)';
+/** A regular expression for the schemes of Postgres, PostGIS, Ecto and others, to be used without regard to case. */
+export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pg?sql|ecto)';
 
 /**
  * The groups of a match are the scheme, the role, the password, the host, the database and the rest. The rest may end with an escaped

@@ -5,7 +5,8 @@ import {
   HOST_WITH_PORT,
   isAssumedAddress,
 } from './addressGroups.ts';
-import { connectionPartValues, FILE_SUFFIX, isDatabaseAddress, URL_VARIABLES } from './addressVariables.ts';
+import { isDatabaseAddress } from './addressValues.ts';
+import { connectionPartValues, FILE_SUFFIX, URL_VARIABLES } from './addressVariables.ts';
 import { requireDatabaseUrl, URL_SCHEME } from './databaseUrl.ts';
 
 /**
@@ -71,12 +72,12 @@ function partValue(parts: Parts, part: string, before: string): string | undefin
 }
 
 /** Matches URLs whose scheme Django, Ecto or SQLAlchemy needs to find the driver. A new URL gets the same scheme. */
-const OTHER_SCHEME = new RegExp(`^\\s*(?!postgres(?:ql)?:)(${URL_SCHEME}(?:\\+\\w+)?)://`, 'i');
+const OTHER_SCHEME = new RegExp(`^[\\s"'\`]*(?!postgres(?:ql)?:)(${URL_SCHEME}(?:\\+\\w+)?)://`, 'i');
 
 function replacementUrl(name: string, value: string, url: string | undefined): string | undefined {
   // Prisma empties the shadow database, and refuses one that is the database itself.
   if (url === undefined || name.includes('SHADOW')) return undefined;
-  if (/^\s*postgres(?:ql)?:/i.test(value) || URL_VARIABLES.includes(name)) return url;
+  if (/^[\s"'`]*postgres(?:ql)?:/i.test(value) || URL_VARIABLES.includes(name)) return url;
   const scheme = OTHER_SCHEME.exec(value)?.[1];
   return scheme && url.replace(/^[^:]+/, scheme);
 }
