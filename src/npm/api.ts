@@ -136,18 +136,20 @@ export class ServiceApi {
       endpoints: [{ type: 'read_write' }],
       annotation_value: { maker: JSON.stringify(maker) },
     };
-    const reply = await this.#change('POST', branchesPath(projectId), body).catch((error: Error) => {
+    const reply = await this.#call('POST', branchesPath(projectId), { body }).catch((error: Error) => {
       if (codeOf(error.cause) === NAME_TAKEN) return undefined;
       throw error;
     });
     if (reply === undefined) return undefined;
     const branch = reply['branch'] as Branch;
     try {
+      await this.#untilFinished(reply);
       // The reply has the databases that the parent has now.
       const databases = lsn === undefined ? reply['databases'] : await this.listDatabases(branch);
       return { ...branch, url: await this.#urlOf(branch, oldestDatabase(databases)) };
     } catch (error) {
-      await this.delete(branch).catch(() => undefined);
+      // Others may use a branch that doesn't expire.
+      if (lifetime !== undefined) await this.delete(branch).catch(() => undefined);
       throw error;
     }
   }
@@ -236,6 +238,12 @@ export class ServiceApi {
   /** Sends a change, and waits until its operations have finished. @throws {Error} if one fails */
   async #change(method: Method, path: string, body?: object) {
     const reply = await this.#call(method, path, { body });
+    await this.#untilFinished(reply);
+    return reply;
+  }
+
+  /** Waits until the operations of a reply have finished. @throws {Error} if one fails */
+  async #untilFinished(reply: Readonly<Record<string, unknown>>): Promise<void> {
     for (const { id, project_id, action } of (reply['operations'] ?? []) as records.Operation[]) {
       for (;;) {
         const { operation } = await this.#call('GET', operationPath(project_id, id));
@@ -245,7 +253,6 @@ export class ServiceApi {
         await pause(this.#poll);
       }
     }
-    return reply;
   }
 
   /** @throws {Error} with what was called, the status and the service's message */

@@ -10,7 +10,8 @@ interface Counted {
   readonly tables: readonly number[];
   /** The name of the table or column, such as `public.users` or `public.users.nick`. */
   readonly name: string;
-  readonly kind: 'values' | 'rows' | 'type';
+  /** What may be lost. That of an unlogged table isn't counted. */
+  readonly kind: 'values' | 'rows' | 'type' | 'unlogged';
   /** The column; missing for the rows of a table. */
   readonly column?: string;
   /** What has become of the table or column. A replaced one has the name of another one from before. */
@@ -40,7 +41,7 @@ export interface PossibleLoss {
 export interface DataLoss extends Counted {
   /**
    * How many rows or values are lost; negative if there are more rows than before. For the kind `type`, it is 1 if the values differ
-   * or Postgres can't compare them, and otherwise 0.
+   * or Postgres can't compare them, and otherwise 0. For the kind `unlogged`, it is 1.
    */
   readonly count: number;
 }
@@ -53,7 +54,7 @@ interface LossOptions {
   readonly areValuesCompared?: boolean;
 }
 
-/** Finds the tables and columns whose rows and values must be counted, without those of {@link uncountedTables}. */
+/** Finds the tables and columns whose rows and values must be counted, without those of unlogged tables. */
 export const possibleLosses = (rehearsal: Rehearsal, options?: LossOptions): PossibleLoss[] =>
   lossesOfTables(
     rehearsal,
@@ -61,11 +62,30 @@ export const possibleLosses = (rehearsal: Rehearsal, options?: LossOptions): Pos
     options,
   );
 
-/** Returns the names of unlogged tables that may lose rows or values. The copies don't show it, because Postgres empties these tables there. */
-export const uncountedTables = (rehearsal: Rehearsal): string[] =>
-  rehearsal.before
-    .filter((table) => hasData(table) && table.isUnlogged === true)
-    .filter((table) => lossesOfTables(rehearsal, [table]).length > 0)
+/**
+ * Finds the unlogged tables and their columns that may lose rows or values. These can't be counted: whether a copy has the rows depends
+ * on whether the branch was idle when it was made.
+ */
+export function unloggedLosses(rehearsal: Rehearsal): DataLoss[] {
+  const after = new Map(rehearsal.after.map((each) => [relationKey(each), each]));
+  const unlogged = rehearsal.before.filter(({ kind, isUnlogged }) => kind === 'r' && isUnlogged === true);
+  return unlogged.flatMap((table) => {
+    const same = after.get(relationKey(table));
+    const isEmptied = same !== undefined && table.bytes > 0 && same.bytes === 0;
+    const isWritten =
+      same?.writes !== undefined && table.writes !== undefined && same.writes !== table.writes;
+    return lossesOfTables(rehearsal, [table]).flatMap(({ counted: [first] }): DataLoss[] => {
+      // A table that is only written again keeps its rows.
+      const isOnlyRewritten = first?.kind === 'rows' && first.fate === 'kept' && !isEmptied && !isWritten;
+      return first === undefined || isOnlyRewritten ? [] : [{ ...first, kind: 'unlogged', count: 1 }];
+    });
+  });
+}
+
+/** Returns the names of unlogged tables of which the copy has no rows, which may be because it is a copy. */
+export const emptyUnloggedTables = ({ before }: Rehearsal): string[] =>
+  before
+    .filter(({ kind, isUnlogged, bytes }) => kind === 'r' && isUnlogged === true && bytes === 0)
     .map(({ name }) => name);
 
 function lossesOfTables(

@@ -5,7 +5,13 @@ import type { SkippedStatement } from '../migrations/publicService.ts';
 import { limitConcurrency } from '../base/limitConcurrency.ts';
 import { databaseOfCopy, withCopySession, type BranchCopy } from './branchCopy.ts';
 import { LockSampler } from './lockSampler.ts';
-import { lossesFromCounts, possibleLosses, type DataLoss, type PossibleLoss } from './losses.ts';
+import {
+  lossesFromCounts,
+  possibleLosses,
+  unloggedLosses,
+  type DataLoss,
+  type PossibleLoss,
+} from './losses.ts';
 import { createReport, type RehearsalReport, type VerdictRules, type WayBackRun } from './report.ts';
 import { withPlaces, withSkips, type MigrationFile } from './statementRanges.ts';
 import { NO_TRIALS, tryCallersAfterMigration, reportBrokenRelations } from './trials.ts';
@@ -100,9 +106,10 @@ async function runStepsAndReport<Copy extends BranchCopy>(
   const found = isCompared
     ? await compareWithOriginal()
     : { losses: [], tried: { ...(await trying), broken: [] } };
+  const losses = [...found.losses, ...unloggedLosses(rehearsal)];
   const names = files.map(({ file }) => file);
   const { sharedRoles = [] } = branch;
-  return createReport({ rehearsal, ...found, exitCode, files: names, skipped, sharedRoles }, rules);
+  return createReport({ rehearsal, ...found, losses, exitCode, files: names, skipped, sharedRoles }, rules);
 }
 
 /**
@@ -157,7 +164,7 @@ async function rehearseWayBack<Copy extends BranchCopy>(
     forgotten: all.flatMap(({ forgotten }) => forgotten),
     left: [...tables, ...all.flatMap(({ left }) => left)],
   };
-  return { ...seen, losses, schema };
+  return { ...seen, losses: [...losses, ...unloggedLosses({ ...both, before })], schema };
 }
 
 /**

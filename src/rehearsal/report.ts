@@ -7,7 +7,7 @@ import {
 } from '../api/records/rehearsal.ts';
 import type { SkippedStatement } from '../migrations/publicService.ts';
 import { allBlocks, blockedTables, type BlockedTable } from './blockedTables.ts';
-import { actualLosses, uncountedTables, type DataLoss } from './losses.ts';
+import { actualLosses, emptyUnloggedTables, type DataLoss } from './losses.ts';
 import { fileVerdicts, lastStatementError, type FileVerdict } from './reasonStatement.ts';
 import { saferStatements, type SaferStatement } from './saferForms.ts';
 import { EMPTY_TRIAL_REPORT, type TrialReport } from './trials.ts';
@@ -42,8 +42,8 @@ export interface RehearsalReport {
   /** The longest time between two samples of locks, in milliseconds; missing if every statement was seen. */
   readonly sampled?: number;
   readonly tried: TrialReport;
-  /** The unlogged tables that may lose rows or values, which nobody can count on a copy. */
-  readonly uncounted: readonly string[];
+  /** The unlogged tables of which the copy has no rows, which may be because it is a copy. */
+  readonly emptied: readonly string[];
   /** The roles of the copy that had the passwords of the branch that was copied. */
   readonly sharedRoles: readonly string[];
   /** Whether the comparison was with data of after the command, to which others may have written in the meantime. */
@@ -122,7 +122,7 @@ export function createReport(
     safer: saferStatements(found, rehearsal),
     ...(rehearsal.sampled !== undefined && { sampled: rehearsal.sampled }),
     tried,
-    uncounted: uncountedTables(rehearsal),
+    emptied: emptyUnloggedTables(rehearsal),
     sharedRoles,
     isComparedWithLater: run.isComparedWithLater === true,
     ...(wayBack && {

@@ -26,7 +26,7 @@ export class ReportTexts {
 
   /**
    * Returns a sentence for each reason why the migration isn't safe. If it is safe, a sentence says so, and another one quotes the
-   * last error of Postgres, if there was one. Further sentences say what wasn't counted and what was skipped.
+   * last error of Postgres, if there was one. Further sentences say what was skipped.
    */
   verdictSentences(report: RehearsalReport): readonly string[] {
     const { reasons } = report;
@@ -36,7 +36,7 @@ export class ReportTexts {
         : reasons.map(
             (reason) => this.reasonSentence(reason) + this.#placesText(reasonStatements(report, reason)),
           );
-    return [...sentences, ...this.#uncountedSentences(report), ...this.#skipSentences(report)];
+    return [...sentences, ...this.#skipSentences(report)];
   }
 
   fileVerdict({ file, verdict }: FileVerdict): string {
@@ -77,9 +77,13 @@ export class ReportTexts {
   }
 
   /** Returns what the rehearsal couldn't observe, protect or compare exactly on the copies. */
-  copyNotes({ sampled, sharedRoles, isComparedWithLater }: RehearsalReport): readonly string[] {
+  copyNotes({ sampled, sharedRoles, emptied, isComparedWithLater }: RehearsalReport): readonly string[] {
     const later = this.#l10n.t(
-      "The branch couldn't be copied as it was before the command, so this compares with its data afterwards: others' changes in the meantime count as well.",
+      "The branch couldn't be copied as it was before the command, so the comparison is with its data afterwards: others' changes in the meantime count as well.",
+    );
+    const unlogged = this.#l10n.t(
+      "The copy has no rows of {0}, maybe because rows of unlogged tables aren't copied: what is lost or locked there isn't known.",
+      emptied.join(', '),
     );
     const unseen = this.#l10n.t(
       "Statements and locks were read through a second connection, because this service doesn't show them. Those shorter than {0} may be missing, and so may results and what was done in other databases.",
@@ -87,6 +91,7 @@ export class ReportTexts {
     );
     return [
       ...(isComparedWithLater ? [later] : []),
+      ...(emptied.length > 0 ? [unlogged] : []),
       ...(sampled === undefined ? [] : [unseen]),
       ...sharedRoles.map((name) =>
         this.#l10n.t('On the copy, the role {0} had the same password as on the branch.', name),
@@ -177,12 +182,6 @@ export class ReportTexts {
     return file === undefined || another !== undefined ? '' : ` (${file})`;
   }
 
-  #uncountedSentences({ uncounted }: RehearsalReport): string[] {
-    return uncounted.map((name) =>
-      this.#l10n.t('What {0} loses is unknown, because the rows of unlogged tables are not copied.', name),
-    );
-  }
-
   #skipSentences({ skipped }: RehearsalReport): string[] {
     return skipped.map(
       ({ text, reason, file, line }) =>
@@ -260,6 +259,8 @@ export class ReportTexts {
   #lossSentence({ name, kind, count, types }: DataLoss): string {
     const l10n = this.#l10n;
     const number = this.#number(count);
+    if (kind === 'unlogged')
+      return l10n.t("May lose data of {0}: what an unlogged table loses can't be counted.", name);
     if (kind === 'type')
       return types === undefined
         ? l10n.t('Changes values of {0}.', name)

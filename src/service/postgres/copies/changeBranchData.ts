@@ -202,7 +202,7 @@ export async function deleteBranchData(deps: ServerDependencies, id: string): Pr
 
 /**
  * Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas.
- * @returns the position (LSN) up to which the copy has the current data; undefined if a moment was given
+ * @returns the position (LSN) up to which the copy has the current data; undefined if that was recovered
  */
 async function copyBranch(
   deps: ServerDependencies,
@@ -215,7 +215,9 @@ async function copyBranch(
     const dataDir = path.join(unfinished, 'data');
     const source = deps.storage.branch(branchId);
     let end: number | undefined;
-    if (moment !== undefined && !isAtRestSince(deps, branchId, moment))
+    // Files have a shorter history than a recovery.
+    const isAtRest = moment !== undefined && !keepsHistory && isAtRestSince(deps, branchId, moment);
+    if (moment !== undefined && !isAtRest)
       await copyDataAt(deps, branchId, unfinished, moment, async (server) => dropSubscriptions(deps, server));
     else {
       const endOfBase = await copyNewestBase(deps, branchId, unfinished);

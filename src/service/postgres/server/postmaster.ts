@@ -34,18 +34,48 @@ export class Postmaster extends ServerProcess {
   /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
   static async start(options: PostmasterOptions): Promise<Postmaster> {
     const { binaries, dataDir, args } = options;
+    const program = pgCtlProgram(binaries.postgres);
+    const startByPgCtl = async () =>
+      startAndWait(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
+    if (refusesAdministrator.has(binaries.postgres)) return startByPgCtl();
     const inherited = await lockData(dataDir);
     try {
-      return await startAndWait(options, {
-        program: binaries.postgres,
-        args: ['-D', dataDir, ...args],
-        inherited,
-      });
+      return await withoutRefusal(options.onLine, async (onLine) =>
+        startAndWait(
+          { ...options, onLine },
+          { program: binaries.postgres, args: ['-D', dataDir, ...args], inherited },
+        ),
+      );
     } catch (error) {
-      const program = pgCtlProgram(binaries.postgres);
       if (!isAdministratorRefused(error) || !existsSync(program)) throw error;
-      return startAndWait(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
+      refusesAdministrator.add(binaries.postgres);
+      return startByPgCtl();
     }
+  }
+}
+
+/** The programs that don't run with the rights of this process, which stay the same. */
+const refusesAdministrator = new Set<string>();
+
+/** Passes on the lines of a start only when it has succeeded, or has failed for another reason than the rights of an administrator. */
+async function withoutRefusal<T>(
+  onLine: (line: string) => void,
+  start: (onLine: (line: string) => void) => Promise<T>,
+): Promise<T> {
+  if (process.platform !== 'win32') return start(onLine);
+  const held: string[] = [];
+  let pass = (line: string): void => void held.push(line);
+  const release = () => {
+    pass = onLine;
+    held.forEach(onLine);
+  };
+  try {
+    const started = await start((line) => pass(line));
+    release();
+    return started;
+  } catch (error) {
+    if (!isAdministratorRefused(error)) release();
+    throw error;
   }
 }
 
@@ -95,7 +125,7 @@ const didNotStart = (result: string, lines: readonly string[]): string =>
  */
 function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[] {
   const options = args.map(shellQuoted).join(' ');
-  return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];
+  return ['start', '--no-wait', '--silent', '-D', dataDir, '-p', binaries.postgres, '-o', options];
 }
 
 /** Quotes an argument for the shell of the system, which `pg_ctl` calls. */
