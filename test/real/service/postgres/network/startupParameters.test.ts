@@ -55,6 +55,12 @@ describe('start-up parameters', () => {
     assert.match(await reply.text(), /"rows":\[\{"one":1\}\]/);
   });
 
+  it('are the only place for the name of the compute, because a password is taken as it is', async () => {
+    const withEndpoint = branch.uri.replace(/:([^:@/]+)@/, ':endpoint=ep-x;$1@');
+    assert.notEqual(withEndpoint, branch.uri);
+    await assert.rejects(query(withEndpoint, 'select 1'), { code: '28P01' });
+  });
+
   it('are an error if they are malformed, or ask for another moment', async () => {
     const start = async (body: string, isSecure: boolean) => {
       const raw = net.connect(branch.compute.address.port, '127.0.0.1');
