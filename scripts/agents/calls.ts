@@ -7,8 +7,11 @@ export interface Ids {
   readonly computeId: string;
 }
 
+/** Its rows are more than a result has. The first value of each is one that no other text contains. */
+const LONG_SQL = `SELECT md5(n::text), repeat('a "word" ü ', 10) FROM generate_series(1, 900) n`;
+
 /**
- * A walk through all tools, on a branch of the agent if the client lets it create one.
+ * A walk through all tools, on a branch of the agent if the client lets it create one, and then a result as long as they get.
  * @param ids the ids of a project, for a client that doesn't
  * @param adds what the client adds to the input of each tool
  */
@@ -42,5 +45,9 @@ export function callsOf({ projectId, branchId, computeId }: Ids, adds: object = 
     resetBranch: branch(adds),
     deleteBranch: branch(adds),
   };
-  return Object.entries(inputs).map(([tool, input]) => ({ tool, input }));
+  const long = { projectId, branchId, sql: LONG_SQL, maxRows: 1000, ...adds };
+  return [
+    ...Object.entries(inputs).map(([tool, input]) => ({ tool, input })),
+    { tool: 'readSql', input: () => long },
+  ];
 }

@@ -1,6 +1,6 @@
 // Runs the clients of docs/agents.md, in the versions that its table names, without a user: each with the configuration that is
 // copied, and with what the table names for unattended use. A model on loopback calls each of our tools. Fails if a client calls other
-// tools than the table says, or if a call fails.
+// tools than the table says, if a call fails, or if the model doesn't receive all rows of a long result.
 //   node scripts/agents/run.ts FOLDER FOR THEIR PACKAGES [CLIENT…]
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -53,11 +53,13 @@ async function check(client: AgentClient, ids: Ids): Promise<void> {
   const calls = callsOf(ids, client.adds);
   const copied = await run(client, ids, false);
   const unattended = await run(client, ids, true);
-  console.log(`${client.label}: ${copied.called.length} tools as copied: ${copied.called.join(', ')}`);
+  const tools = new Set(copied.called);
+  console.log(`${client.label}: ${tools.size} tools as copied: ${[...tools].join(', ')}`);
   console.log(
-    `${client.label}: ${unattended.called.length} tools unattended, answered: ${unattended.answers}`,
+    `${client.label}: ${unattended.called.length} calls unattended, answered: ${unattended.answers}`,
   );
-  assert.equal(copied.called.length, rowOf(client).tools, client.label);
+  console.log(`${client.label}: ${unattended.long.length} rows sent, unseen: ${unattended.unseen.length}`);
+  assert.equal(tools.size, rowOf(client).tools, client.label);
   assert.deepEqual(
     unattended.called,
     calls.map(({ tool }) => tool),
@@ -65,6 +67,8 @@ async function check(client: AgentClient, ids: Ids): Promise<void> {
   );
   assert.deepEqual(unattended.failed, [], client.label);
   assert.equal(unattended.answers, calls.length, client.label);
+  assert.ok(unattended.long.length > 1, client.label);
+  assert.deepEqual(unattended.unseen, [], client.label);
 }
 
 async function run(client: AgentClient, ids: Ids, isUnattended: boolean) {
@@ -91,7 +95,8 @@ async function run(client: AgentClient, ids: Ids, isUnattended: boolean) {
   model.stop();
   const results = resultsIn(readMessages(log('requests')), readMessages(log('replies')));
   assert.match(output, /\bDone\./, `${client.label}: ${output}`);
-  return { ...results, answers: model.answers.length };
+  const unseen = results.long.filter((value) => model.answers.at(-1)?.includes(value) !== true);
+  return { ...results, answers: model.answers.length, unseen };
 }
 
 function configure(
@@ -147,11 +152,14 @@ function readMessages(file: string): readonly Message[] {
 function resultsIn(requests: readonly Message[], replies: readonly Message[]) {
   const calls = requests.filter(({ method }) => method === 'tools/call');
   const nameOf = ({ params }: Message) => String(fieldsOf(params)['name']);
+  const replyTo = (call?: Message) => replies.find(({ id }) => id === call?.['id']);
   const failed = calls.flatMap((call) => {
-    const reply = replies.find(({ id }) => id === call['id']);
+    const reply = replyTo(call);
     const { isError, content } = fieldsOf(reply?.['result']);
     const isFailure = reply?.['result'] === undefined || isError === true;
     return isFailure ? [`${nameOf(call)}: ${JSON.stringify(content ?? reply)}`] : [];
   });
-  return { called: calls.map(nameOf), failed };
+  const { rows } = fieldsOf(fieldsOf(replyTo(calls.at(-1))?.['result'])['structuredContent']);
+  const long = Array.isArray(rows) ? rows.map((row) => String(row[0])) : [];
+  return { called: calls.map(nameOf), failed, long };
 }

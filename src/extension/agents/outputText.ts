@@ -1,10 +1,11 @@
 /**
- * Decides how much of a result a model gets, and formats it. The strictest client, Copilot CLI, shows under 1 KB of a result of more than
- * 20 KB. Others cut long results at the end of a line, and drop a line that is too long.
+ * Decides how much of a result a model gets, and formats it. Each result is sent as text and as structure. The strictest clients are
+ * Copilot CLI, which shows both, and under 1 KB of them if they have more than 20 KB together, and Codex, which cuts a structure of
+ * 12 KB. Others cut long results at the end of a line, and drop a line that is too long.
  */
 
-/** The most bytes of a result as JSON. */
-export const MAX_OUTPUT = 18_000;
+/** The most bytes of a result as JSON, which is sent twice. */
+export const MAX_OUTPUT = 9000;
 
 /** Returns a result as JSON, in which each row, record or moment of a list has its own line. */
 export const outputText = (output: object): string => jsonLines(output, ',\n');

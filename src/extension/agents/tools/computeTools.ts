@@ -95,7 +95,7 @@ export const computeTools = {
       // The result contains the failure of each project.
       await inventory.refreshComputesOf(listed).catch(() => undefined);
       const { projects, ...rest } = describeProjects(deps, listed, input.skip);
-      const projectsLeftOut = found.length - listed.length || undefined;
+      const projectsLeftOut = found.length - projects.length || undefined;
       const more = projectsLeftOut && { truncated: true, note: 'Name a project to see others.' };
       return { projects, projectsLeftOut, ...more, ...rest };
     },
@@ -176,11 +176,13 @@ export const computeTools = {
 /** Lists projects with as many computes as a model can read. @param skip how many computes are left out first */
 function describeProjects(deps: ToolDependencies, ids: readonly string[], skip = 0) {
   const { inventory } = deps;
-  const described = ids.map((id) => {
+  const all = ids.map((id) => {
     const failure = inventory.computesOf(id)?.failure;
     const problem = failure === undefined ? undefined : deps.explain(failure);
     return { ...projectOutput(inventory, id), problem };
   });
+  // Half is kept free for computes, so that each call returns some.
+  const described = fittingItems(all, MAX_OUTPUT / 2);
   let left = MAX_OUTPUT - OTHER_FIELDS * (described.length + 1) - jsonBytes(described);
   let position = 0;
   let remaining = MAX_COMPUTES;

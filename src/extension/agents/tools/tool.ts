@@ -109,7 +109,7 @@ export const wholeNumber = (min: number, max: number) =>
     );
 
 /** The parameter that limits the bytes of a result, see `MAX_OUTPUT`. */
-export const maxBytesSchema = optionalField(wholeNumber(1000, 200_000), 'Of the result, default 18000.');
+export const maxBytesSchema = optionalField(wholeNumber(1000, 200_000), 'Of the result, default 9000.');
 
 /** The parameter that continues a list. */
 export const itemsToSkipSchema = optionalField(wholeNumber(0, 1_000_000), 'How many to leave out first.');

@@ -47,7 +47,7 @@ describe('listComputes', () => {
     assert.deepEqual(
       listed.projects.slice(0, 5).map((project) => [project.computes.length, project.computesLeftOut]),
       [
-        [27, 3],
+        [11, 19],
         [0, 30],
         [0, 30],
         [0, 30],
@@ -55,8 +55,18 @@ describe('listComputes', () => {
       ],
     );
     assert.ok(JSON.stringify(listed).length <= MAX_OUTPUT);
-    const { truncated, note } = await list({ project: 'p-7' });
+    const { truncated, note } = await list({ project: 'p-7', skip: 20 });
     assert.deepEqual([truncated, note], [undefined, undefined]);
+  });
+
+  it('lists some computes, however long the names of the projects are', async () => {
+    projects = Array.from({ length: 20 }, (_, index) => ({ id: `p-${index}`, name: 'ü'.repeat(500) }));
+    computes = [computeRecord('ep-0')];
+    const listed = await list({});
+    assert.ok(Buffer.byteLength(JSON.stringify(listed)) <= MAX_OUTPUT);
+    assert.equal(listed.projects[0]?.computes.length, 1);
+    assert.equal(listed.projectsLeftOut, 20 - listed.projects.length);
+    assert.equal(listed.note, 'Name a project to see others.');
   });
 
   it('returns all computes in several calls', async () => {

@@ -178,7 +178,7 @@ describe('runSql as a tool', () => {
       return { size: Buffer.byteLength(JSON.stringify(output)), ...output, rows: output['rows'].length };
     };
     const cut = await result({});
-    assert.ok(cut.size > 17_000 && cut.size <= MAX_OUTPUT, `${cut.size} bytes, ${cut.rows} rows`);
+    assert.ok(cut.size > 8000 && cut.size <= MAX_OUTPUT, `${cut.size} bytes, ${cut.rows} rows`);
     assert.equal(fieldsOf(cut)['truncated'], true);
     assert.equal((await result({ maxBytes: 200_000 })).rows, 900);
     const own = { branchId: 'br-agent', sql: 'delete', write: true };
