@@ -64,5 +64,5 @@ function cutRow(row: Row, maxBytes: number): Row {
   return cut;
 }
 
-const cutValue = (value: string, length: number): string =>
+export const cutValue = (value: string, length: number): string =>
   value.length <= length ? value : `${value.slice(0, length).toWellFormed()}…`;

@@ -1,5 +1,6 @@
 /** The tool `rehearse` of the MCP program as it ships, on the local service, while no window of VS Code runs. */
 import assert from 'node:assert/strict';
+import { MAX_OUTPUT } from '../../../src/extension/agents/outputText.ts';
 import type { Agent } from '../../helpers/agent.ts';
 import { branchCalls, emptyAccount, type Api } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
@@ -82,6 +83,25 @@ describe('The tool rehearse', () => {
     );
     const command = await rehearse('\\connect other\n');
     assert.match(String(command['sentences']), /\\connect/);
+  });
+
+  it('has a report that each client shows, however long it and its sentences are', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `a_table_with_a_long_name_${index}`);
+    await query(
+      uri,
+      `do $$ begin ${names.map((name) => `create table ${name} as select 1 id;`).join(' ')} end $$`,
+    );
+    const report = await rehearse(names.map((name) => `drop table ${name};`).join('\n'), anyLock);
+    const failing = await rehearse("select repeat('x', 30000)::int");
+    await query(uri, `drop table ${String(names)}`);
+    assert.ok(Buffer.byteLength(JSON.stringify(report)) <= MAX_OUTPUT);
+    assert.equal(report['truncated'], true);
+    assert.match(
+      JSON.stringify(report),
+      /"sentences":\["Loses 1 row.*"blocked":\[\{.*"lost":\[\{.*"statements":\[\{/,
+    );
+    assert.ok(Buffer.byteLength(JSON.stringify(failing)) <= MAX_OUTPUT);
+    assert.match(String(failing['sentences']), /^Fails at .*invalid input syntax.*x…$/m);
   });
 
   it('rehearses the way back', async () => {

@@ -10,7 +10,7 @@ import { projectName } from '../../../inventory/names.ts';
 import { rehearseOnCopy } from '../../../database/rehearsals/rehearseOnCopy.ts';
 import { requireLoginRole } from '../../agentLogin.ts';
 import { findGatedBranch } from '../agentPermissions.ts';
-import { fittingItems, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';
+import { cutValue, fittingItems, MAX_OUTPUT, jsonBytes } from '../../outputText.ts';
 import {
   ADDING_HINTS,
   branchIdSchema,
@@ -24,7 +24,9 @@ import type { ToolCall } from '../toolCall.ts';
 
 /** The most characters of a statement that the result repeats. */
 const MAX_TEXT = 120;
-/** How many bytes of a result are kept free for fields other than the statements. */
+/** The most characters of a sentence, in which Postgres may quote a value of any length. */
+const MAX_SENTENCE = 1000;
+/** How many bytes of a result are kept free for fields other than lists. */
 const OTHER_FIELDS = 500;
 
 const input = z.strictObject({
@@ -105,37 +107,49 @@ const sqlRunner =
     }
   };
 
-/** Returns a report for the model, with the first statements, as many as fit. */
+/** Returns a report for the model, with the first items of each list, as many as fit. */
 function reportOutput(report: RehearsalReport, failure: string | undefined): z.infer<typeof output> {
   const { verdict, blocked, losses, rewritten } = report;
   const all = [...report.statements, ...(report.wayBack?.statements ?? [])];
   const isKnown = all.some(({ error }) => error !== undefined);
-  const result = {
-    verdict,
-    sentences: [
-      ...(failure === undefined || isKnown ? [] : [failure]),
-      ...ENGLISH_TEXTS.verdictSentences(report),
-      ...reportNotes(report),
-    ],
-    blocked: blocked.map(({ table, blocks, milliseconds }) => ({
-      table,
-      blocks,
-      ms: roundToTenths(milliseconds),
-    })),
-    lost: losses.map(({ name, kind, count }) => ({ name, kind, count })),
-    rewritten: rewritten.map(({ table }) => table),
-  };
-  const shown = report.statements.map(({ text, milliseconds, error }, index) => {
+  const sentences = [
+    ...(failure === undefined || isKnown ? [] : [failure]),
+    ...ENGLISH_TEXTS.verdictSentences(report),
+    ...reportNotes(report),
+  ];
+  const statements = report.statements.map(({ text, milliseconds, error }, index) => {
     const safer = ENGLISH_TEXTS.saferTexts(report.safer, index);
     return {
       sql: sanitize(text, MAX_TEXT),
       ms: roundToTenths(milliseconds),
-      error: error?.message,
+      error: error && cutValue(error.message, MAX_SENTENCE),
       safer: safer.length === 0 ? undefined : safer.join(' '),
     };
   });
-  const statements = [...fittingItems(shown, MAX_OUTPUT - jsonBytes(result) - OTHER_FIELDS)];
-  return { ...result, statements, truncated: statements.length < shown.length || undefined };
+  const { fit, isCut } = fittingLists(MAX_OUTPUT - OTHER_FIELDS);
+  const lists = {
+    sentences: fit(sentences.map((sentence) => cutValue(sentence, MAX_SENTENCE))),
+    blocked: fit(
+      blocked.map(({ table, blocks, milliseconds }) => ({ table, blocks, ms: roundToTenths(milliseconds) })),
+    ),
+    lost: fit(losses.map(({ name, kind, count }) => ({ name, kind, count }))),
+    rewritten: fit(rewritten.map(({ table }) => table)),
+    statements: fit(statements, 1),
+  };
+  return { verdict, ...lists, truncated: isCut() || undefined };
+}
+
+/** Shortens lists one after the other. Each gets a part of what is left, so that one that is long leaves something to the next. */
+function fittingLists(maxBytes: number) {
+  let left = maxBytes;
+  let isCut = false;
+  const fit = <T>(items: readonly T[], part = 0.5): T[] => {
+    const fitting = fittingItems(items, left * part);
+    left -= jsonBytes(fitting);
+    isCut ||= fitting.length < items.length;
+    return [...fitting];
+  };
+  return { fit, isCut: () => isCut };
 }
 
 const roundToTenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
