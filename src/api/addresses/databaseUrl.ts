@@ -151,7 +151,8 @@ export function replaceUrlTarget(text: string, url: string): string | undefined 
  * Matches the parameters for TLS of libpq, JDBC, Prisma and others. They are replaced together, because one can be an error
  * without another, such as `sslnegotiation=direct` without an `sslmode`.
  */
-const SECURITY = /(?<=[?&])(?:ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
+const SECURITY =
+  /(?<=[?&])(?:(?:require)?ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
 
 /** Returns the parameters for TLS, as in the text. */
 export const tlsParameters = (text: string): string[] =>

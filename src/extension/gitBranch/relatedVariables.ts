@@ -8,14 +8,10 @@ import {
   findHostPrefixes,
   URL_VARIABLES,
 } from '../../api/addresses/addressVariables.ts';
-import {
-  parseDatabaseUrl,
-  tlsParameters,
-  withTlsParameters,
-  type DatabaseUrl,
-} from '../../api/addresses/databaseUrl.ts';
+import { parseDatabaseUrl, withTlsParameters, type DatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { getVariable, variableNames, type VariableChange } from '../envFile/dotEnv.ts';
 import { findBranchUrl, type BranchUrlDependencies } from './findBranchUrl.ts';
+import { parametersOfVariables, tlsChanges, tlsVariables } from './tlsVariables.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 /** Returns variables that may point to the same branch: the well-known ones or, for a name of the user's, that name with suffixes. */
@@ -74,7 +70,22 @@ function connectionsBeside(text: string, name: string, main: DatabaseUrl): reado
   });
   if (!URL_VARIABLES.includes(name)) return urls;
   const prefixes = findHostPrefixes(variableNames(text));
-  return [...urls, ...prefixes.flatMap((prefix) => groupConnections(text, prefix, main))];
+  const groups = prefixes.flatMap((prefix) => groupConnections(text, prefix, main));
+  const alone = PREFIXES_OF_URL.filter((prefix) => !prefixes.includes(prefix));
+  return [...urls, ...groups, ...alone.flatMap((prefix) => tlsConnection(text, prefix, main))];
+}
+
+/** The prefixes of variables that programs read besides a URL: libpq PGSSLMODE, and frameworks DB_SSLMODE. */
+const PREFIXES_OF_URL: readonly string[] = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_', 'DATABASE_', 'DB_'];
+
+/** Finds the variables for TLS that have no host of their own, so that they are for the URL. */
+function tlsConnection(text: string, prefix: string, main: DatabaseUrl): readonly Connection[] {
+  if (tlsVariables(text, prefix).length === 0) return [];
+  const url = withTlsParameters(
+    connectionString({ ...main, password: undefined }),
+    parametersOfVariables(text, prefix),
+  );
+  return [{ name: `${prefix}SSL*`, url, changesTo: (changed) => tlsChanges(text, prefix, changed) }];
 }
 
 /** Finds the variables that are a connection together, such as PGHOST, PGHOST_UNPOOLED, PGUSER and PGPASSWORD. */
@@ -87,20 +98,20 @@ function groupConnections(text: string, prefix: string, main: DatabaseUrl): read
   const hosts = CONNECTION_PART_NAMES.host.flatMap((name) =>
     [name, `${name}_UNPOOLED`].map((each) => `${prefix}${each}`),
   );
-  const security = prefix === 'PG' ? [...TLS_VARIABLES.keys()].filter(isSet) : [];
-  return hosts.filter(isSet).flatMap((host) => groupConnection(text, [host, ...others], main, security));
+  return hosts.filter(isSet).flatMap((host) => groupConnection(text, [host, ...others], main, prefix));
 }
 
 function groupConnection(
   text: string,
   names: readonly [host: string, port: string, user: string, password: string, database: string],
   main: DatabaseUrl,
-  security: readonly string[],
+  prefix: string,
 ): readonly Connection[] {
   const [host, port, user, , database] = names.map((name) => getVariable(text, name));
   const parts = { role: user ?? main.role, database: database ?? main.database };
   const plainUrl = connectionString({ ...parts, host: port === undefined ? `${host}` : `${host}:${port}` });
-  const url = security.length === 0 ? plainUrl : withTlsParameters(plainUrl, tlsOfVariables(text, security));
+  const tls = parametersOfVariables(text, prefix);
+  const url = tls.length === 0 ? plainUrl : withTlsParameters(plainUrl, tls);
   if (host === undefined || parseDatabaseUrl(url) === undefined) return [];
   const changesTo = (changed: string) => {
     const after = parseDatabaseUrl(changed);
@@ -110,33 +121,7 @@ function groupConnection(
       const [before, value] = [getVariable(text, name), values[index]];
       return before === undefined || value === undefined ? [] : [{ name, before, after: value }];
     });
-    return [...changes, ...tlsChanges(text, security, changed)];
+    return [...changes, ...tlsChanges(text, prefix, changed)];
   };
   return [{ name: names[0], url, changesTo }];
-}
-
-/** The variables of libpq for TLS, with their parameter and the value that has no effect. */
-const TLS_VARIABLES: ReadonlyMap<string, readonly [parameter: string, none: string]> = new Map([
-  ['PGSSLMODE', ['sslmode', 'disable']],
-  ['PGCHANNELBINDING', ['channel_binding', 'prefer']],
-  ['PGSSLNEGOTIATION', ['sslnegotiation', 'postgres']],
-  ['PGSSLROOTCERT', ['sslrootcert', '']],
-  ['PGSSLCERT', ['sslcert', '']],
-  ['PGSSLKEY', ['sslkey', '']],
-]);
-
-const tlsOfVariables = (text: string, names: readonly string[]): string[] =>
-  names.flatMap((name) => {
-    const [parameter = '', none] = TLS_VARIABLES.get(name) ?? [];
-    const value = getVariable(text, name) ?? '';
-    return value === none ? [] : [`${parameter}=${encodeURIComponent(value)}`];
-  });
-
-function tlsChanges(text: string, names: readonly string[], url: string): VariableChange[] {
-  const values = new URLSearchParams(tlsParameters(url).join('&'));
-  return names.flatMap((name) => {
-    const [parameter = '', none = ''] = TLS_VARIABLES.get(name) ?? [];
-    const [before, after] = [getVariable(text, name), values.get(parameter) ?? none];
-    return before === undefined || before === after ? [] : [{ name, before, after }];
-  });
 }

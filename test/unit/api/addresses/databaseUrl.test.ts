@@ -169,7 +169,7 @@ describe('replaceUrlTarget', () => {
     ],
     [
       'all parameters for TLS, of any client, by none',
-      'postgres://me:x@ep-one.example.com/shop?sslmode=verify-full&sslrootcert=system&a=1&sslnegotiation=direct&channelBinding=require',
+      'postgres://me:x@ep-one.example.com/shop?sslmode=verify-full&sslrootcert=system&a=1&sslnegotiation=direct&channelBinding=require&requiressl=1',
       local,
       'postgres://me:new@127.0.0.1:50000/shop?a=1',
     ],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/extension/account/accounts.ts';
+import { LIBPQ_VARIABLES } from '../../../../src/extension/connection/libpqVariables.ts';
 import { setVariables } from '../../../../src/extension/envFile/dotEnv.ts';
 import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
 import { findRelatedVariables } from '../../../../src/extension/gitBranch/relatedVariables.ts';
@@ -8,6 +9,16 @@ import { computeRecord, scriptService } from '../../../helpers/scriptedService.t
 
 const main = 'ep-main.example.test';
 const pooled = 'ep-main-pooler.example.test';
+/** The values of libpq's variables that have no effect, and can't be empty. */
+const NO_EFFECT = new Map([
+  ['PGSSLMODE', 'disable'],
+  ['PGREQUIRESSL', '0'],
+  ['PGCHANNELBINDING', 'prefer'],
+  ['PGSSLNEGOTIATION', 'postgres'],
+  ['PGSSLCOMPRESSION', '0'],
+  ['PGSSLCERTMODE', 'allow'],
+  ['PGSSLSNI', '1'],
+]);
 
 describe('findRelatedVariables', () => {
   let model: ConnectedModel;
@@ -82,32 +93,87 @@ describe('findRelatedVariables', () => {
     });
   });
 
-  it('changes the variables of libpq for TLS as a group, and back', async () => {
-    const text = (host: string, tls: readonly string[], password = 'old') =>
+  /** Returns the text with the local service, and with the hosted one after that. */
+  const thereAndBack = async (lines: readonly string[]) => {
+    const text = [`DATABASE_URL=postgres://me:old@${main}/app`, ...lines, ''].join('\n');
+    const texts: string[] = [];
+    for (const [from, to] of [
+      [main, '127.0.0.1'],
+      ['127.0.0.1', 'ep-dev.example.test'],
+    ] as const) {
+      devHost = to;
+      await knownHosts.refresh(model.inventory, accountId(model.account), [from]);
+      await model.inventory.refreshComputes('shop');
+      const before = texts.at(-1)?.replace(main, from) ?? text;
+      texts.push((await follow(before)).text ?? '');
+    }
+    return texts.map((each) => each.split('\n').slice(1, -1));
+  };
+  const LIBPQ = LIBPQ_VARIABLES.filter((name) => /^PG(?:(?:REQUIRE)?SSL|CHANNELBINDING)/.test(name));
+
+  for (const [what, lines, local] of [
+    [
+      'of libpq, with PGHOST',
       [
-        `DATABASE_URL=postgres://me:old@${main}/app`,
-        `PGHOST=${host}`,
+        `PGHOST=${main}`,
         'PGPORT=5432',
-        `PGPASSWORD='${password}'`,
-        ...['PGSSLMODE', 'PGSSLROOTCERT', 'PGSSLNEGOTIATION', 'PGCHANNELBINDING'].map(
-          (name, at) => `${name}=${tls[at]}`,
-        ),
-        '',
-      ].join('\n');
-    const strict = ['verify-full', 'system', 'direct', 'require'];
-    devHost = '127.0.0.1';
-    await model.inventory.refreshComputes('shop');
-    const local = text('127.0.0.1', ['disable', '', 'postgres', 'prefer'], 'new$me');
-    assert.deepEqual(await follow(text(main, strict)), { text: local, left: [] });
-    await knownHosts.refresh(model.inventory, accountId(model.account), ['127.0.0.1']);
-    const atLocal = local.replace(main, '127.0.0.1');
-    devHost = 'ep-dev.example.test';
-    await model.inventory.refreshComputes('shop');
-    assert.equal(
-      (await follow(atLocal)).text,
-      text('ep-dev.example.test', strict, 'new$me').replace(main, '127.0.0.1'),
-    );
-  });
+        'PGSSLMODE=verify-full',
+        'PGSSLROOTCERT=system',
+        'PGCHANNELBINDING=require',
+      ],
+      ['PGHOST=127.0.0.1', 'PGPORT=5432', 'PGSSLMODE=disable', 'PGSSLROOTCERT=', 'PGCHANNELBINDING=prefer'],
+    ],
+    [
+      'of libpq, for a URL',
+      ['PGSSLMODE=verify-full', 'PGSSLROOTCERT=/a/b.crt'],
+      ['PGSSLMODE=disable', 'PGSSLROOTCERT='],
+    ],
+    ['of libpq, only one', ['PGSSLROOTCERT=/a/b.crt'], ['PGSSLROOTCERT=']],
+    [
+      'without an effect, which come back as they were',
+      ['PGSSLMODE=require', 'PGCHANNELBINDING=prefer', 'PGSSLSNI=1', 'PGSSLCRL='],
+      ['PGSSLMODE=disable', 'PGCHANNELBINDING=prefer', 'PGSSLSNI=1', 'PGSSLCRL='],
+    ],
+    [
+      'of Laravel',
+      [`DB_HOST=${main}`, 'DB_SSLMODE=verify-full', 'DB_SSLROOTCERT=/a/b.crt', 'DB_CHANNEL_BINDING=require'],
+      ['DB_HOST=127.0.0.1', 'DB_SSLMODE=disable', 'DB_SSLROOTCERT=', 'DB_CHANNEL_BINDING=prefer'],
+    ],
+    ['of Laravel, for a URL', ['DB_SSLMODE=verify-full'], ['DB_SSLMODE=disable']],
+    [
+      'of an app, with other underscores',
+      [`SHOP_HOST=${main}`, 'SHOP_SSL_MODE=verify-ca', 'SHOP_SSL_MIN_PROTOCOL_VERSION=TLSv1.3'],
+      ['SHOP_HOST=127.0.0.1', 'SHOP_SSL_MODE=disable', 'SHOP_SSL_MIN_PROTOCOL_VERSION='],
+    ],
+    [
+      'of another service, which stay',
+      [
+        'DB_HOST=db.lan',
+        'DB_SSLMODE=verify-full',
+        'REDIS_SSLCERT=/a',
+        'MAIL_HOST=b',
+        'MAIL_SSLKEY=/c',
+        'PGSSLFACTORY=x',
+      ],
+      [
+        'DB_HOST=db.lan',
+        'DB_SSLMODE=verify-full',
+        'REDIS_SSLCERT=/a',
+        'MAIL_HOST=b',
+        'MAIL_SSLKEY=/c',
+        'PGSSLFACTORY=x',
+      ],
+    ],
+    [
+      'of libpq, all',
+      LIBPQ.map((name) => `${name}=a%20b/${name}`),
+      LIBPQ.map((name) => `${name}=${NO_EFFECT.get(name) ?? ''}`),
+    ],
+  ] as const)
+    it(`changes variables for TLS as a group, and back: ${what}`, async () => {
+      const hosted = lines.map((line) => line.replace(main, 'ep-dev.example.test'));
+      assert.deepEqual(await thereAndBack(lines), [local, hosted]);
+    });
 
   it('changes only variables with its suffixes, if the variable has another name', async () => {
     const line = (name: string, host = main, password = 'old') =>
