@@ -1,6 +1,6 @@
 /**
- * Recognizes values that lead to a database of Postgres. How clients spell an address has no end: schemes, drivers before them, keywords
- * in any order. So a value is known by what it names: Postgres, or another service. Any other address may be one of Postgres.
+ * Recognizes values that lead to a database of Postgres. How clients spell an address has no end: schemes, drivers before them,
+ * keywords in any order. So a value is known by what it names: Postgres, or another service. Any other may be one of Postgres.
  */
 import { URL_SCHEME } from './databaseUrl.ts';
 
@@ -10,11 +10,11 @@ export const POSTGRES = /(?<![a-z])(?:pg|pg?sql|postgres(?:ql)?|postgis)(?![a-z]
 /** The words in schemes and names of drivers by which it is certain that they are of something else. */
 const OTHER_SERVICES: ReadonlySet<string> = new Set(
   `http https ws wss grpc grpcs otlp unix npipe fd file data blob ftp ftps sftp ssh git svn docker oci socks socks4 socks4a
-  socks5 socks5h smtp smtps imap imaps pop3 ldap ldaps sendmail mailgun sendgrid syslog gelf statsd redis rediss valkey valkeys memcached
-  memcache amqp amqps kafka nats mqtt mqtts stomp pulsar sqs sb etcd consul zk s3 s3a gs gcs wasb wasbs abfs abfss hdfs cloudinary mysql
-  mysql2 mysqli mysqlx mariadb mongodb sqlite sqlite2 sqlite3 libsql mssql sqlserver sqlsrv dblib sybase oracle oci8 firebird informix
-  ibm db2 cubrid h2 hsqldb derby cassandra neo4j bolt clickhouse elasticsearch influxdb couchdb snowflake bigquery duckdb trino presto
-  databricks dynamodb`.split(/\s+/),
+  socks5 socks5h smtp smtps imap imaps pop3 ldap ldaps sendmail mailgun sendgrid syslog gelf statsd redis rediss valkey valkeys
+  memcached memcache amqp amqps kafka nats mqtt mqtts stomp pulsar sqs sb etcd consul zk s3 s3a gs gcs wasb wasbs abfs abfss
+  hdfs cloudinary mysql mysql2 mysqli mysqlx mariadb mongodb sqlite sqlite2 sqlite3 libsql mssql sqlserver sqlsrv dblib sybase
+  oracle oci8 firebird informix ibm db2 cubrid h2 hsqldb derby cassandra neo4j bolt clickhouse elasticsearch influxdb couchdb
+  snowflake bigquery duckdb trino presto databricks dynamodb`.split(/\s+/),
 );
 
 const isOtherService = (names: string): boolean =>
@@ -34,24 +34,29 @@ const URL_OF_POSTGRES = new RegExp(`(?<![a-z0-9])${URL_SCHEME}(?:\\+\\w+)*:(?://
 /** The group of a match is all that is before `://`. */
 const ANY_URL = /(?<![\w+.:-])([\w+.:-]+):\/\/[^\s"'`<>;]*/g;
 /** Matches URLs with a login, or with something after the host, which may be a database. */
-const URL_OF_DATABASE = /:\/\/(?:[^\s"'`<>/?#]*@|[^\s"'`<>/?#]+[/?][^\s"'`<>])/;
+const URLS_OF_DATABASES = /:\/\/(?:[^\s"'`<>/?#]*@|[^\s"'`<>/?#]+[/?][^\s"'`<>])/g;
 /** Matches the port of Postgres after a host, but not in pairs of ports such as `127.0.0.1:5432:5432`. */
 const POSTGRES_PORT = /(?<=[a-z.\]][\w-]{0,63}):5432(?![\d:])/i;
 const PORT = /(?:(?<=[\w\]]):|,\s*|(?<![\w.-])port["']?\s*[=:]\s*["']?)(\d+)(?=\s*(?:[;/?"'`},]|$)|\s)/gi;
 
 /**
- * Matches the start of keywords of libpq, Npgsql, PDO, DBI and ODBC, and of JSON: `host=… user=…`, `User ID=…;Host=…`, `dbi:Pg:host=…` and
- * `{"host": …`. The group of a match is the driver.
+ * Matches the start of keywords of libpq, Npgsql, PDO, DBI and ODBC, and of JSON: `host=… user=…`, `User ID=…;Host=…`,
+ * `dbi:Pg:host=…` and `{"host": …`. The group of a match is the driver.
  */
 const KEYWORDS = /^[\s"'`{[]*((?:[a-z][\w-]*(?:\([^)]*\))?:\s*)*)["']?[a-z_][a-z_\s]*(?:["']\s*)?[=:]/i;
 /** Matches the keywords of libpq and Npgsql, which nearly nobody else has. */
 const KEYWORD_OF_POSTGRES = /(?<![\w.?&-])(?:host|hostaddr|dbname|service)\s*=/i;
 /** Matches a keyword of Npgsql and of SQL Server. */
 const SERVER = /(?:^|;)\s*server\s*=/i;
-const HOST =
-  /(?<![\w.-])(?:host(?:[ _]?name|addr)?|server(?:[ _]?name)?|data ?source|(?:network )?addr(?:ess)?|endpoint|dsn|dbname)["']?\s*[=:]/i;
-const LOGIN =
-  /(?<![\w.-])(?:user(?:[ _]?(?:name|id))?|uid|login|pass(?:w(?:or)?d)?|pwd|psw|(?:database|db)(?:[ _]?name)?|initial catalog)["']?\s*[=:]/i;
+const keyword = (names: string) => new RegExp(`(?<![\\w.-])(?:${names})["']?\\s*[=:]`, 'gi');
+const HOSTS = keyword(
+  'host(?:[ _]?name|addr)?|server(?:[ _]?name)?|data ?source|(?:network )?addr(?:ess)?|endpoint|dsn',
+);
+const LOGINS = keyword(
+  'user(?:[ _]?(?:name|id))?|uid|login|pass(?:w(?:or)?d)?|pwd|psw|(?:database|db)(?:[ _]?name)?|initial catalog',
+);
+
+const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
 
 const withoutOtherUrls = (value: string): string =>
   value.replace(ANY_URL, (url, names: string) => (isOtherService(names) ? '' : url));
@@ -64,16 +69,19 @@ export function isDatabaseAddress(value: string): boolean {
   const driver = KEYWORDS.exec(rest)?.[1];
   if (driver === undefined || isOtherService(driver)) return false;
   if (driver === '' && KEYWORD_OF_POSTGRES.test(rest)) return true;
-  return HOST.test(rest) && (POSTGRES.test(driver) || (LOGIN.test(rest) && POSTGRES.test(rest)));
+  const hasLogin = count(rest, LOGINS) > 0;
+  return POSTGRES.test(driver)
+    ? hasLogin || count(rest, HOSTS) > 0
+    : hasLogin && count(rest, HOSTS) > 0 && POSTGRES.test(rest);
 }
 
-/** Whether a value is the address of something that may be a Postgres database, because neither it nor its port says what it is. */
+/** Whether a value has the address of something that may be a Postgres database, because neither it nor its port says what it is. */
 export function mayBeDatabaseAddress(value: string): boolean {
   const rest = withoutOtherUrls(value);
   const driver = KEYWORDS.exec(rest)?.[1];
-  const hasKeywords = driver !== undefined && !isOtherService(driver) && HOST.test(rest) && LOGIN.test(rest);
-  return (
-    (hasKeywords || SERVER.test(rest) || URL_OF_DATABASE.test(rest)) &&
-    ![...rest.matchAll(PORT)].some(([, port]) => OTHER_PORTS.has(Number(port)))
-  );
+  const hasKeywords = driver !== undefined && !isOtherService(driver) && count(rest, LOGINS) > 0;
+  const hosts = hasKeywords || SERVER.test(rest) ? count(rest, HOSTS) : 0;
+  // JSON may have the hosts of several services.
+  const others = [...rest.matchAll(PORT)].filter(([, port]) => OTHER_PORTS.has(Number(port))).length;
+  return hosts + count(rest, URLS_OF_DATABASES) > others;
 }

@@ -4,8 +4,8 @@ import { tlsParameters } from '../../api/addresses/databaseUrl.ts';
 import { getVariable, variableNames, type VariableChange } from '../envFile/dotEnv.ts';
 
 /**
- * The parameter of libpq, and the value that has no effect, for each variable, without its prefix. An empty value has none, except where
- * libpq refuses it.
+ * The parameter of libpq, and the value that has no effect, for each variable, without its prefix. An empty value has none, except
+ * where libpq refuses it.
  */
 const TLS_PARTS: ReadonlyMap<string, readonly [parameter: string, none: string]> = new Map([
   ['SSLMODE', ['sslmode', 'disable']],

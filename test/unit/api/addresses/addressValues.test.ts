@@ -66,6 +66,8 @@ describe('The value of a variable', () => {
     '{"host":"prod","user":"u","password":"p","retries":80}',
     '{"shop": {"Server": "prod", "Database": "shop"}}',
     "{host: 'prod', database: 'shop'}",
+    '{"cache":{"host":"redis","port":6379},"db":{"host":"prod","user":"u"}}',
+    'any://u@cache:6379/0 any://u@prod/shop',
   ])
     it(`is removed and named if nothing says what it leads to: ${value}`, () => {
       assert.deepEqual(changeOf(value), [undefined, true]);
@@ -107,6 +109,7 @@ describe('The value of a variable', () => {
     'Server=tcp:sql.example,1433;Database=shop',
     '{"host":"mail.example","port":587,"user":"u","password":"p"}',
     '{"host":"0.0.0.0","port":3000}',
+    '{"engine":"mysql","host":"prod","port":3306,"username":"u","password":"p","dbname":"shop"}',
     '5432',
     '127.0.0.1:5432:5432',
     'postgres:18-alpine',
