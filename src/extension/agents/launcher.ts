@@ -40,6 +40,7 @@ export async function writeLauncher(options: LauncherOptions): Promise<LaunchCom
   // A shell of Windows misreads paths with `&`, `(`, `)`, `^` or `@`, also in quotes, so the program is started without a shell.
   if (options.isStable)
     return { command: options.program, args: [module], env: { ELECTRON_RUN_AS_NODE: '1' } };
+  // A configuration can't name a program whose path changes, so a shell has to read a file for it, and those paths fail here.
   return { command: 'cmd', args: ['/c', file] };
 }
 
