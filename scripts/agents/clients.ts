@@ -20,7 +20,6 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     label: 'Claude Code',
     package: '@anthropic-ai/claude-code',
     command: ['claude', '-p', PROMPT],
-    unattended: ['--allowedTools', 'mcp__hosted-postgres'],
     env: (model) => ({
       ANTHROPIC_BASE_URL: model,
       ANTHROPIC_API_KEY: 'played',

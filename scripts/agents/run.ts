@@ -7,7 +7,12 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
-import { MCP_CLIENTS, TERMINAL_TARGET, type ClientFormat } from '../../src/extension/agents/clientFormats.ts';
+import {
+  AGENT_APPROVALS,
+  MCP_CLIENTS,
+  TERMINAL_TARGET,
+  type ClientFormat,
+} from '../../src/extension/agents/clientFormats.ts';
 import { branchCalls, emptyAccount } from '../../test/helpers/branchCalls.ts';
 import { builtMcp } from '../../test/helpers/builtMcp.ts';
 import { readText } from '../../test/helpers/projectFiles.ts';
@@ -90,6 +95,8 @@ async function run(client: AgentClient, ids: Ids, isUnattended: boolean) {
   const format = MCP_CLIENTS.find(({ label }) => label === client.label);
   assert.ok(format !== undefined);
   configure((isUnattended && format.unattended) || format, launcher, env, work);
+  const approval = AGENT_APPROVALS.find(({ label }) => label === client.label);
+  if (isUnattended && approval) configure(approval, launcher, env, work);
   const more = isUnattended ? (client.unattended ?? []) : [];
   const output = await outputOf([...client.command, ...more], env, work);
   model.stop();

@@ -95,6 +95,18 @@ export const MCP_CLIENTS: readonly ClientFormat[] = [
 ];
 
 /**
+ * Rules that let a client call the tools without asking, in addition to the configuration that adds the server. Copilot CLI has only an
+ * option of its command line for this: its settings allow either nothing or everything, also outside of our server.
+ */
+export const AGENT_APPROVALS: readonly ClientFormat[] = [
+  {
+    label: 'Claude Code',
+    target: '~/.claude/settings.json',
+    text: () => formatJson({ permissions: { allow: [`mcp__${MCP_SERVER_NAME}`] } }),
+  },
+];
+
+/**
  * Replaces the home folder by a variable, for files that a team shares.
  * @param variable the variable as it is written in files of the client
  */

@@ -5,6 +5,7 @@
 import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
 import {
   MCP_CLIENTS,
+  AGENT_APPROVALS,
   AGENT_HOOKS,
   MCP_SERVER_NAME,
   TERMINAL_TARGET,
@@ -46,6 +47,11 @@ export const copyConfiguration: Command = async ({ agentBridge }, _argument, run
   await copyText(text(launch), done);
 };
 
+const unattendedLabel = (client: string): string =>
+  l10n.t('{0} asks about nothing, also for unattended work', client);
+const stillAsked = (): string =>
+  l10n.t("VS Code still asks you before an agent changes what it didn't create.");
+
 function choices(): Choice<ClientFormat | WorkspaceFolder>[] {
   const folders = workspace.isTrusted ? (workspace.workspaceFolders ?? []) : [];
   return [
@@ -59,6 +65,12 @@ function choices(): Choice<ClientFormat | WorkspaceFolder>[] {
       label: client.label,
       description: targetText(client.target),
       value: client,
+    })),
+    ...AGENT_APPROVALS.map((approval) => ({
+      label: unattendedLabel(approval.label),
+      description: approval.target,
+      detail: stillAsked(),
+      value: approval,
     })),
     ...AGENT_HOOKS.map((hook) => ({
       label: l10n.t('{0}: a moment for Undo before each turn', hook.label),
@@ -78,9 +90,9 @@ async function pickApproval({ label, target, text, unattended }: ClientFormat): 
       value: { target, text },
     },
     {
-      label: l10n.t('{0} asks about nothing, also for unattended work', label),
+      label: unattendedLabel(label),
       description: targetText(unattended.target),
-      detail: l10n.t("VS Code still asks you before an agent changes what it didn't create."),
+      detail: stillAsked(),
       value: unattended,
     },
   ];

@@ -89,6 +89,11 @@ describe('Copy MCP Configuration for…', () => {
     assert.match(approves, /^env_vars = \["HOSTED_POSTGRES_DATA_DIR"\]$/m);
   });
 
+  it('copies the rule by which Claude Code asks about nothing', async () => {
+    const rule = await copyFor('Claude Code asks about nothing, also for unattended work');
+    assert.deepEqual(JSON.parse(rule), { permissions: { allow: ['mcp__hosted-postgres'] } });
+  });
+
   it('marks the moment before each turn, in the format of the agent', async () => {
     const copy = async (client: string) =>
       JSON.parse(await copyFor(`${client}: a moment for Undo before each turn`)) as unknown;
