@@ -7,9 +7,9 @@ const KEPT_LINES = 40;
 /** The most characters that are kept of an incomplete line, so that an endless one can't fill the memory. */
 const MAX_PARTIAL_LENGTH = 10_000;
 
-/** Matches messages of every start and stop. */
+/** Matches messages of every start and stop. A stop also ends autovacuum, if it is at work. */
 const ROUTINE =
-  /^LOG: {2}(starting PostgreSQL|listening on|database system (was (shut down|interrupted; last known)|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo (starts|done)|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming|standby "service_rehearsal")/;
+  /^(FATAL: {2}terminating (autovacuum process|background worker ".*") due to administrator command|LOG: {2}(starting PostgreSQL|listening on|database system (was (shut down|interrupted; last known)|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo (starts|done)|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming|standby "service_rehearsal"))/;
 
 /** What a standby repeats every few seconds while its primary is suspended. The service may quote it in its own lines. */
 const RETRY =

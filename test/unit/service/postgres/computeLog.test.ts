@@ -7,6 +7,7 @@ describe('ComputeLog', () => {
     const log = new ComputeLog((line) => printed.push(line));
     const onLine = log.listener();
     onLine('LOG:  database system is ready to accept connections');
+    onLine('FATAL:  terminating autovacuum process due to administrator command');
     onLine('ERROR:  relation "a" does not exist');
     onLine('\tselect 1');
     log.note('Postgres exited with 1');
@@ -16,7 +17,7 @@ describe('ComputeLog', () => {
       'Postgres exited with 1',
     ]);
     const times = log.lines.map((line) => /^\d{4}-\d\d-\d\dT[\d:.]+Z (?=\S)/.test(line));
-    assert.deepEqual(times, [true, true, false, true]);
+    assert.deepEqual(times, [true, true, true, false, true]);
   });
 
   it('keeps the last lines of an endless log', () => {
