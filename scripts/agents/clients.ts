@@ -6,6 +6,8 @@ export interface AgentClient {
   readonly command: readonly [program: string, ...args: string[]];
   /** What follows for unattended use, where that isn't a line of the configuration. */
   readonly unattended?: readonly string[];
+  /** The options with which it runs a hook that nobody has trusted; undefined if its hook isn't run here. */
+  readonly hookOptions?: readonly string[];
   /** What it adds to the schema of each tool, and passes on. */
   readonly adds?: object;
   readonly env?: (model: string) => Readonly<Record<string, string>>;
@@ -20,6 +22,7 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     label: 'Claude Code',
     package: '@anthropic-ai/claude-code',
     command: ['claude', '-p', PROMPT],
+    hookOptions: [],
     env: (model) => ({
       ANTHROPIC_BASE_URL: model,
       ANTHROPIC_API_KEY: 'played',
@@ -32,6 +35,7 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     label: 'Codex',
     package: '@openai/codex',
     command: ['codex', 'exec', '--skip-git-repo-check', PROMPT],
+    hookOptions: ['--dangerously-bypass-hook-trust'],
     file: {
       name: '.codex/config.toml',
       text: (model) =>
@@ -94,6 +98,7 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     label: 'Qwen Code',
     package: '@qwen-code/qwen-code',
     command: ['qwen', '-p', PROMPT, '--auth-type', 'openai'],
+    hookOptions: [],
     env: (model) => ({ OPENAI_BASE_URL: `${model}/v1`, OPENAI_API_KEY: 'played', OPENAI_MODEL: 'played' }),
     file: {
       name: 'work/.qwen/settings.json',

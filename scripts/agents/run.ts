@@ -1,6 +1,7 @@
 // Runs the clients of docs/agents.md, in the versions that its table names, without a user: each with the configuration that is
 // copied, and with what the table names for unattended use. A model on loopback calls each of our tools. Fails if a client calls other
-// tools than the table says, if a call fails, or if the model doesn't receive all rows of a long result.
+// tools than the table says, if a call fails, if the model doesn't receive all rows of a long result, or if the hook that is copied
+// for some of them doesn't mark one moment before a turn.
 //   node scripts/agents/run.ts FOLDER FOR THEIR PACKAGES [CLIENT…]
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -9,17 +10,19 @@ import path from 'node:path';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import {
   AGENT_APPROVALS,
+  AGENT_HOOKS,
   MCP_CLIENTS,
   TERMINAL_TARGET,
   type ClientFormat,
 } from '../../src/extension/agents/clientFormats.ts';
+import { startAgent } from '../../test/helpers/agent.ts';
 import { branchCalls, emptyAccount } from '../../test/helpers/branchCalls.ts';
 import { builtMcp } from '../../test/helpers/builtMcp.ts';
 import { readText } from '../../test/helpers/projectFiles.ts';
 import { startLocalService, temporaryFolder } from '../../test/helpers/localService.ts';
 import { callsOf, type Ids } from './calls.ts';
 import { AGENT_CLIENTS, type AgentClient } from './clients.ts';
-import { startModel } from './model.ts';
+import { startModel, type ToolCall } from './model.ts';
 
 /** Milliseconds. */
 const LIMIT = 10 * 60_000;
@@ -74,24 +77,20 @@ async function check(client: AgentClient, ids: Ids): Promise<void> {
   assert.equal(unattended.answers, calls.length, client.label);
   assert.ok(unattended.long.length > 1, client.label);
   assert.deepEqual(unattended.unseen, [], client.label);
+  const hook = AGENT_HOOKS.find(({ label }) => label.includes(client.label));
+  if (hook === undefined || client.hookOptions === undefined) return;
+  const marks = await marksOf(client, hook);
+  console.log(`${client.label}: its hook marked ${String(marks)}`);
+  assert.deepEqual(marks, [client.label.toLowerCase().replace(' ', '-')]);
 }
 
 async function run(client: AgentClient, ids: Ids, isUnattended: boolean) {
-  const home = temporaryFolder();
-  const work = path.join(home, 'work');
-  execFileSync('git', ['init', '--quiet', work]);
+  const { home, work, model, env } = await prepare(client, callsOf(ids, client.adds));
   const launcher = path.join(home, 'hosted-postgres-mcp');
   const log = (name: string) => path.join(home, `${name}.log`);
   const server = `'${process.execPath}' '${script}' --data-dir '${dataDir}'`;
   const line = `tee -a '${log('requests')}' | ${server} | tee -a '${log('replies')}'`;
   writeFileSync(launcher, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-  const model = await startModel(callsOf(ids, client.adds));
-  const env = {
-    HOME: home,
-    PATH: [programs, path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
-    ...client.env?.(model.url),
-  };
-  if (client.file) write(path.join(home, client.file.name), client.file.text(model.url));
   const format = MCP_CLIENTS.find(({ label }) => label === client.label);
   assert.ok(format !== undefined);
   configure((isUnattended && format.unattended) || format, launcher, env, work);
@@ -106,6 +105,40 @@ async function run(client: AgentClient, ids: Ids, isUnattended: boolean) {
   return { ...results, answers: model.answers.length, unseen };
 }
 
+/** Makes a home folder in which the client asks a model for `calls`, and a repository in it. */
+async function prepare(client: AgentClient, calls: readonly ToolCall[]) {
+  const home = temporaryFolder();
+  const work = path.join(home, 'work');
+  execFileSync('git', ['init', '--quiet', work]);
+  const model = await startModel(calls);
+  const env = {
+    HOME: home,
+    PATH: [programs, path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+    ...client.env?.(model.url),
+  };
+  if (client.file) write(path.join(home, client.file.name), client.file.text(model.url));
+  return { home, work, model, env };
+}
+
+/** Runs a turn with the hook that is copied. @returns the moments that it has marked on the branch of the folder */
+async function marksOf(client: AgentClient, hook: ClientFormat): Promise<readonly string[]> {
+  const { home, work, model, env } = await prepare(client, []);
+  const launcher = path.join(home, 'hosted-postgres-mcp');
+  const line = `HOSTED_POSTGRES_DATA_DIR='${dataDir}' exec '${process.execPath}' '${script}' "$@"`;
+  writeFileSync(launcher, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  const args = [script, '--data-dir', dataDir];
+  const agent = await startAgent({ name: 'played', command: process.execPath, args, cwd: work });
+  const { projectId, branchId } = await agent.call('createBranch', { hours: 1 });
+  configure(hook, launcher, env, work);
+  const output = await outputOf([...client.command, ...(client.hookOptions ?? [])], env, work);
+  model.stop();
+  const { moments } = await agent.call('undo', { projectId, branchId });
+  await agent.call('deleteBranch', { projectId, branchId });
+  await agent.stop();
+  assert.match(output, /\bDone\./, `${client.label}: ${output}`);
+  return JSON.stringify(moments).match(/[\w -]+(?=: its turn)/g) ?? [];
+}
+
 function configure(
   { target, text }: Pick<ClientFormat, 'target' | 'text'>,
   launcher: string,
@@ -114,7 +147,7 @@ function configure(
 ): void {
   const copied = text({ command: launcher, args: [] });
   if (target !== TERMINAL_TARGET) {
-    write(target.replace('~', path.dirname(work)), copied);
+    write(path.resolve(work, target.replace('~', path.dirname(work))), copied);
     return;
   }
   const { status, stdout, stderr } = spawnSync('sh', ['-c', copied], { cwd: work, env, encoding: 'utf8' });
