@@ -1,7 +1,7 @@
 /**
  * The MCP server for agents, a separate program. It lists the tools, and passes each call on to a window of VS Code.
  * Without one, it runs the tools on the local service. It serves both generations of the protocol. As `hook <agent>`, it only marks a
- * moment. `--data-dir <folder>` names the local service, as `HOSTED_POSTGRES_DATA_DIR` does.
+ * moment. `--data-dir <folder>`, before that, names the local service, as `HOSTED_POSTGRES_DATA_DIR` does.
  */
 import { readFileSync } from 'node:fs';
 import { McpServer, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
@@ -37,13 +37,14 @@ const createServer = () => {
   return server;
 };
 
-const [command, argument = ''] = process.argv.slice(2);
-if (command === 'hook') {
-  await markTurn(argument);
-  process.exit();
-}
+const words = process.argv.slice(2);
 // There is an argument for this variable, because some clients pass on almost none of theirs. The code that reads the variable is
 // loaded with the first call.
-if (command === '--data-dir') process.env['HOSTED_POSTGRES_DATA_DIR'] = argument;
+if (words[0] === '--data-dir') process.env['HOSTED_POSTGRES_DATA_DIR'] = words.splice(0, 2)[1] ?? '';
+const [command, agent = ''] = words;
+if (command === 'hook') {
+  await markTurn(agent);
+  process.exit();
+}
 serveStdio(createServer);
 void holdPresence();

@@ -44,13 +44,12 @@ describe('The hook of agents', () => {
     const { projectId, branchId } = await call('createBranch', { hours: 1 });
     const other = temporaryFolder();
     const env = { ...process.env, ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir };
-    const hook = (input: string, cwd: string) =>
-      execFileSync(process.execPath, [path.join(extension, 'dist', 'mcp.js'), 'hook', 'claude-code'], {
-        cwd,
-        env,
-        input,
-        encoding: 'utf8',
-      });
+    const hook = (input: string, cwd: string, before: readonly string[] = []) =>
+      execFileSync(
+        process.execPath,
+        [path.join(extension, 'dist', 'mcp.js'), ...before, 'hook', 'claude-code'],
+        { cwd, env, input, encoding: 'utf8' },
+      );
     const turns = async () => {
       const { moments } = await call('undo', { projectId, branchId });
       return (moments as { before: string }[]).filter(({ before }) => before === 'claude-code: its turn');
@@ -65,6 +64,7 @@ describe('The hook of agents', () => {
     assert.equal((await turns()).length, 2);
     env.HOSTED_POSTGRES_DATA_DIR = other;
     assert.equal(hook('{}', folder), '');
+    await marks(turns, () => assert.equal(hook('{}', folder, ['--data-dir', dataDir]), ''));
     await call('deleteBranch', { projectId, branchId });
   });
 
