@@ -15,9 +15,13 @@ describe('a crash of a process of Postgres', () => {
     process.kill(Number(pid), 'SIGKILL');
     await eventually(() => service.crashed.length > 0);
     const reason = String(service.crashed[0]?.reason);
-    assert.match(reason, /^Postgres ended with code 1/);
-    if (process.platform !== 'win32')
-      assert.match(reason, /: WAL writer process \(PID \d+\) was terminated by signal 9: Killed$/);
+    // For an administrator of Windows, pg_ctl has started the server, and its exit code isn't known.
+    if (process.platform === 'win32') assert.match(reason, /^Postgres (ended with code 1|has ended)/);
+    else
+      assert.match(
+        reason,
+        /^Postgres ended with code 1: WAL writer process \(PID \d+\) was terminated by signal 9: Killed$/,
+      );
     await service.engine.suspend(compute.id);
     assert.ok(!service.log.some((line) => line.includes('immediate shutdown')), service.log.join('\n'));
     assert.deepEqual(await query(uri, 'select count(*)::int from kept'), [1000]);
