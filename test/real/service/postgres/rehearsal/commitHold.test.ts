@@ -6,9 +6,11 @@ import type Client from 'pg/lib/client.js';
 import type pg from 'pg';
 import { CommitHold } from '../../../../../src/service/postgres/rehearsal/commitHold.ts';
 import { readPostmasterPid } from '../../../../../src/service/postgres/server/postmaster.ts';
+import { signalServer } from '../../../../../src/service/postgres/server/serverProcess.ts';
 import { storageOf } from '../../../../helpers/branchCalls.ts';
 import { answers, connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, superuserUri, type ControlPlane } from '../controlPlane.ts';
+import { usualPostgres } from '../usualPostgres.ts';
 
 const HOLDER = `select pid from pg_stat_replication`;
 const KILL_HOLDER = `select pg_terminate_backend(pid, 10000) from pg_stat_replication`;
@@ -41,7 +43,8 @@ describe('The standby of a rehearsal', () => {
     const [, , , port, socket, host] = readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
     const { pid } = readPostmasterPid(dataDir) ?? assert.fail();
     const address = { host: socket?.trim() || (host ?? ''), port: Number(port) };
-    const reload = () => void beforeReload().then(() => process.kill(pid, 'SIGHUP'));
+    const reload = () =>
+      void beforeReload().then(() => signalServer(usualPostgres().postgres, pid, 'SIGHUP'));
     return CommitHold.start({ logins }, { address, dataDir, reload }, client as Client, {
       readLocks: async () => void (reads += 1),
       lost: () => undefined,

@@ -9,10 +9,12 @@ import type { ServerDependencies } from '../../../../../src/service/postgres/bra
 import { LockReader } from '../../../../../src/service/postgres/rehearsal/lockReader.ts';
 import { RehearsalObserver } from '../../../../../src/service/postgres/rehearsal/rehearsalObserver.ts';
 import { readPostmasterPid, type Postmaster } from '../../../../../src/service/postgres/server/postmaster.ts';
+import { signalServer } from '../../../../../src/service/postgres/server/serverProcess.ts';
 import { plainSocketOptions } from '../../../../../src/service/postgres/server/serverAddress.ts';
 import { storageOf } from '../../../../helpers/branchCalls.ts';
 import { connectTo, eventually } from '../clients.ts';
 import { startControlPlane, superuserUri, type ControlPlane } from '../controlPlane.ts';
+import { usualPostgres } from '../usualPostgres.ts';
 
 const HELD_COMMITS = `select from pg_stat_activity where wait_event = 'SyncRep' and backend_type = 'client backend'`;
 
@@ -37,7 +39,8 @@ describe('A reading of a rehearsal', () => {
     const [, , , port, socket, host] = readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
     const address = { host: socket?.trim() || (host ?? ''), port: Number(port) };
     const { pid } = readPostmasterPid(dataDir) ?? assert.fail();
-    const server = { address, isStopping: false, reload: () => void process.kill(pid, 'SIGHUP') };
+    const reload = () => signalServer(usualPostgres().postgres, pid, 'SIGHUP');
+    const server = { address, isStopping: false, reload };
     const deps = { logins, binaries: { major: 18 } } as unknown as ServerDependencies;
     observer = await RehearsalObserver.start(deps, server as unknown as Postmaster, dataDir);
     proxy = net.createServer((client) =>
