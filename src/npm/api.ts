@@ -13,7 +13,7 @@ import {
 import { renewPasswords } from '../api/passwords.ts';
 import { nextCursor } from '../api/nextCursor.ts';
 import { isLoopback } from '../api/addresses/host.ts';
-import { originOfBranch, type BranchOrigin } from '../api/records/pointInTime.ts';
+import { isWithoutChange, originOfBranch, type BranchOrigin } from '../api/records/pointInTime.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
@@ -157,6 +157,13 @@ export class ServiceApi {
   /** Returns of which data a branch is a copy; undefined if the service doesn't say it. */
   async findOrigin(branch: Branch): Promise<BranchOrigin | undefined> {
     return originOfBranch((await this.#call('GET', pathOfBranch(branch)))['branch']);
+  }
+
+  /** Returns whether it is certain that nobody has changed a branch since a position. Only the local service knows it. */
+  async isUnchangedSince(projectId: string, { branchId, lsn }: BranchOrigin): Promise<boolean> {
+    const query = { since: lsn };
+    const { changes } = await this.#call('GET', `${branchPath(projectId, branchId)}/changes`, { query });
+    return isWithoutChange(changes);
   }
 
   /** Returns the URL of the first database, with its password; undefined if the branch has none. */

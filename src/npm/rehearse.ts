@@ -1,5 +1,5 @@
 /** `npx hosted-postgres rehearse`: runs a command on a throw-away branch, and reports what it does to others and to the data. */
-import type { BranchOrigin } from '../api/records/pointInTime.ts';
+import type { BranchOrigin, CopySource } from '../api/records/pointInTime.ts';
 import { isAbandonedCopy, ownMaker } from '../rehearsal/abandonedCopies.ts';
 import type { BranchCopy } from '../rehearsal/branchCopy.ts';
 import { copySettings } from '../rehearsal/copySettings.ts';
@@ -49,9 +49,10 @@ export async function rehearseCommand(
   // In an account, branches can be those of programs on other machines, and it isn't known whether these still run.
   if (projectId === undefined) await deleteAbandoned(api, parent);
   const rehearser = {
-    copyBranch: async (origin?: BranchOrigin) =>
-      copyBranch(api, parent, { origin, isBilled: projectId !== undefined }),
+    copyBranch: async (source?: CopySource) =>
+      copyBranch(api, parent, { source, isBilled: projectId !== undefined }),
     origin: async (branch: Branch) => api.findOrigin(branch),
+    isUnchangedSince: async (origin: BranchOrigin) => api.isUnchangedSince(parent.project_id, origin),
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.readRehearsal(branch),
     schema: async (branch: Branch, database: string) => api.readSchema(branch, database),
@@ -96,13 +97,13 @@ async function deleteAbandoned(api: ServiceApi, { project_id: projectId }: Branc
 async function copyBranch(
   api: ServiceApi,
   parent: Branch,
-  { isBilled, origin }: { readonly isBilled: boolean; readonly origin: BranchOrigin | undefined },
+  { isBilled, source }: { readonly isBilled: boolean; readonly source: CopySource | undefined },
 ): Promise<RehearsedBranch> {
   const { name, lifetime } = copySettings({ isBilled });
   const branch = await api.createBranch(parent.project_id, {
     name,
-    parent: origin?.branchId ?? parent.id,
-    lsn: origin?.lsn,
+    parent: source?.branchId ?? parent.id,
+    lsn: source?.lsn,
     maker: await ownMaker(),
     lifetime,
   });

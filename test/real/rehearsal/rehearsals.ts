@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { ownIdentity } from '../../../src/base/processIdentity.ts';
-import type { BranchOrigin } from '../../../src/api/records/pointInTime.ts';
+import type { BranchOrigin, CopySource } from '../../../src/api/records/pointInTime.ts';
 import { ServiceApi, type Branch } from '../../../src/npm/api.ts';
 import { loadMigrationSteps } from '../../../src/rehearsal/migrationSteps.ts';
 import { rehearse } from '../../../src/rehearsal/rehearse.ts';
@@ -72,12 +72,12 @@ export async function rehearsalsOf(
   if (parent === undefined || url === undefined) throw new Error('The project has no database');
   const project = parent.project_id;
   let count = 0;
-  const copy = async (origin?: BranchOrigin): Promise<Copy> => {
+  const copy = async (source?: CopySource): Promise<Copy> => {
     const name = `copy-${(count += 1)}`;
     const creation = {
       name,
-      parent: origin?.branchId ?? parent.id,
-      lsn: origin?.lsn,
+      parent: source?.branchId ?? parent.id,
+      lsn: source?.lsn,
       maker: ownIdentity(),
       lifetime: LIFETIME,
     };
@@ -89,6 +89,7 @@ export async function rehearsalsOf(
   const rehearser = {
     copyBranch: copy,
     origin: async (branch: Copy) => api.findOrigin(branch),
+    isUnchangedSince: async (origin: BranchOrigin) => api.isUnchangedSince(project, origin),
     startRehearsal: async (branch: Copy) => !isSampled && api.startRehearsal(branch),
     rehearsal: async (branch: Copy) => api.readRehearsal(branch),
     schema: async (branch: Copy, database: string) => api.readSchema(branch, database),

@@ -115,15 +115,8 @@ for (const [how, isSampled] of [
       assert.deepEqual(found, [2]);
     });
 
-    it('of now if the branch keeps no history, and says so', async () => {
+    it('of now if the branch keeps no history and others have changed it, and says so', async () => {
       await api.change('PATCH', `/${project}`, { project: { history_retention_seconds: 0 } });
-      const report = await rehearsals.rehearse(async ({ url }) =>
-        migrate(url, ['delete from users where id = 7']),
-      );
-      assert.match(
-        plainReportText(report),
-        /Loses 1 row of public\.users\.[^]*others' changes in the meantime count as well\./,
-      );
       const hidden = await rehearsals.rehearse(async ({ url }) => {
         await runStatements(rehearsals.url, 'delete from users where id = 8');
         return migrate(url, ['delete from users where id = 7']);

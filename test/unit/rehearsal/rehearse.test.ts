@@ -20,6 +20,7 @@ describe('rehearse', () => {
         cancel.abort(new Error('canceled'));
         return { branchId: 'br-main', lsn: '0/1' };
       },
+      isUnchangedSince: async () => true,
       schema: async () => assert.fail(),
       delete: async () => void calls.push('delete'),
     };

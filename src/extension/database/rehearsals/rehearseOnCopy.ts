@@ -1,6 +1,6 @@
 /** Rehearses on a copy of a branch. The copy is deleted in every case, or else expires. */
 import { canLogIn } from '../../../api/passwords.ts';
-import type { BranchOrigin } from '../../../api/records/pointInTime.ts';
+import { isWithoutChange, type BranchOrigin, type CopySource } from '../../../api/records/pointInTime.ts';
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchCopy } from '../../../rehearsal/branchCopy.ts';
 import { isAbandonedCopy, ownMaker } from '../../../rehearsal/abandonedCopies.ts';
@@ -54,8 +54,10 @@ export async function rehearseOnCopy(
   const project = await client.getProject(parent.projectId, ends).catch(() => undefined);
   const historySeconds = project?.history_retention_seconds ?? undefined;
   const rehearser = {
-    copyBranch: async (origin?: BranchOrigin) => copyBranch(deps, connection, { parent, database, origin }),
+    copyBranch: async (source?: CopySource) => copyBranch(deps, connection, { parent, database, source }),
     origin: async ({ projectId, branchId }: BranchIds) => branches.getOrigin(projectId, branchId, ends),
+    isUnchangedSince: async ({ branchId, lsn }: BranchOrigin) =>
+      isWithoutChange(await branches.listChangesSince(parent.projectId, branchId, [lsn], ends)),
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),
     rehearsal: async ({ projectId, branchId }: BranchIds) => branches.getRehearsal(projectId, branchId, ends),
@@ -76,15 +78,15 @@ async function copyBranch(
   {
     parent: { projectId, branchId },
     database,
-    origin,
-  }: Pick<RehearsalRequest, 'parent' | 'database'> & { readonly origin: BranchOrigin | undefined },
+    source,
+  }: Pick<RehearsalRequest, 'parent' | 'database'> & { readonly source: CopySource | undefined },
 ): Promise<RehearsedCopy> {
   const { name, lifetime } = copySettings({ isBilled: !connection.isLocal });
   const creation = {
     branch: {
       name,
-      parent_id: origin?.branchId ?? branchId,
-      parent_lsn: origin?.lsn,
+      parent_id: source?.branchId ?? branchId,
+      parent_lsn: source?.lsn,
       expires_at: expiryAfter(lifetime / 1000),
     },
     endpoints: [{ type: 'read_write' as const }],
