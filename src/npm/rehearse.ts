@@ -52,7 +52,10 @@ export async function rehearseCommand(
     copyBranch: async (source?: CopySource) =>
       copyBranch(api, parent, { source, isBilled: projectId !== undefined }),
     origin: async (branch: Branch) => api.findOrigin(branch),
-    isUnchangedSince: async (origin: BranchOrigin) => api.isUnchangedSince(parent.project_id, origin),
+    isUnchangedSince:
+      projectId === undefined
+        ? async (origin: BranchOrigin) => api.isUnchangedSince(parent.project_id, origin)
+        : undefined,
     startRehearsal: async (branch: Branch) => api.startRehearsal(branch),
     rehearsal: async (branch: Branch) => api.readRehearsal(branch),
     schema: async (branch: Branch, database: string) => api.readSchema(branch, database),

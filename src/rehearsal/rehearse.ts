@@ -36,8 +36,8 @@ export interface Rehearser<Copy extends BranchCopy> {
   copyBranch(source?: CopySource): Promise<Copy>;
   /** Returns of which data a copy of now is; undefined if that isn't known. */
   origin(copy: Copy): Promise<BranchOrigin | undefined>;
-  /** Returns whether it is certain that nobody has changed the data since. */
-  isUnchangedSince(origin: BranchOrigin): Promise<boolean>;
+  /** Returns whether it is certain that nobody has changed the data since. Undefined if the service never knows that. */
+  readonly isUnchangedSince: ((origin: BranchOrigin) => Promise<boolean>) | undefined;
   /** Returns whether the service sees statements. Otherwise, locks are sampled. */
   startRehearsal(copy: Copy): Promise<boolean>;
   /** Returns what was seen so far. */
@@ -124,11 +124,10 @@ async function copyOriginal<Copy extends BranchCopy>(
 ): Promise<{ readonly original: Copy; readonly isLater: boolean }> {
   const origin = await rehearser.origin(branch).catch(() => undefined);
   if (origin === undefined) return { original: await rehearser.copyBranch(), isLater: true };
-  const isUnchanged = async () => rehearser.isUnchangedSince(origin).catch(() => false);
-  // A copy of now is faster, because the log needn't be recovered.
-  if (await isUnchanged()) {
+  if (rehearser.isUnchangedSince !== undefined) {
+    // A copy of now is faster, because the log needn't be recovered.
     const original = await rehearser.copyBranch({ branchId: origin.branchId });
-    if (await isUnchanged()) return { original, isLater: false };
+    if (await rehearser.isUnchangedSince(origin).catch(() => false)) return { original, isLater: false };
   }
   const original = await rehearser.copyBranch(origin).catch(() => undefined);
   if (original !== undefined) return { original, isLater: false };

@@ -69,7 +69,7 @@ for (const [how, isSampled] of [
       });
       await runStatements(rehearsals.url, 'truncate users');
       await runStatements(rehearsals.url, "insert into users select g, 'n' from generate_series(1, 20) g");
-      assert.deepEqual(found, [2, '20 values of public.users.nick', '2 rows of public.users']);
+      assert.deepEqual(found.slice(1), ['20 values of public.users.nick', '2 rows of public.users']);
     });
 
     it('with the data of the first, although the branch was restored since', async () => {
@@ -85,8 +85,7 @@ for (const [how, isSampled] of [
         await runStatements(rehearsals.url, 'create table filler as select from generate_series(1, 20000)');
         return migrate(url, ['delete from users where id = 7']);
       });
-      // One of the branches preserves what the parent had.
-      assert.deepEqual(found, [3, '1 rows of public.users']);
+      assert.deepEqual(found.slice(1), ['1 rows of public.users']);
       await runStatements(rehearsals.url, 'drop table moment, filler');
     });
 

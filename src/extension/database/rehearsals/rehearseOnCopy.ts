@@ -56,8 +56,10 @@ export async function rehearseOnCopy(
   const rehearser = {
     copyBranch: async (source?: CopySource) => copyBranch(deps, connection, { parent, database, source }),
     origin: async ({ projectId, branchId }: BranchIds) => branches.getOrigin(projectId, branchId, ends),
-    isUnchangedSince: async ({ branchId, lsn }: BranchOrigin) =>
-      isWithoutChange(await branches.listChangesSince(parent.projectId, branchId, [lsn], ends)),
+    isUnchangedSince: connection.isLocal
+      ? async ({ branchId, lsn }: BranchOrigin) =>
+          isWithoutChange(await branches.listChangesSince(parent.projectId, branchId, [lsn], ends))
+      : undefined,
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),
     rehearsal: async ({ projectId, branchId }: BranchIds) => branches.getRehearsal(projectId, branchId, ends),
