@@ -159,7 +159,7 @@ export class ServiceApi {
     return originOfBranch((await this.#call('GET', pathOfBranch(branch)))['branch']);
   }
 
-  /** Returns whether it is certain that nobody has changed a branch since a position. Only the local service knows it. */
+  /** Returns whether a branch certainly hasn't changed since a position. Only the local service knows it. */
   async isUnchangedSince(projectId: string, { branchId, lsn }: BranchOrigin): Promise<boolean> {
     const query = { since: lsn };
     const { changes } = await this.#call('GET', `${branchPath(projectId, branchId)}/changes`, { query });

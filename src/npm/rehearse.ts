@@ -65,7 +65,7 @@ export async function rehearseCommand(
   const write = (text: string) => void process.stderr.write(text);
   const steps = await loadMigrationSteps<RehearsedBranch>(migration, { run, write });
   const found = await rehearse<RehearsedBranch>(rehearser, steps, { longestLock });
-  // Nobody else writes to the branch of a dump, which is in a service of its own.
+  // Only this rehearsal uses the service that has the branch of a dump.
   const report = dump === undefined ? found : { ...found, isComparedWithLater: false };
   const heading = `Rehearsed on a copy of ${dump ?? parent.name}`;
   const summary = githubJobSummary(heading, report);

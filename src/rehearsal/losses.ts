@@ -72,11 +72,11 @@ export function unloggedLosses(rehearsal: Rehearsal): DataLoss[] {
   return unlogged.flatMap((table) => {
     const same = after.get(relationKey(table));
     const isEmptied = same !== undefined && table.bytes > 0 && same.bytes === 0;
-    const isWritten =
-      same?.writes !== undefined && table.writes !== undefined && same.writes !== table.writes;
+    // If the writes aren't counted, any row may have been written.
+    const isUnwritten = same?.writes !== undefined && same.writes === table.writes;
     return lossesOfTables(rehearsal, [table]).flatMap(({ counted: [first] }): DataLoss[] => {
       // A table that is only written again keeps its rows.
-      const isOnlyRewritten = first?.kind === 'rows' && first.fate === 'kept' && !isEmptied && !isWritten;
+      const isOnlyRewritten = first?.kind === 'rows' && first.fate === 'kept' && !isEmptied && isUnwritten;
       return first === undefined || isOnlyRewritten ? [] : [{ ...first, kind: 'unlogged', count: 1 }];
     });
   });

@@ -36,7 +36,7 @@ export interface Rehearser<Copy extends BranchCopy> {
   copyBranch(source?: CopySource): Promise<Copy>;
   /** Returns of which data a copy of now is; undefined if that isn't known. */
   origin(copy: Copy): Promise<BranchOrigin | undefined>;
-  /** Returns whether it is certain that nobody has changed the data since. Undefined if the service never knows that. */
+  /** Returns whether the data certainly haven't changed since. Undefined if the service never knows that. */
   readonly isUnchangedSince: ((origin: BranchOrigin) => Promise<boolean>) | undefined;
   /** Returns whether the service sees statements. Otherwise, locks are sampled. */
   startRehearsal(copy: Copy): Promise<boolean>;
@@ -124,14 +124,14 @@ async function copyOriginal<Copy extends BranchCopy>(
 ): Promise<{ readonly original: Copy; readonly isLater: boolean }> {
   const origin = await rehearser.origin(branch).catch(() => undefined);
   if (origin === undefined) return { original: await rehearser.copyBranch(), isLater: true };
-  if (rehearser.isUnchangedSince !== undefined) {
-    // A copy of now is faster, because the log needn't be recovered.
-    const original = await rehearser.copyBranch({ branchId: origin.branchId });
-    if (await rehearser.isUnchangedSince(origin).catch(() => false)) return { original, isLater: false };
-  }
+  const { isUnchangedSince } = rehearser;
+  // A copy of now is faster, because the log needn't be recovered.
+  const now = isUnchangedSince && (await rehearser.copyBranch({ branchId: origin.branchId }));
+  if (now !== undefined && (await isUnchangedSince?.(origin).catch(() => false)) === true)
+    return { original: now, isLater: false };
   const original = await rehearser.copyBranch(origin).catch(() => undefined);
   if (original !== undefined) return { original, isLater: false };
-  return { original: await rehearser.copyBranch(), isLater: true };
+  return { original: now ?? (await rehearser.copyBranch()), isLater: true };
 }
 
 /** Takes the migration back, and compares the data and the schema with those before it. */

@@ -78,7 +78,7 @@ function connectionsBeside(text: string, name: string, main: DatabaseUrl): reado
 /** The prefixes of variables that programs read besides a URL: libpq PGSSLMODE, and frameworks DB_SSLMODE. */
 const PREFIXES_OF_URL: readonly string[] = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_', 'DATABASE_', 'DB_'];
 
-/** Finds the variables for TLS that have no host of their own, so that they are for the URL. */
+/** Finds the variables for TLS whose prefix has no host, so that they are for the URL. */
 function tlsConnection(text: string, prefix: string, main: DatabaseUrl): readonly Connection[] {
   if (tlsVariables(text, prefix).length === 0) return [];
   const url = withTlsParameters(

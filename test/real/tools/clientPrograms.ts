@@ -62,7 +62,7 @@ export const CLIENT_PROGRAMS: Readonly<Record<string, ClientProgram>> = {
   },
 };
 
-/** The package and version of zero-cache, which has a suite of its own. */
+/** The package and version of zero-cache, which another suite runs. */
 export const ZERO_CACHE = '@rocicorp/zero@1.9.0';
 
 /** Exit with 0 where a program of the system can run. */

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Relation } from '../../../src/api/records/rehearsal.ts';
-import { actualLosses, lossesFromCounts, possibleLosses } from '../../../src/rehearsal/losses.ts';
+import {
+  actualLosses,
+  lossesFromCounts,
+  possibleLosses,
+  unloggedLosses,
+} from '../../../src/rehearsal/losses.ts';
 
 const table: Relation = {
   database: 'app',
@@ -13,6 +18,36 @@ const table: Relation = {
 };
 const losses = (before: Relation, after: Relation) =>
   possibleLosses({ statements: [], locks: [], before: [before], after: [after] });
+
+describe('unloggedLosses', () => {
+  const find = (before: Partial<Relation>, after: Partial<Relation> | undefined) => {
+    const lock = {
+      database: 'app',
+      id: 1,
+      table: 'public.users',
+      mode: 'RowExclusiveLock',
+      from: 0,
+      to: 1,
+      statement: 0,
+    };
+    const all = (each: Partial<Relation> | undefined) =>
+      each === undefined ? [] : [{ ...table, isUnlogged: true, ...each }];
+    return unloggedLosses({ statements: [], locks: [lock as never], before: all(before), after: all(after) })
+      .length;
+  };
+
+  it('has tables that are gone, emptied or written, but none that was only written again', () => {
+    assert.equal(find({ bytes: 8, writes: 1 }, undefined), 1);
+    assert.equal(find({ bytes: 8, writes: 1 }, { bytes: 0, writes: 1, file: 2 }), 1);
+    assert.equal(find({ bytes: 8, writes: 1 }, { bytes: 8, writes: 2 }), 1);
+    assert.equal(find({ bytes: 8, writes: 1 }, { bytes: 8, writes: 1, file: 2 }), 0);
+  });
+
+  it('has a locked table whose writes are not counted', () => {
+    assert.equal(find({ bytes: 8, writes: 1 }, { bytes: 8 }), 1);
+    assert.equal(find({ bytes: 8 }, { bytes: 8 }), 1);
+  });
+});
 
 describe('possibleLosses', () => {
   it('has nothing to count for a table that is as it was', () => {

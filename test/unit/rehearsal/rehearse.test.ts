@@ -6,7 +6,7 @@ const dropped = { database: 'app', id: 1, name: 'public.users', kind: 'r', file:
 const rehearsal: Rehearsal = { statements: [], locks: [], before: [dropped], after: [] };
 
 describe('rehearse', () => {
-  it('makes no second copy after it was canceled, because nobody would delete that', async () => {
+  it('makes no second copy after it was canceled, which would stay', async () => {
     const cancel = new AbortController();
     const calls: string[] = [];
     const rehearser: Rehearser<{ readonly url: string }> = {
