@@ -127,8 +127,13 @@ async function copyOriginal<Copy extends BranchCopy>(
   const { isUnchangedSince } = rehearser;
   // A copy of now is faster, because the log needn't be recovered.
   const now = isUnchangedSince && (await rehearser.copyBranch({ branchId: origin.branchId }));
-  if (now !== undefined && (await isUnchangedSince?.(origin).catch(() => false)) === true)
-    return { original: now, isLater: false };
+  if (now !== undefined) {
+    // Copies of an idle branch have the same position.
+    const later = await rehearser.origin(now).catch(() => undefined);
+    const isSame = later?.branchId === origin.branchId && later.lsn === origin.lsn;
+    if (isSame || (await isUnchangedSince?.(origin).catch(() => false)) === true)
+      return { original: now, isLater: false };
+  }
   const original = await rehearser.copyBranch(origin).catch(() => undefined);
   if (original !== undefined) return { original, isLater: false };
   return { original: now ?? (await rehearser.copyBranch()), isLater: true };

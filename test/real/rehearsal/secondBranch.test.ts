@@ -114,6 +114,13 @@ for (const [how, isSampled] of [
       assert.deepEqual(found, [2]);
     });
 
+    it('once, also if the compute of the branch is idle', async () => {
+      const { endpoints } = await api.send('GET', `/${project}/branches/${rehearsals.branchId}/endpoints`);
+      const address = `/${project}/endpoints/${endpoints[0]?.id}/suspend`;
+      await api.finish(project, (await api.send('POST', address, undefined, 200)).operations);
+      assert.deepEqual(await run('delete from users where id = 7'), [2, '1 rows of public.users']);
+    });
+
     it('of now if the branch keeps no history and others have changed it, and says so', async () => {
       await api.change('PATCH', `/${project}`, { project: { history_retention_seconds: 0 } });
       const hidden = await rehearsals.rehearse(async ({ url }) => {
