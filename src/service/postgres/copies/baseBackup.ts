@@ -7,14 +7,13 @@ import { constants } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
-import type { Moment } from '../../core/branchHistory.ts';
-import { parseLsn } from '../../core/lsn.ts';
 import { runInBatches } from '../../core/inBatches.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
+import { endAtRest, endOfWal, isAtRest, requireLsn } from './endOfWal.ts';
 import {
   isTemplateBase,
   linkClosedWal,
@@ -22,11 +21,10 @@ import {
   writeHistory,
   type BaseBackupRecord,
 } from '../history/history.ts';
-import { withSuperuser, connectAsSuperuser } from '../server/superuser.ts';
+import { connectAsSuperuser } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import {
   wasShutDownCleanly,
-  readControlFile,
   clearWalFrom,
   segmentSize,
   TIMELINE_FILE,
@@ -63,12 +61,6 @@ export async function copyBranchDataTo(
   return withBranchServer(deps, branchId, async (server) => copyFromServer(deps, server, { from, to }));
 }
 
-/** Whether no server runs on the data or must recover it. */
-const isAtRest = ({ branches }: ServerDependencies, branchId: string, dataDir: string): boolean =>
-  branches.primary(branchId) === undefined &&
-  !branches.lock(branchId).ownServer.isUsed &&
-  wasShutDownCleanly(dataDir);
-
 async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<number> {
   const firstNeeded = walFileOfCheckpoint(from);
   const omit = (file: string) => {
@@ -77,16 +69,6 @@ async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<
   };
   await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
   return endAtRest(from);
-}
-
-/** Returns the position after the WAL of data that was shut down, the last record of which is the checkpoint. */
-const endAtRest = (dataDir: string): number => readControlFile(dataDir).checkpoint + 1;
-
-/** Whether the branch is at rest, with the data of this moment. Then its files have also the rows of unlogged tables, which its log doesn't. */
-export function isAtRestSince(deps: ServerDependencies, branchId: string, moment: Moment): boolean {
-  const dataDir = deps.branches.folder(branchId);
-  const isLast = () => 'lsn' in moment && parseLsn(moment.lsn) === endAtRest(dataDir);
-  return deps.branches.hasData(branchId) && isAtRest(deps, branchId, dataDir) && isLast();
 }
 
 /** Creates the data of a branch if it is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
@@ -262,29 +244,4 @@ function findNewestBase({ storage }: ServerDependencies, branchId: string) {
   return wal.newestSegment() - wal.segmentAt(base.start) <= MAX_RECOVERED_SEGMENTS
     ? { wal, base }
     : undefined;
-}
-
-/** Returns a position in the WAL between two records, after all that was committed. The WAL is on disk up to this position. */
-export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
-  const dataDir = await deps.branches.ensureDataDir(branchId);
-  if (isAtRest(deps, branchId, dataDir)) return endAtRest(dataDir);
-  return withBranchServer(deps, branchId, async ({ address }) =>
-    withSuperuser(deps, address, async (client) => {
-      await client.query('set synchronous_commit to on');
-      // The commit of this message writes all earlier commits to the disk, which may not have waited for that. Without a message, the
-      // commit wouldn't wait either. The result is where the message ends.
-      const { rows } = await client.query<{ lsn: string }>(
-        "select pg_catalog.pg_logical_emit_message(true, 'history', '')::text as lsn",
-      );
-      return requireLsn(rows[0]?.lsn);
-    }),
-  );
-}
-
-/** @throws {EngineError} instead of a wrong position */
-function requireLsn(text = ''): number {
-  const lsn = parseLsn(text);
-  if (lsn === undefined)
-    throw new EngineError(`Postgres returned no position of the write-ahead log, but "${text}"`);
-  return lsn;
 }

@@ -6,7 +6,8 @@ import { renameOverSync } from '../../../base/replaceFile.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
 import { stopOrphanServer } from '../server/orphans.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { copyBranchDataTo, copyNewestBase, isAtRestSince } from './baseBackup.ts';
+import { copyBranchDataTo, copyNewestBase } from './baseBackup.ts';
+import { isAtRestSince } from './endOfWal.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import {
   createAtomically,

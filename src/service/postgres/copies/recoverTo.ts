@@ -12,7 +12,8 @@ import { withInternalServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { withSuperuser } from '../server/superuser.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
-import { copyBase, endOfWal } from './baseBackup.ts';
+import { copyBase } from './baseBackup.ts';
+import { endOfWal } from './endOfWal.ts';
 import {
   isTemplateBase,
   keptWalSettings,
