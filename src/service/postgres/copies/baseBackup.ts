@@ -13,7 +13,7 @@ import { withBranchServer } from '../branchData/branchServer.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
-import { endAtRest, endOfWal, isAtRest, requireLsn } from './endOfWal.ts';
+import { endAtRest, endOfWal, isAtRest, keepPosition, requireLsn } from './endOfWal.ts';
 import {
   isTemplateBase,
   linkClosedWal,
@@ -88,25 +88,27 @@ interface Copy {
  * Copies of a server's data that are requested at the same time share one backup, and so one connection, one checkpoint and one
  * of the server's ten replication slots. Copies for replicas don't share one, because they are made one at a time.
  */
-const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<number>>();
+const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<Pick<BaseBackup, 'end' | 'ended'>>>();
 
 async function copyFromServer(deps: ServerDependencies, server: Postmaster, copy: Copy): Promise<number> {
   const backup =
     sharedBackups.get(server) ??
     runInBatches(async (copies: readonly Copy[]) => {
-      const { session, first, last, end } = await takeBaseBackup(deps, server, copies);
+      const { session, first, last, ...ends } = await takeBaseBackup(deps, server, copies);
       try {
         await copyInParallel(copies, async (copy) => copyWal(copy, first, last));
-        return end;
+        return ends;
       } finally {
         await session.end();
       }
     });
   sharedBackups.set(server, backup);
-  const end = await backup(copy);
+  const { end, ended } = await backup(copy);
   // The copy recovers all of the last file, which Postgres completed when it ended the backup.
   const size = segmentSize(copy.to);
-  return Math.ceil(end / size) * size;
+  const position = Math.ceil(end / size) * size;
+  keepPosition(server, position, ended);
+  return position;
 }
 
 interface BaseBackup {
@@ -118,6 +120,8 @@ interface BaseBackup {
   /** The positions (LSN) of the backup's start and end. */
   readonly start: number;
   readonly end: number;
+  /** The transactions that had ended before, as `pg_current_snapshot`. */
+  readonly ended: string;
 }
 
 /** Copies the data without the WAL. The caller ends the session when it has what it needs. */
@@ -138,14 +142,17 @@ export async function takeBaseBackup(
     await copyInParallel(copies, async ({ from, to }) =>
       copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
     );
-    const stopped = await session.query<{ end: string; last: string; labelfile: string }>(
-      'select lsn::text as end, pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
+    // The snapshot is that of the statement, from before the end.
+    const stopped = await session.query<{ end: string; last: string; labelfile: string; ended: string }>(
+      `select lsn::text as end, pg_catalog.pg_walfile_name(lsn) as last, labelfile, pg_catalog.pg_current_snapshot()::text as ended
+      from pg_catalog.pg_backup_stop(false)`,
     );
     const [start, stop] = [started.rows[0], stopped.rows[0]];
     if (start === undefined || stop === undefined) throw new EngineError('Postgres made no backup');
     for (const { to } of copies) writePrivateFile(path.join(to, 'backup_label'), stop.labelfile);
     const [first, last] = [start.first, stop.last];
-    return { session, first, last, start: requireLsn(start.start), end: requireLsn(stop.end) };
+    const { ended } = stop;
+    return { session, first, last, start: requireLsn(start.start), end: requireLsn(stop.end), ended };
   } catch (error) {
     await session.end();
     throw error;

@@ -42,6 +42,13 @@ const KEPT_POSITIONS = 100;
  */
 const endedBefore = new WeakMap<Postmaster, Map<number, string>>();
 
+/** @param ended what had ended before the log reached the position, as `pg_current_snapshot` */
+export function keepPosition(server: Postmaster, lsn: number, ended = ''): void {
+  const kept = endedBefore.get(server) ?? new Map<number, string>();
+  endedBefore.set(server, kept.set(lsn, ended));
+  for (const oldest of [...kept.keys()].slice(0, -KEPT_POSITIONS)) kept.delete(oldest);
+}
+
 /** Returns a position in the WAL between two records, after all that was committed. The WAL is on disk up to this position. */
 export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
   const dataDir = await deps.branches.ensureDataDir(branchId);
@@ -55,9 +62,7 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
         `select pg_catalog.pg_current_snapshot()::text as ended, ${message}::text as lsn`,
       );
       const lsn = requireLsn(rows[0]?.lsn);
-      const known = endedBefore.get(server) ?? new Map<number, string>();
-      endedBefore.set(server, known.set(lsn, rows[0]?.ended ?? ''));
-      for (const oldest of [...known.keys()].slice(0, -KEPT_POSITIONS)) known.delete(oldest);
+      keepPosition(server, lsn, rows[0]?.ended);
       return lsn;
     }),
   );

@@ -47,6 +47,15 @@ describe('A branch since a position in its log', () => {
     assert.deepEqual(await changedTables(lsn), []);
   });
 
+  it('is unchanged since a copy of it was made, by a backup because much had been written', async () => {
+    await query(used.uri, 'insert into item select from generate_series(1, 100000)');
+    const copy = { id: 'br-copy', parentId: ID, keepsHistory: true };
+    const lsn = (await used.service.engine.createBranch(copy)) ?? assert.fail();
+    assert.deepEqual(await changesWithoutLog(lsn), []);
+    await query(used.uri, 'truncate item');
+    assert.equal(await changesWithoutLog(lsn), undefined);
+  });
+
   for (const sql of [
     'insert into item values (1)',
     'insert into cache values (1)',
