@@ -143,24 +143,27 @@ async function tryCallers(client: Client, database: string, deadline: number): P
   return { failures, tooSlow, outside: [] };
 }
 
-/** Reports the failed trials that succeed on the data from before the migration: one for each table or view. */
+/** Reports the failed trials that succeed on the data from before the migration, or take too long there: one for each table or view. */
 export async function reportBrokenRelations(
   { failures, tooSlow, outside }: TrialsAfterMigration,
   original: BranchCopy,
   signal: AbortSignal | undefined,
 ): Promise<TrialReport> {
   const broken = new Map<string, BrokenRelation>();
+  const slowBefore = new Set<string>();
   for (const { database, caller, does, error } of failures) {
     const key = JSON.stringify([database, caller.id]);
     if (broken.has(key)) continue;
     await withTrialSession(original, database, signal, async (client, extensions) => {
       const [before] = extensions.length > 0 ? [] : await readCallers(client, caller);
       const same = before && trialsOfCaller(database, before).find((trial) => trial.does === does);
-      if (same === undefined || (await tryStatement(client, same)) !== undefined) return;
-      broken.set(key, { database, name: caller.name, does, error });
+      if (same === undefined) return;
+      const errorBefore = await tryStatement(client, same);
+      if (errorBefore === undefined) broken.set(key, { database, name: caller.name, does, error });
+      if (errorBefore === CANCELED) slowBefore.add(caller.name);
     });
   }
-  return { broken: [...broken.values()], tooSlow, outside };
+  return { broken: [...broken.values()], tooSlow: [...new Set([...tooSlow, ...slowBefore])], outside };
 }
 
 /** Runs work in a session with a time limit. @param work also receives the extensions that may reach outside of the database */

@@ -56,7 +56,8 @@ const LOGINS = keyword(
   'user(?:[ _]?(?:name|id))?|uid|login|pass(?:w(?:or)?d)?|pwd|psw|(?:database|db)(?:[ _]?name)?|initial catalog',
 );
 
-const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
+/** @param pattern with the flag `g` */
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
 const withoutOtherUrls = (value: string): string =>
   value.replace(ANY_URL, (url, names: string) => (isOtherService(names) ? '' : url));

@@ -16,7 +16,8 @@ import {
 } from '../../helpers/localService.ts';
 import { runStatements } from '../service/postgres/clients.ts';
 import { superuserUri } from '../service/postgres/controlPlane.ts';
-import { AS_SUPERUSER, LONGEST_LOCK, SEEDED_TABLES } from './seededTables.ts';
+import { TEST_LIMIT } from '../../limits.ts';
+import { AS_SUPERUSER, SEEDED_TABLES } from './seededTables.ts';
 
 /** An hour, in milliseconds. */
 const LIFETIME = 3_600_000;
@@ -28,8 +29,15 @@ export interface Rehearsals {
   /** Of the branch whose copies are used. */
   readonly url: string;
   readonly branchId: string;
-  /** @param run applies the migration, and returns an exit code */
-  rehearse(run: (copy: Copy) => Promise<number>, down?: DownStep<Copy>): Promise<RehearsalReport>;
+  /**
+   * @param run applies the migration, and returns an exit code
+   * @param longestLock milliseconds for which others may wait. By default, no machine takes as long for the locks of these tests.
+   */
+  rehearse(
+    run: (copy: Copy) => Promise<number>,
+    down?: DownStep<Copy>,
+    longestLock?: number,
+  ): Promise<RehearsalReport>;
   /** Runs the files of a folder. */
   rehearseFolder(folder: string): Promise<RehearsalReport>;
   /** A further copy, for what is true. */
@@ -101,11 +109,12 @@ export async function rehearsalsOf(
     branchId: parent.id,
     copy,
     remove,
-    rehearse: async (run, down) => rehearse(rehearser, { run, down }, { longestLock: LONGEST_LOCK }),
+    rehearse: async (run, down, longestLock = TEST_LIMIT) =>
+      rehearse(rehearser, { run, down }, { longestLock }),
     rehearseFolder: async (folder) => {
       const run = async () => assert.fail('The folder is for a tool');
       const steps = await loadMigrationSteps<Copy>({ folder }, { run, write: () => undefined });
-      return rehearse(rehearser, steps, { longestLock: LONGEST_LOCK });
+      return rehearse(rehearser, steps, { longestLock: TEST_LIMIT });
     },
   };
 }

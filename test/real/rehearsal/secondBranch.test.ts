@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
 import { plainReportText } from '../../../src/rehearsal/text/terminalReport.ts';
 import { connectTo, runStatements } from '../service/postgres/clients.ts';
+import { serverTime } from '../service/postgres/keepHistory.ts';
 import { migrate, startRehearsals, type Rehearsals } from './rehearsals.ts';
 
 for (const [how, isSampled] of [
@@ -74,7 +75,10 @@ for (const [how, isSampled] of [
 
     it('with the data of the first, although the branch was restored since', async () => {
       await runStatements(rehearsals.url, 'create table moment as select 1 as id');
-      const restore = { source_branch_id: rehearsals.branchId, source_timestamp: new Date().toISOString() };
+      const restore = {
+        source_branch_id: rehearsals.branchId,
+        source_timestamp: await serverTime(rehearsals.url),
+      };
       await runStatements(rehearsals.url, 'delete from users where id > 15');
       const found = await rehearse(async (url) => {
         await api.change('POST', `/${project}/branches/${rehearsals.branchId}/restore`, {

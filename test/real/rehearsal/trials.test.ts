@@ -83,10 +83,9 @@ describe('What a migration leaves, tried', () => {
       'create view failing as select nothing()',
     ];
     const { verdict, tried } = await rehearse(...broken, 'alter table orders rename total to sum');
-    assert.deepEqual(
-      [verdict, tried],
-      ['safe', { broken: [], tooSlow: ['public.broken', 'public.endless'], outside: [] }],
-    );
+    assert.deepEqual([verdict, tried.broken, tried.outside], ['safe', [], []]);
+    // On a slow machine, others may take as long.
+    for (const slow of ['public.broken', 'public.endless']) assert(tried.tooSlow.includes(slow), slow);
   });
 
   it('tries nothing if an extension may reach other servers', async () => {

@@ -11,6 +11,7 @@ import { randomNumbers } from '../../helpers/randomNumbers.ts';
 import { DANGEROUS } from './cases/dangerous.ts';
 import { HARMLESS } from './cases/harmless.ts';
 import type { MigrationCase } from './cases/case.ts';
+import { LONGEST_LOCK } from './seededTables.ts';
 import { migrate, saferForms, startSeeded, withoutDurations, type Rehearsals } from './rehearsals.ts';
 
 /** Most of them wait for a part of their time. */
@@ -41,7 +42,9 @@ describe('The verdict of a rehearsal', () => {
   });
 
   const verdictOn = async ({ title, sql }: MigrationCase) => {
-    const report = await atATime(async () => rehearsals.rehearse(async ({ url }) => migrate(url, sql)));
+    const report = await atATime(async () =>
+      rehearsals.rehearse(async ({ url }) => migrate(url, sql), undefined, LONGEST_LOCK),
+    );
     const isSafe = report.verdict === 'safe';
     return { title, isSafe, says: withoutDurations(report), safer: saferForms(report) };
   };

@@ -34,10 +34,12 @@ describe('The way back of a migration', () => {
     await runStatements(rehearsals.url, ...SCHEMA);
   });
 
-  const rehearse = async (up: readonly string[], down: readonly string[]) =>
-    rehearsals.rehearse(async ({ url }) => migrate(url, up), {
-      run: async ({ url }) => migrate(url, down),
-    });
+  const rehearse = async (up: readonly string[], down: readonly string[], longestLock?: number) =>
+    rehearsals.rehearse(
+      async ({ url }) => migrate(url, up),
+      { run: async ({ url }) => migrate(url, down) },
+      longestLock,
+    );
 
   it('is safe if it restores all', async () => {
     const report = await rehearse(
@@ -123,6 +125,7 @@ describe('The way back of a migration', () => {
     const slow = await rehearse(
       ['alter table users add age int'],
       ['begin', 'alter table users drop age', `select pg_sleep(${(LONGEST_LOCK / 1000) * 1.2})`, 'commit'],
+      LONGEST_LOCK,
     );
     assert.deepEqual(withoutDurations(slow), ['Way back: Blocks all reads and writes of public.users.']);
   });
