@@ -27,7 +27,7 @@ import {
 import { StatementTap, type SeenStatement, type StatementEvents } from './statementTap.ts';
 
 /** Milliseconds between two samples: a tenth of the time that a statement has taken, but no less and no more than these. */
-const [LEAST_PAUSE, MOST_PAUSE] = [2, 50];
+const [LEAST_PAUSE, MOST_PAUSE] = [5, 50];
 /** The milliseconds that a transaction takes at least for its changed rows to be counted, because counting reads their table. */
 const COUNTED_AFTER = 100;
 /** Codes of the errors for a table that a session has locked since, or waits to lock (`lock_not_available`), or has dropped. */
