@@ -26,12 +26,12 @@ import type { Postmaster } from '../server/postmaster.ts';
 import {
   wasShutDownCleanly,
   clearWalFrom,
-  segmentSize,
   TIMELINE_FILE,
   WAL_FILE,
   walFileOfCheckpoint,
-  type Wal,
+  Wal,
 } from '../wal/walFiles.ts';
+import { readWalRecords } from '../wal/walRecords.ts';
 
 /** Files that belong to one running server. */
 const PER_SERVER_FILES =
@@ -104,10 +104,19 @@ async function copyFromServer(deps: ServerDependencies, server: Postmaster, copy
     });
   sharedBackups.set(server, backup);
   const { end, ended } = await backup(copy);
-  // The copy recovers all of the last file, which Postgres completed when it ended the backup.
-  const size = segmentSize(copy.to);
-  const position = Math.ceil(end / size) * size;
+  const position = endOfWholeRecords(copy.to, end);
   keepPosition(server, position, ended);
+  return position;
+}
+
+/**
+ * Returns up to where a copy recovers: to the end of its log, which Postgres has ended with the backup. If others have filled the last
+ * file before, a record that continues in the next one isn't whole.
+ * @param from the position of a record
+ */
+function endOfWholeRecords(dataDir: string, from: number): number {
+  let position = from;
+  for (const { end } of readWalRecords(new Wal(dataDir), from)) position = end;
   return position;
 }
 
