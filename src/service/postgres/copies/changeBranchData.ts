@@ -219,7 +219,9 @@ async function copyBranch(
     // Files have a shorter history than a recovery.
     const isAtRest = moment !== undefined && !keepsHistory && isAtRestSince(deps, branchId, moment);
     if (moment !== undefined && !isAtRest)
-      await copyDataAt(deps, branchId, unfinished, moment, async (server) => dropSubscriptions(deps, server));
+      await copyDataAt(deps, branchId, unfinished, moment, async (server) =>
+        dropSubscriptions(deps, server, dataDir),
+      );
     else {
       const endOfBase = await copyNewestBase(deps, branchId, unfinished);
       end = endOfBase ?? (await copyBranchDataTo(deps, branchId, dataDir));

@@ -14,9 +14,8 @@ import { withSuperuser } from '../server/superuser.ts';
 const CATALOG_FILE = path.join('global', '6100');
 
 /**
- * Whether a branch may have subscriptions. In a copy, they may be in the log only. So this checks the file of the original, which
- * Postgres lengthens before the first subscription commits.
- * @param dataDir the data directory of the original
+ * Whether a branch may have subscriptions. In a copy that isn't recovered, they may be in the log only. So this checks the file of the
+ * original, or of the recovered copy, which Postgres lengthens before the first subscription commits.
  */
 function mayHaveSubscriptions(dataDir: string): boolean {
   return statSync(path.join(dataDir, CATALOG_FILE), { throwIfNoEntry: false })?.size !== 0;
@@ -35,7 +34,7 @@ export async function dropSubscriptionsOfCopy(
     name: path.basename(folder),
     settings: { ...deps.branches.standbySettings(branchId), ...keptWalSettings(folder) },
   };
-  await withInternalServer(deps, start, async (server) => dropSubscriptions(deps, server));
+  await withInternalServer(deps, start, async (server) => dropSubscriptions(deps, server, start.dataDir));
 }
 
 const SUBSCRIPTIONS = `select subname as name, datname as database from pg_catalog.pg_subscription
@@ -43,12 +42,15 @@ const SUBSCRIPTIONS = `select subname as name, datname as database from pg_catal
 
 /**
  * Drops the subscriptions of a copy without connecting to the other server, whose slots belong to the original.
+ * @param dataDir that of the copy, which the server has recovered
  * @throws {EngineError} or an error of Postgres
  */
 export async function dropSubscriptions(
   deps: ServerDependencies,
   { address }: Pick<Postmaster, 'address'>,
+  dataDir: string,
 ): Promise<void> {
+  if (!mayHaveSubscriptions(dataDir)) return;
   const { rows } = await withSuperuser(deps, address, async (client) =>
     client.query<{ readonly name: string; readonly database: string }>(SUBSCRIPTIONS),
   );
