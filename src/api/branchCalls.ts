@@ -119,6 +119,21 @@ export class BranchCalls {
   }
 
   /**
+   * Returns whether a branch certainly has the data of a position (LSN). Only the local service offers this call, which doesn't wake a
+   * compute and doesn't count as activity.
+   */
+  async isUnchangedSince(
+    projectId: string,
+    id: string,
+    lsn: string,
+    options?: CallOptions,
+  ): Promise<boolean> {
+    const path = `${branchPath(projectId, id)}/changes`;
+    const reply = await this.#http.getIfOffered(path, { unchanged_since: lsn }, options);
+    return fieldsOf(reply?.json)['unchanged'] === true;
+  }
+
+  /**
    * Returns the last transactions that have changed rows of a table, oldest first, as far as the service knows. Only the
    * local service offers this call, which doesn't wake a compute and doesn't count as activity.
    * @param table the ids of its database, of itself and of its file

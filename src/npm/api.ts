@@ -13,7 +13,7 @@ import {
 import { renewPasswords } from '../api/passwords.ts';
 import { nextCursor } from '../api/nextCursor.ts';
 import { isLoopback } from '../api/addresses/host.ts';
-import { isWithoutChange, originOfBranch, type BranchOrigin } from '../api/records/pointInTime.ts';
+import { originOfBranch, type BranchOrigin } from '../api/records/pointInTime.ts';
 import type * as records from '../api/records/records.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
@@ -161,9 +161,10 @@ export class ServiceApi {
 
   /** Returns whether a branch certainly hasn't changed since a position. Only the local service knows it. */
   async isUnchangedSince(projectId: string, { branchId, lsn }: BranchOrigin): Promise<boolean> {
-    const query = { since: lsn };
-    const { changes } = await this.#call('GET', `${branchPath(projectId, branchId)}/changes`, { query });
-    return isWithoutChange(changes);
+    const query = { unchanged_since: lsn };
+    return (
+      (await this.#call('GET', `${branchPath(projectId, branchId)}/changes`, { query }))['unchanged'] === true
+    );
   }
 
   /** Returns the URL of the first database, with its password; undefined if the branch has none. */

@@ -31,7 +31,3 @@ export function originOfBranch(record: unknown): BranchOrigin | undefined {
   const { parent_id: branchId, parent_lsn: lsn } = fieldsOf(record);
   return typeof branchId === 'string' && typeof lsn === 'string' ? { branchId, lsn } : undefined;
 }
-
-/** Whether the changes since one moment are known, and there are none. @param changes those that the local service returned */
-export const isWithoutChange = (changes: unknown): boolean =>
-  Array.isArray(changes) && changes.length === 1 && fieldsOf(changes[0])['tables_count'] === 0;

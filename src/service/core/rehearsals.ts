@@ -10,4 +10,10 @@ export interface Rehearsals {
 
   /** Returns what was seen so far. @throws {EngineError} if no rehearsal was started, or the compute was stopped since */
   rehearsal(branchId: string): Promise<Rehearsal>;
+
+  /**
+   * Returns whether a branch certainly has the data of a position (LSN), as far as the server knows that ran then. If not, it may still
+   * have them. Starts no compute. @throws {EngineError}
+   */
+  isUnchangedSince(branchId: string, lsn: string): Promise<boolean>;
 }

@@ -27,6 +27,8 @@ const MAX_TRANSACTIONS = 2000;
  * With `table` instead, such as `16384/16501/16510`, the reply has the last transactions that have changed rows of this table, as far
  * as they are known. The numbers are those of the database, of the table and of its file.
  * With `schema=true`, the reply has the moments before the last changes of the schema.
+ * With `unchanged_since` and a position (LSN), the reply says whether the branch certainly has the data of this position, without
+ * reading the log.
  * @throws {HttpError}
  */
 export async function changesReply(
@@ -37,6 +39,8 @@ export async function changesReply(
 ): Promise<JsonReply> {
   const branch = findBranch(project, id);
   if (queryParameter(call, 'schema') === 'true') return await showSchemaChanges(plane, branch.id);
+  const unchangedSince = queryParameter(call, 'unchanged_since');
+  if (unchangedSince !== undefined) return await unchangedReply(plane, branch.id, unchangedSince);
   const table = queryParameter(call, 'table');
   if (table !== undefined) return await transactionsReply(plane, branch.id, table);
   const given = requiredParameter(call, 'since').split(',');
@@ -50,6 +54,11 @@ export async function changesReply(
     return { since: text, tables: tables.slice(0, MAX_TABLES), tables_count: tables.length };
   });
   return jsonReply({ changes });
+}
+
+async function unchangedReply(plane: ControlPlane, branchId: string, lsn: string): Promise<JsonReply> {
+  if (parseLsn(lsn) === undefined) throw badRequest('unchanged_since must be a position (LSN).');
+  return jsonReply({ unchanged: await (await plane.engine).isUnchangedSince(branchId, lsn) });
 }
 
 async function transactionsReply(plane: ControlPlane, branchId: string, text: string): Promise<JsonReply> {

@@ -58,6 +58,7 @@ export function createSimulatedEngine(): ComputeEngine {
     startForReader: failWith(SIMULATED),
     startRehearsal: failWith(SIMULATED),
     rehearsal: failWith(SIMULATED),
+    isUnchangedSince: async () => false,
     schema: failWith(SIMULATED),
     changeCatalog: failWith(SIMULATED),
     close: doNothing,
@@ -101,6 +102,7 @@ export function createEngineWithoutPostgres(
     startForReader: fail,
     startRehearsal: fail,
     rehearsal: fail,
+    isUnchangedSince: fail,
     schema: fail,
     changeCatalog: fail,
   };

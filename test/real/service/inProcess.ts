@@ -61,6 +61,8 @@ export class FaultyEngine implements ComputeEngine {
   startForReader: ComputeEngine['startForReader'] = async (branchId) => `reads ${branchId}`;
   startRehearsal: ComputeEngine['startRehearsal'] = async (id) => this.#plain.startRehearsal(id, '');
   rehearsal: ComputeEngine['rehearsal'] = async (id) => this.#plain.rehearsal(id);
+  isUnchangedSince: ComputeEngine['isUnchangedSince'] = async (...args) =>
+    this.#plain.isUnchangedSince(...args);
   size: ComputeEngine['size'] = async () =>
     this.branchSize === undefined ? undefined : { databases: this.branchSize, history: this.historySize };
   schema: ComputeEngine['schema'] = (...args) => this.#plain.schema(...args);

@@ -1,6 +1,6 @@
 /** Rehearses on a copy of a branch. The copy is deleted in every case, or else expires. */
 import { canLogIn } from '../../../api/passwords.ts';
-import { isWithoutChange, type BranchOrigin, type CopySource } from '../../../api/records/pointInTime.ts';
+import type { BranchOrigin, CopySource } from '../../../api/records/pointInTime.ts';
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchCopy } from '../../../rehearsal/branchCopy.ts';
 import { isAbandonedCopy, ownMaker } from '../../../rehearsal/abandonedCopies.ts';
@@ -58,7 +58,7 @@ export async function rehearseOnCopy(
     origin: async ({ projectId, branchId }: BranchIds) => branches.getOrigin(projectId, branchId, ends),
     isUnchangedSince: connection.isLocal
       ? async ({ branchId, lsn }: BranchOrigin) =>
-          isWithoutChange(await branches.listChangesSince(parent.projectId, branchId, [lsn], ends))
+          branches.isUnchangedSince(parent.projectId, branchId, lsn, ends)
       : undefined,
     startRehearsal: async ({ projectId, branchId }: BranchIds) =>
       branches.startRehearsal(projectId, branchId, ends),

@@ -4,8 +4,6 @@
  */
 import path from 'node:path';
 import type { PastMoment, TableChange } from '../../core/branchHistory.ts';
-import { parseLsn } from '../../core/lsn.ts';
-import { isUnchangedSince } from '../copies/endOfWal.ts';
 import type { CountedMoment } from '../wal/changeCounter.ts';
 import { Wal } from '../wal/walFiles.ts';
 import { readWalRecords } from '../wal/walRecords.ts';
@@ -23,7 +21,6 @@ export async function changesSince(
   branchId: string,
   moments: readonly PastMoment[],
 ): Promise<readonly (readonly TableChange[] | undefined)[]> {
-  if (await areUnchangedSince(deps, branchId, moments)) return moments.map(() => []);
   const unknown = moments.map(() => undefined);
   const found = await countChanges(deps, branchId, moments);
   if (found === undefined) return unknown;
@@ -35,19 +32,6 @@ export async function changesSince(
   // Only if this server still runs, the data and its WAL were those of this server all the time.
   if (names === undefined || deps.branches.primary(branchId) !== primary) return unknown;
   return counted.map((changes) => changes && tableChanges(changes, names, tablesByFile));
-}
-
-/** Whether nothing has certainly changed since all moments, which Postgres may know without the log. */
-async function areUnchangedSince(
-  deps: ServerDependencies,
-  branchId: string,
-  moments: readonly PastMoment[],
-): Promise<boolean> {
-  for (const moment of moments) {
-    const lsn = moment.branchId === branchId && 'lsn' in moment ? parseLsn(moment.lsn) : undefined;
-    if (lsn === undefined || !(await isUnchangedSince(deps, branchId, lsn))) return false;
-  }
-  return moments.length > 0;
 }
 
 /**

@@ -74,16 +74,17 @@ const RUNNING = `select from pg_catalog.pg_stat_activity where backend_xid is no
 
 /**
  * Returns whether it is certain, without reading the log, that the branch has the data of a position at which its log has ended.
- * Postgres gives each transaction an id that writes something, and says which have ended.
+ * Postgres gives each transaction an id that writes something, and says which have ended. It is never certain before version 17, where
+ * finding the end of the log is such a transaction.
  */
 export async function isUnchangedSince(
   deps: ServerDependencies,
   branchId: string,
-  lsn: number,
+  lsn: number | undefined,
 ): Promise<boolean> {
   const server = deps.branches.primary(branchId);
-  const ended = server && endedBefore.get(server)?.get(lsn);
-  if (server === undefined || ended === undefined) return false;
+  const ended = server && lsn !== undefined && endedBefore.get(server)?.get(lsn);
+  if (server === undefined || ended === undefined || ended === false) return false;
   const isSame = await askUnlessOver(server, async () =>
     withSuperuser(deps, server.address, async (client) => {
       // In this order: what has ended in between is in the snapshot.

@@ -3,6 +3,8 @@ import type net from 'node:net';
 import type { Rehearsal } from '../../../api/records/rehearsal.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import type { Rehearsals } from '../../core/rehearsals.ts';
+import { parseLsn } from '../../core/lsn.ts';
+import { isUnchangedSince } from '../copies/endOfWal.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { pipeBothWays } from '../network/sockets.ts';
 import type { Postmaster } from '../server/postmaster.ts';
@@ -29,6 +31,10 @@ export const rehearsalMethods = (
     });
   },
   rehearsal: async (branchId) => readRehearsal(deps.branches.primary(branchId)),
+  isUnchangedSince: async (branchId, lsn) =>
+    isUnchangedSince(deps, branchId, parseLsn(lsn)).catch((error: unknown) => {
+      throw asEngineError(error);
+    }),
 });
 
 async function startObserver(deps: ServerDependencies, server: Postmaster, dataDir: string): Promise<void> {
