@@ -6,7 +6,7 @@ export interface AgentClient {
   readonly command: readonly [program: string, ...args: string[]];
   /** What follows for unattended use, where that isn't a line of the configuration. */
   readonly unattended?: readonly string[];
-  /** The options with which it runs a hook that nobody has trusted; undefined if its hook isn't run here. */
+  /** The options with which it runs a hook that nobody has trusted, if it needs any. */
   readonly hookOptions?: readonly string[];
   /** What it adds to the schema of each tool, and passes on. */
   readonly adds?: object;
@@ -22,7 +22,6 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     label: 'Claude Code',
     package: '@anthropic-ai/claude-code',
     command: ['claude', '-p', PROMPT],
-    hookOptions: [],
     env: (model) => ({
       ANTHROPIC_BASE_URL: model,
       ANTHROPIC_API_KEY: 'played',
@@ -58,6 +57,8 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     env: (model) => ({
       GOOGLE_GEMINI_BASE_URL: model,
       GEMINI_API_KEY: 'played',
+      // Without a name, it asks another model which one to use, and repeats that for a minute.
+      GEMINI_MODEL: 'gemini-2.5-flash',
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
     }),
     file: {
@@ -70,6 +71,7 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     package: '@github/copilot',
     command: ['copilot', '-p', PROMPT],
     unattended: ['--allow-tool', 'hosted-postgres'],
+    hookOptions: ['--trust-folder'],
     env: (model) => ({
       COPILOT_PROVIDER_BASE_URL: `${model}/v1`,
       COPILOT_MODEL: 'played',
@@ -98,7 +100,6 @@ export const AGENT_CLIENTS: readonly AgentClient[] = [
     label: 'Qwen Code',
     package: '@qwen-code/qwen-code',
     command: ['qwen', '-p', PROMPT, '--auth-type', 'openai'],
-    hookOptions: [],
     env: (model) => ({ OPENAI_BASE_URL: `${model}/v1`, OPENAI_API_KEY: 'played', OPENAI_MODEL: 'played' }),
     file: {
       name: 'work/.qwen/settings.json',
