@@ -36,6 +36,8 @@ interface HoldEvents {
   lost(): void;
 }
 
+type AsAdmin = <T>(work: (admin: Client) => Promise<T>) => Promise<T>;
+
 interface HeldServer {
   readonly address: ServerAddress;
   readonly dataDir: string;
@@ -52,6 +54,8 @@ export class CommitHold {
   /** Whether a transaction has committed since locks were read. */
   #hasCommit = false;
   #confirmed = 0n;
+  /** Until a commit has been seen to wait, none is confirmed. */
+  #isConfirming = false;
   #isReading = false;
   #isLost = false;
 
@@ -62,13 +66,14 @@ export class CommitHold {
 
   /**
    * Makes commits wait, and resolves when they do. After a failure, no commit waits.
-   * @param admin a superuser's session, used until then
+   * @param asAdmin does work in a superuser's session
+   * @param probe another session, whose commit is the first to wait
    * @throws {Error} also if the connection is lost before
    */
   static async start(
     { logins }: Pick<ServerDependencies, 'logins'>,
     server: HeldServer,
-    admin: Client,
+    { asAdmin, probe }: { readonly asAdmin: AsAdmin; readonly probe: Client },
     events: HoldEvents,
   ): Promise<CommitHold> {
     const config: ClientConfig & { readonly replication: string } = {
@@ -82,16 +87,22 @@ export class CommitHold {
     const client = createPgClient(config);
     const hold = new CommitHold(client, events);
     let isHeld = false;
-    client.once('end', () => {
-      hold.#isLost = true;
-      if (isHeld) events.lost();
+    const lost = new Promise<void>((resolve) => {
+      client.once('end', () => {
+        hold.#isLost = true;
+        if (isHeld) events.lost();
+        resolve();
+      });
     });
     try {
       await client.connect();
       await hold.#stream();
       await setSynchronousStandby(REHEARSAL_STANDBY, server);
-      await hold.#untilHeld(admin);
-      // The connection may have ended while the answer that commits wait was on its way.
+      const commit = await hold.#untilHeld(asAdmin, probe);
+      [hold.#hasCommit, hold.#isConfirming] = [false, true];
+      void hold.#confirm();
+      await Promise.race([commit.ended, lost]);
+      // The connection may have ended while the answer that a commit waits was on its way.
       hold.#requireConnected();
       isHeld = true;
       return hold;
@@ -118,14 +129,43 @@ export class CommitHold {
     const ended = this.#client.query(`START_REPLICATION PHYSICAL ${position}`);
     await Promise.race([started, ended]);
     // Only a standby that has confirmed something is synchronous.
-    this.#send(BigInt(parseLsn(position) ?? 0));
+    this.#confirmed = BigInt(parseLsn(position) ?? 0);
+    this.#send(this.#confirmed);
   }
 
-  async #untilHeld(admin: Client): Promise<void> {
-    while (!(await areCommitsHeld(admin))) {
-      this.#requireConnected();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  /** @returns the commit of the probe that waits */
+  async #untilHeld(asAdmin: AsAdmin, probe: Client): Promise<{ readonly ended: Promise<unknown> }> {
+    while (!(await asAdmin(areCommitsHeld))) await this.#pause();
+    for (;;) {
+      const commit = await this.#findWaitingCommit(asAdmin, probe);
+      if (commit !== undefined) return commit;
+      await this.#pause();
     }
+  }
+
+  /**
+   * Commits once. Postgres accepts the standby before commits wait for it: for that, its checkpointer must have read the configuration,
+   * too.
+   * @returns the commit if it waits; undefined if it has ended
+   */
+  async #findWaitingCommit(
+    asAdmin: AsAdmin,
+    probe: Client,
+  ): Promise<{ readonly ended: Promise<unknown> } | undefined> {
+    let isOver = false;
+    const ended = probe.query(PROBE).finally(() => (isOver = true));
+    ended.catch(() => undefined);
+    while (!isOver) {
+      if ((await asAdmin(findCommitting)).length > 0) return { ended };
+      this.#requireConnected();
+    }
+    await ended;
+    return undefined;
+  }
+
+  async #pause(): Promise<void> {
+    this.#requireConnected();
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
   }
 
   #requireConnected(): void {
@@ -140,14 +180,15 @@ export class CommitHold {
       if (this.#commits.read(Number(position), chunk.subarray(LOG_HEAD))) this.#hasCommit = true;
     } else if (type === KEEPALIVE) {
       this.#received = chunk.readBigUInt64BE(1);
-      if (chunk[ASKS_FOR_REPLY] === 1) this.#confirmed = 0n;
+      // While locks are read, this says that the standby is still there.
+      if (chunk[ASKS_FOR_REPLY] === 1) this.#send(this.#confirmed);
     }
     void this.#confirm();
   }
 
   /** Confirms commits when their locks are read. Those that arrive in the meantime are confirmed together. */
   async #confirm(): Promise<void> {
-    if (this.#isReading) return;
+    if (this.#isReading || !this.#isConfirming) return;
     this.#isReading = true;
     while (this.#received > this.#confirmed) {
       const upTo = this.#received;
@@ -184,7 +225,19 @@ async function setSynchronousStandby(
   server.reload();
 }
 
-/** Whether commits wait. */
+/** Commits, so that this can be seen to wait. */
+const PROBE = `begin; set local synchronous_commit to on;
+  select pg_catalog.pg_logical_emit_message(true, 'rehearsal', ''); commit`;
+
+/** Returns the processes whose commits wait for a standby. */
+export async function findCommitting(admin: Client): Promise<number[]> {
+  const { rows } = await admin.query<{ pid: number }>(
+    `select pid from pg_catalog.pg_stat_activity where wait_event operator(pg_catalog.=) 'SyncRep'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+/** Whether Postgres has accepted the standby. */
 export async function areCommitsHeld(admin: Client): Promise<boolean> {
   const { rows } = await admin.query(
     `select from pg_catalog.pg_stat_replication where application_name operator(pg_catalog.=) $1

@@ -129,14 +129,6 @@ export class LockReader {
     return this.asAdmin(async (admin) => (await admin.query(sql, [pid])).rows.length > 0);
   }
 
-  /** Returns the processes whose commits wait for a standby. */
-  async committing(): Promise<number[]> {
-    const sql = `select pid from pg_catalog.pg_stat_activity where wait_event operator(pg_catalog.=) 'SyncRep'`;
-    return this.asAdmin(async (admin) =>
-      (await admin.query<{ pid: number }>(sql)).rows.map(({ pid }) => pid),
-    );
-  }
-
   /** Returns the locks of these processes in all databases that were entered. */
   async locks(pids: readonly number[]): Promise<ReadLock[]> {
     const all: ReadLock[] = [];

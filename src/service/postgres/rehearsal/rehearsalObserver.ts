@@ -15,7 +15,8 @@ import {
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { CommitHold, areCommitsHeld, releaseCommits } from './commitHold.ts';
+import { withSuperuser } from '../server/superuser.ts';
+import { CommitHold, areCommitsHeld, findCommitting, releaseCommits } from './commitHold.ts';
 import { LockReader, type ReadLock } from './lockReader.ts';
 import {
   endTransaction,
@@ -39,7 +40,7 @@ export class RehearsalObserver {
   readonly #began = performance.now();
   readonly #reader: LockReader;
   readonly #server: Postmaster;
-  readonly #held: Parameters<typeof CommitHold.start>[1];
+  readonly #heldServer: Parameters<typeof CommitHold.start>[1];
   readonly #sessions = new Map<number, ObservedSession>();
   readonly #statements: Statement[] = [];
   readonly #locks: HeldLock[] = [];
@@ -54,7 +55,7 @@ export class RehearsalObserver {
 
   private constructor(deps: ServerDependencies, server: Postmaster, dataDir: string) {
     this.#server = server;
-    this.#held = { address: server.address, dataDir, reload: () => server.reload() };
+    this.#heldServer = { address: server.address, dataDir, reload: () => server.reload() };
     this.#reader = new LockReader(deps, server.address, dataDir);
   }
 
@@ -65,13 +66,22 @@ export class RehearsalObserver {
     dataDir: string,
   ): Promise<RehearsalObserver> {
     const observer = new RehearsalObserver(deps, server, dataDir);
-    observer.#before = await observer.#reader.allRelations(true);
-    observer.#hold = await observer.#reader.asAdmin(async (admin) =>
-      CommitHold.start(deps, observer.#held, admin, {
-        readLocks: async () => observer.#readHeldCommit(),
-        lost: () => observer.#letGo(),
-      }),
+    const asAdmin: LockReader['asAdmin'] = async (work) => observer.#reader.asAdmin(work);
+    const holding = withSuperuser(deps, server.address, async (probe) =>
+      CommitHold.start(
+        deps,
+        observer.#heldServer,
+        { asAdmin, probe },
+        { readLocks: async () => observer.#readHeldCommit(), lost: () => observer.#letGo() },
+      ),
     );
+    try {
+      // Both at once, because no client is connected yet.
+      [observer.#before, observer.#hold] = await Promise.all([observer.#reader.allRelations(true), holding]);
+    } catch (error) {
+      await holding.then(async (hold) => hold.end()).catch(() => undefined);
+      throw error;
+    }
     return observer;
   }
 
@@ -188,7 +198,7 @@ export class RehearsalObserver {
     const read = this.#now();
     await this.#countChangedRows();
     // A session whose commit doesn't wait isn't delayed: this can be for a commit of another one, or of Postgres itself.
-    const pids = await this.#reader.committing().catch((error: unknown) => this.#fail(error));
+    const pids = await this.#reader.asAdmin(findCommitting).catch((error: unknown) => this.#fail(error));
     const now = this.#now();
     for (const session of (pids ?? []).flatMap((pid) => this.#sessions.get(pid) ?? [])) {
       // This may have begun before the statement, for the commit of another session.
@@ -265,7 +275,7 @@ export class RehearsalObserver {
   #letGo(): void {
     if (this.#server.isStopping) return;
     this.#problem ??= 'Commits were not held to the end, because the connection of the observer was lost.';
-    releaseCommits(this.#held).catch((error: unknown) => this.#fail(error));
+    releaseCommits(this.#heldServer).catch((error: unknown) => this.#fail(error));
   }
 
   /** Samples locks while a statement runs. */

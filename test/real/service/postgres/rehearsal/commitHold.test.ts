@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import type pg from 'pg';
-import { CommitHold } from '../../../../../src/service/postgres/rehearsal/commitHold.ts';
+import { CommitHold, releaseCommits } from '../../../../../src/service/postgres/rehearsal/commitHold.ts';
 import { readPostmasterPid } from '../../../../../src/service/postgres/server/postmaster.ts';
 import { signalServer } from '../../../../../src/service/postgres/server/serverProcess.ts';
 import { storageOf } from '../../../../helpers/branchCalls.ts';
@@ -33,22 +33,33 @@ describe('The standby of a rehearsal', () => {
   });
 
   /** @param beforeReload called before the server gets to know that commits wait */
-  const hold = async (
-    client: Pick<pg.Client, 'query'> = admin,
-    beforeReload: () => Promise<unknown> = async () => undefined,
-  ): Promise<CommitHold> => {
-    const storage = storageOf(plane);
-    const dataDir = path.join(storage, 'branches/br-main/data');
-    const logins = JSON.parse(readFileSync(path.join(storage, 'logins.json'), 'utf8'));
+  const heldServer = (beforeReload: () => Promise<unknown> = async () => undefined) => {
+    const dataDir = path.join(storageOf(plane), 'branches/br-main/data');
     const [, , , port, socket, host] = readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
     const { pid } = readPostmasterPid(dataDir) ?? assert.fail();
     const address = { host: socket?.trim() || (host ?? ''), port: Number(port) };
     const reload = () =>
       void beforeReload().then(() => signalServer(usualPostgres().postgres, pid, 'SIGHUP'));
-    return CommitHold.start({ logins }, { address, dataDir, reload }, client as Client, {
-      readLocks: async () => void (reads += 1),
-      lost: () => undefined,
-    });
+    return { address, dataDir, reload };
+  };
+  const hold = async (
+    client: Pick<pg.Client, 'query'> = admin,
+    server: ReturnType<typeof heldServer> = heldServer(),
+  ): Promise<CommitHold> => {
+    const logins = JSON.parse(readFileSync(path.join(storageOf(plane), 'logins.json'), 'utf8'));
+    const probe = await connectTo(superuserUri(plane, uri));
+    const sessions = {
+      asAdmin: async <T>(work: (admin: Client) => Promise<T>) => work(client as Client),
+      probe: probe as unknown as Client,
+    };
+    try {
+      return await CommitHold.start({ logins }, server, sessions, {
+        readLocks: async () => void (reads += 1),
+        lost: () => undefined,
+      });
+    } finally {
+      await probe.end();
+    }
   };
   const commit = async () => query(uri, 'insert into t values (1) returning id');
 
@@ -68,7 +79,10 @@ describe('The standby of a rehearsal', () => {
 
   it('fails if its connection is lost before commits wait, and then none does', async () => {
     await assert.rejects(
-      hold(admin, async () => admin.query(KILL_HOLDER)),
+      hold(
+        admin,
+        heldServer(async () => admin.query(KILL_HOLDER)),
+      ),
       /connection that holds commits was lost/,
     );
     assert.deepEqual(await commit(), [1]);
@@ -86,6 +100,32 @@ describe('The standby of a rehearsal', () => {
       /connection that holds commits was lost/,
     );
     assert.deepEqual(await commit(), [1]);
+  });
+
+  it('resolves only when commits wait, also if the checkpointer reads the configuration late', async function () {
+    if (process.platform === 'win32') this.skip();
+    const sql = "select pid from pg_stat_activity where backend_type = 'checkpointer'";
+    const [checkpointer] = (await admin.query<{ pid: number }>(sql)).rows;
+    const stop = (signal: NodeJS.Signals) => process.kill(checkpointer?.pid ?? 0, signal);
+    let isHeld = false;
+    stop('SIGSTOP');
+    const holding = hold().finally(() => (isHeld = true));
+    try {
+      await eventually(
+        async () => (await admin.query(`${HOLDER} where sync_state = 'sync'`)).rows.length > 0,
+      );
+      // Postgres has accepted the standby, and these don't wait for it.
+      for (let commits = 0; commits < 3; commits += 1) await commit();
+      assert(!isHeld);
+    } finally {
+      stop('SIGCONT');
+    }
+    const held = await holding;
+    const before = reads;
+    await commit();
+    assert.ok(reads > before);
+    await held.end();
+    await releaseCommits(heldServer());
   });
 
   it('leaves nothing when it fails late, so that the next attempt sees all commits', async () => {
