@@ -124,19 +124,15 @@ async function copyOriginal<Copy extends BranchCopy>(
 ): Promise<{ readonly original: Copy; readonly isLater: boolean }> {
   const origin = await rehearser.origin(branch).catch(() => undefined);
   if (origin === undefined) return { original: await rehearser.copyBranch(), isLater: true };
-  const { isUnchangedSince } = rehearser;
-  // A copy of now is faster, because the log needn't be recovered.
-  const now = isUnchangedSince && (await rehearser.copyBranch({ branchId: origin.branchId }));
-  if (now !== undefined) {
-    // Copies of an idle branch have the same position.
-    const later = await rehearser.origin(now).catch(() => undefined);
-    const isSame = later?.branchId === origin.branchId && later.lsn === origin.lsn;
-    if (isSame || (await isUnchangedSince?.(origin).catch(() => false)) === true)
-      return { original: now, isLater: false };
+  const isUnchanged = async () => (await rehearser.isUnchangedSince?.(origin).catch(() => false)) === true;
+  // A copy of now is faster, because the log needn't be recovered. Others may change the branch while it is made.
+  if (await isUnchanged()) {
+    const original = await rehearser.copyBranch({ branchId: origin.branchId });
+    if (await isUnchanged()) return { original, isLater: false };
   }
   const original = await rehearser.copyBranch(origin).catch(() => undefined);
   if (original !== undefined) return { original, isLater: false };
-  return { original: now ?? (await rehearser.copyBranch()), isLater: true };
+  return { original: await rehearser.copyBranch(), isLater: true };
 }
 
 /** Takes the migration back, and compares the data and the schema with those before it. */

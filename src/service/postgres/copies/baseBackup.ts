@@ -13,7 +13,7 @@ import { withBranchServer } from '../branchData/branchServer.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
-import { endAtRest, endOfWal, isAtRest, keepPosition, requireLsn } from './endOfWal.ts';
+import { endAtRest, endOfWal, isAtRest, rememberSnapshot, requireLsn } from './endOfWal.ts';
 import {
   isTemplateBase,
   linkClosedWal,
@@ -88,7 +88,10 @@ interface Copy {
  * Copies of a server's data that are requested at the same time share one backup, and so one connection, one checkpoint and one
  * of the server's ten replication slots. Copies for replicas don't share one, because they are made one at a time.
  */
-const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<Pick<BaseBackup, 'end' | 'ended'>>>();
+const sharedBackups = new WeakMap<
+  Postmaster,
+  (copy: Copy) => Promise<Pick<BaseBackup, 'end' | 'snapshot'>>
+>();
 
 async function copyFromServer(deps: ServerDependencies, server: Postmaster, copy: Copy): Promise<number> {
   const backup =
@@ -103,9 +106,9 @@ async function copyFromServer(deps: ServerDependencies, server: Postmaster, copy
       }
     });
   sharedBackups.set(server, backup);
-  const { end, ended } = await backup(copy);
+  const { end, snapshot } = await backup(copy);
   const position = endOfWholeRecords(copy.to, end);
-  keepPosition(server, position, ended);
+  rememberSnapshot(server, position, snapshot);
   return position;
 }
 
@@ -129,8 +132,8 @@ interface BaseBackup {
   /** The positions (LSN) of the backup's start and end. */
   readonly start: number;
   readonly end: number;
-  /** The transactions that had ended before, as `pg_current_snapshot`. */
-  readonly ended: string;
+  /** `pg_current_snapshot` from before the end. */
+  readonly snapshot: string;
 }
 
 /** Copies the data without the WAL. The caller ends the session when it has what it needs. */
@@ -151,17 +154,16 @@ export async function takeBaseBackup(
     await copyInParallel(copies, async ({ from, to }) =>
       copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
     );
-    // The snapshot is that of the statement, from before the end.
-    const stopped = await session.query<{ end: string; last: string; labelfile: string; ended: string }>(
-      `select lsn::text as end, pg_catalog.pg_walfile_name(lsn) as last, labelfile, pg_catalog.pg_current_snapshot()::text as ended
+    const stopped = await session.query<{ end: string; last: string; labelfile: string; snapshot: string }>(
+      `select lsn::text as end, pg_catalog.pg_walfile_name(lsn operator(pg_catalog.-) 1) as last, labelfile, pg_catalog.pg_current_snapshot()::text as snapshot
       from pg_catalog.pg_backup_stop(false)`,
     );
     const [start, stop] = [started.rows[0], stopped.rows[0]];
     if (start === undefined || stop === undefined) throw new EngineError('Postgres made no backup');
     for (const { to } of copies) writePrivateFile(path.join(to, 'backup_label'), stop.labelfile);
     const [first, last] = [start.first, stop.last];
-    const { ended } = stop;
-    return { session, first, last, start: requireLsn(start.start), end: requireLsn(stop.end), ended };
+    const { snapshot } = stop;
+    return { session, first, last, start: requireLsn(start.start), end: requireLsn(stop.end), snapshot };
   } catch (error) {
     await session.end();
     throw error;

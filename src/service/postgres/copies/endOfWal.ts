@@ -15,7 +15,10 @@ export const isAtRest = ({ branches }: ServerDependencies, branchId: string, dat
   !branches.lock(branchId).ownServer.isUsed &&
   wasShutDownCleanly(dataDir);
 
-/** Returns the position after the WAL of data that was shut down, the last record of which is the checkpoint. */
+/**
+ * Returns a position in the last record of data that was shut down, the checkpoint. A position includes all records that begin before it,
+ * and nothing that a copy needs follows.
+ */
 export const endAtRest = (dataDir: string): number => readControlFile(dataDir).checkpoint + 1;
 
 /** Whether the branch is at rest, with the data of this moment. Then its files have also the rows of unlogged tables, which its log doesn't. */
@@ -37,15 +40,15 @@ const COMMITTED_MESSAGE = "pg_catalog.pg_logical_emit_message(true, 'history', '
 /** How many positions of a server are kept with the transactions that had ended before them. */
 const KEPT_POSITIONS = 100;
 /**
- * Which transactions had ended before positions in the log, as `pg_current_snapshot` says it. It is another text once any transaction
- * that may have written something has ended. The oldest come first.
+ * `pg_current_snapshot` from before positions in the log, the oldest first. It is another text once any transaction with an id has
+ * ended, and all that write rows or catalogs have one.
  */
-const endedBefore = new WeakMap<Postmaster, Map<number, string>>();
+const snapshotsBefore = new WeakMap<Postmaster, Map<number, string>>();
 
-/** @param ended what had ended before the log reached the position, as `pg_current_snapshot` */
-export function keepPosition(server: Postmaster, lsn: number, ended = ''): void {
-  const kept = endedBefore.get(server) ?? new Map<number, string>();
-  endedBefore.set(server, kept.set(lsn, ended));
+/** @param snapshot that of a statement that has found the position */
+export function rememberSnapshot(server: Postmaster, lsn: number, snapshot: string): void {
+  const kept = snapshotsBefore.get(server) ?? new Map<number, string>();
+  snapshotsBefore.set(server, kept.set(lsn, snapshot));
   for (const oldest of [...kept.keys()].slice(0, -KEPT_POSITIONS)) kept.delete(oldest);
 }
 
@@ -55,14 +58,14 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
   if (isAtRest(deps, branchId, dataDir)) return endAtRest(dataDir);
   return withBranchServer(deps, branchId, async (server) =>
     withSuperuser(deps, server.address, async (client) => {
-      await client.query('set synchronous_commit to on');
-      const message = deps.binaries.major >= FIRST_WITH_FLUSH ? FLUSHED_MESSAGE : COMMITTED_MESSAGE;
-      // The snapshot is that of the statement, from before the message.
-      const { rows } = await client.query<{ ended: string; lsn: string }>(
-        `select pg_catalog.pg_current_snapshot()::text as ended, ${message}::text as lsn`,
+      if (deps.binaries.major < FIRST_WITH_FLUSH) await client.query('set synchronous_commit to on');
+      const message = deps.binaries.major < FIRST_WITH_FLUSH ? COMMITTED_MESSAGE : FLUSHED_MESSAGE;
+      const { rows } = await client.query<{ snapshot: string; lsn: string }>(
+        `select pg_catalog.pg_current_snapshot()::text as snapshot, ${message}::text as lsn`,
       );
-      const lsn = requireLsn(rows[0]?.lsn);
-      keepPosition(server, lsn, rows[0]?.ended);
+      const [row] = rows;
+      const lsn = requireLsn(row?.lsn);
+      if (row !== undefined) rememberSnapshot(server, lsn, row.snapshot);
       return lsn;
     }),
   );
@@ -74,25 +77,26 @@ const RUNNING = `select from pg_catalog.pg_stat_activity where backend_xid is no
 
 /**
  * Returns whether it is certain, without reading the log, that the branch has the data of a position at which its log has ended.
- * Postgres gives each transaction an id that writes something, and says which have ended. It is never certain before version 17, where
- * finding the end of the log is such a transaction.
+ * Sequences may have given numbers that aren't in the log either. It is hardly ever certain before version 17, where finding the end
+ * of the log is a transaction.
  */
 export async function isUnchangedSince(
   deps: ServerDependencies,
   branchId: string,
-  lsn: number | undefined,
+  lsn: string,
 ): Promise<boolean> {
+  if (isAtRestSince(deps, branchId, { lsn })) return true;
   const server = deps.branches.primary(branchId);
-  const ended = server && lsn !== undefined && endedBefore.get(server)?.get(lsn);
-  if (server === undefined || ended === undefined || ended === false) return false;
+  const before = server && snapshotsBefore.get(server)?.get(parseLsn(lsn) ?? 0);
+  if (server === undefined || before === undefined) return false;
   const isSame = await askUnlessOver(server, async () =>
     withSuperuser(deps, server.address, async (client) => {
       // In this order: what has ended in between is in the snapshot.
       if ((await client.query(RUNNING)).rowCount !== 0) return false;
-      const { rows } = await client.query<{ ended: string }>(
-        'select pg_catalog.pg_current_snapshot()::text as ended',
+      const { rows } = await client.query<{ snapshot: string }>(
+        'select pg_catalog.pg_current_snapshot()::text as snapshot',
       );
-      return rows[0]?.ended === ended;
+      return rows[0]?.snapshot === before;
     }),
   );
   return isSame === true && deps.branches.primary(branchId) === server;

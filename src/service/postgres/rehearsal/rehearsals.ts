@@ -3,7 +3,6 @@ import type net from 'node:net';
 import type { Rehearsal } from '../../../api/records/rehearsal.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import type { Rehearsals } from '../../core/rehearsals.ts';
-import { parseLsn } from '../../core/lsn.ts';
 import { isUnchangedSince } from '../copies/endOfWal.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { pipeBothWays } from '../network/sockets.ts';
@@ -32,7 +31,7 @@ export const rehearsalMethods = (
   },
   rehearsal: async (branchId) => readRehearsal(deps.branches.primary(branchId)),
   isUnchangedSince: async (branchId, lsn) =>
-    isUnchangedSince(deps, branchId, parseLsn(lsn)).catch((error: unknown) => {
+    isUnchangedSince(deps, branchId, lsn).catch((error: unknown) => {
       throw asEngineError(error);
     }),
 });
