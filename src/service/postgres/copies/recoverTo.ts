@@ -26,7 +26,7 @@ import { scramVerifier } from '../roles/logins.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import type { Wal } from '../wal/walFiles.ts';
 import { CommitTimeCheck } from '../wal/commitTimeCheck.ts';
-import { readWalRecords, type WalRecord } from '../wal/walRecords.ts';
+import { readWalRecords, startOfRecord, type WalRecord } from '../wal/walRecords.ts';
 
 /** Reads from a copy of the branch as it was at the moment. The copy is removed at the end. @throws {EngineError} */
 export async function readAtMoment<T>(
@@ -120,9 +120,6 @@ export function findBase(bases: readonly BaseBackupRecord[], moment: Moment): Ba
   return inOrder.findLast(({ time }) => time <= Date.parse(moment.timestamp));
 }
 
-/** The most bytes between the end of a record and the position of the next one: the header of a page. */
-const TOLERANCE = 64;
-
 /**
  * Finds the last record to recover. A position includes all records before it. A time doesn't: a transaction that ends later may
  * already have done what Postgres doesn't undo, such as taking a new value of a sequence or removing a database's files. So for a
@@ -151,7 +148,7 @@ async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head
     target = record;
     time = record.time === undefined ? time : record.time / 1000;
   }
-  isFound ||= last !== undefined && last.end + TOLERANCE >= end;
+  isFound ||= last !== undefined && startOfRecord(wal, last.end) >= end;
   if (target === undefined || !isFound)
     throw new EngineError(
       `The write-ahead log of branch ${branchId} is damaged at ${formatLsn(last?.end ?? base.start)}. Earlier moments can be restored.`,

@@ -61,7 +61,7 @@ export function* readWalRecords(wal: Wal, from: number): Generator<WalRecord> {
   const reader = new Reader(wal);
   let previous: number | undefined;
   for (let at = from; ;) {
-    const start = at % PAGE === 0 ? at + headerSize(wal, at) : at;
+    const start = startOfRecord(wal, at);
     const record = reader.record(start);
     if (record === undefined) return;
     if ('interruptedAt' in record) {
@@ -85,11 +85,15 @@ export function* readWalRecords(wal: Wal, from: number): Generator<WalRecord> {
 
 /** Whether the record at `from` continues after `end`. Postgres may flush the WAL up to the end of a page in the middle of a record. */
 export function reachesBeyond(wal: Wal, from: number, end: number): boolean {
-  const start = from % PAGE === 0 ? from + headerSize(wal, from) : from;
+  const start = startOfRecord(wal, from);
   let available = end - start;
   for (let page = start - (start % PAGE) + PAGE; page < end; page += PAGE) available -= headerSize(wal, page);
   return new Reader(wal).lengthAt(start) > available;
 }
+
+/** Returns where the record begins that follows one with this end: there, or after the header of the page that begins there. */
+export const startOfRecord = (wal: Wal, end: number): number =>
+  end % PAGE === 0 ? end + headerSize(wal, end) : end;
 
 const headerSize = (wal: Wal, page: number) => (page % wal.size === 0 ? LONG_HEADER : SHORT_HEADER);
 
