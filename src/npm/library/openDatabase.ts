@@ -69,6 +69,10 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
     if (openDatabases.size === 0) process.off('beforeExit', dropOpenDatabases);
     return (dropped ??= inTurn(dropDatabaseOfFile));
   };
+  // On the server of a dropped database, a reset would create it again.
+  const requireOpen = () => {
+    if (dropped !== undefined) throw new Error('This database was dropped. Open another one.');
+  };
   // Runners refuse hooks that are added by hooks, so the end of the file can't be noticed.
   if (openDatabases.size === 0) process.on('beforeExit', dropOpenDatabases);
   openDatabases.add(drop);
@@ -77,11 +81,13 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
     drop,
     [Symbol.asyncDispose]: drop,
     async reset() {
+      requireOpen();
       const obstacle = await inTurn(async () => reset.run(withAdmin));
       if (obstacle?.isOfTest === false) warnOnce(obstacle.reason);
       return { createdAgain: obstacle?.reason };
     },
     async clone() {
+      requireOpen();
       const name = `${prefix}clone_${(count += 1)}`;
       await inTurn(async () => withAdmin(async (client) => copyDatabase(client, TEMPLATE_DATABASE, name)));
       const dropClone = async () => {

@@ -58,8 +58,15 @@ describe('Databases of tests', () => {
       const before = await query(process.env.DATABASE_URL, 'select id from item order by 1');
       await query(db.url, 'insert into item values (3)');
       await db.drop();
-      show([before, process.env.DATABASE_URL, db.url]);`;
-    const results = await Promise.all([1, 2, 3].map(async () => run<[number[], string, string]>(cwd, code)));
+      const late = await Promise.allSettled([db.reset(), db.clone()]);
+      show([before, process.env.DATABASE_URL, db.url, ...late.map(({ reason }) => reason?.message)]);`;
+    const all = [1, 2, 3].map(async () => run<[number[], string, string, ...string[]]>(cwd, code));
+    const results = await Promise.all(all);
+    const dropped = 'This database was dropped. Open another one.';
+    assert.deepEqual(
+      results.map(([, , , ...late]) => late),
+      Array(3).fill([dropped, dropped]),
+    );
     assert.deepEqual(
       results.map(([before, after]) => [before, after]),
       Array(3).fill([[1, 2], 'before']),
