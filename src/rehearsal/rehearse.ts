@@ -143,6 +143,7 @@ async function rehearseWayBack<Copy extends BranchCopy>(
   down: DownStep<Copy>,
   signal: AbortSignal | undefined,
 ): Promise<WayBackRun> {
+  // The statements of the way back. The copy has also run the migration and the trials.
   const own = new Set<number>();
   const run = async (copy: Copy) => {
     const from = (await rehearser.rehearsal(copy)).statements.length;
@@ -195,7 +196,7 @@ async function withCopies<Copy extends BranchCopy, T>(
     const copying = rehearser.copyBranch(source);
     copies.push(copying);
     const copy = await copying;
-    signal?.throwIfAborted();
+    ends.throwIfAborted();
     return copy;
   };
   try {

@@ -9,13 +9,13 @@ import { limitConcurrency } from '../base/limitConcurrency.ts';
 import type { Rehearsal } from '../api/records/rehearsal.ts';
 import { withCopySession, type BranchCopy } from './branchCopy.ts';
 
-/** The most milliseconds for one trial, and for all trials of a rehearsal. */
+/** The most milliseconds for one trial, and for all trials on the copy that was migrated. */
 const [LONGEST_TRIAL, ALL_TRIALS] = [2000, 10_000];
 /** In how many databases something is tried at a time. */
 const DATABASES_AT_A_TIME = 4;
 /** The SQLSTATE of a statement that was canceled. */
 const QUERY_CANCELED = '57014';
-/** Stands for the error of a statement that took too long. */
+/** Stands for the error of a statement that took too long, or was not tried, because the time for all was over. */
 const CANCELED = 'canceled';
 
 /** A table or view that can't be used as before the migration. */

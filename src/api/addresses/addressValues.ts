@@ -37,6 +37,7 @@ const ANY_URL = /(?<![\w+.:-])([\w+.:-]+):\/\/[^\s"'`<>;]*/g;
 const URLS_OF_DATABASES = /:\/\/(?:[^\s"'`<>/?#]*@|[^\s"'`<>/?#]+[/?][^\s"'`<>])/g;
 /** Matches the port of Postgres after a host, but not in pairs of ports such as `127.0.0.1:5432:5432`. */
 const POSTGRES_PORT = /(?<=[a-z.\]][\w-]{0,63}):5432(?![\d:])/i;
+/** Matches a port after a host, as in `host:1` or `host,1`, or under its name. */
 const PORT = /(?:(?<=[\w\]]):|,\s*|(?<![\w.-])port["']?\s*[=:]\s*["']?)(\d+)(?=\s*(?:[;/?"'`},]|$)|\s)/gi;
 
 /**
@@ -44,7 +45,7 @@ const PORT = /(?:(?<=[\w\]]):|,\s*|(?<![\w.-])port["']?\s*[=:]\s*["']?)(\d+)(?=\
  * `dbi:Pg:host=…` and `{"host": …`. The group of a match is the driver.
  */
 const KEYWORDS = /^[\s"'`{[]*((?:[a-z][\w-]*(?:\([^)]*\))?:\s*)*)["']?[a-z_][a-z_\s]*(?:["']\s*)?[=:]/i;
-/** Matches the keywords of libpq and Npgsql, which nearly nobody else has. */
+/** Matches keywords of libpq and Npgsql. Few others write them like this. */
 const KEYWORD_OF_POSTGRES = /(?<![\w.?&-])(?:host|hostaddr|dbname|service)\s*=/i;
 /** Matches a keyword of Npgsql and of SQL Server. */
 const SERVER = /(?:^|;)\s*server\s*=/i;

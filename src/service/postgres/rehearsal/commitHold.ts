@@ -1,6 +1,6 @@
 /**
- * Holds each commit of a server until the locks of its transaction are read. Postgres itself waits: a transaction keeps its locks
- * until a synchronous standby has confirmed its commit (`RecordTransactionCommit` in src/backend/access/transam/xact.c), and this
+ * Holds the commits of a server that wait for the disk until the locks of their transactions are read. Postgres itself waits: a transaction
+ * keeps its locks until a synchronous standby has confirmed its commit (`RecordTransactionCommit` in src/backend/access/transam/xact.c), and this
  * is that standby. It receives the log and stores nothing. The messages are those of the manual, "Streaming Replication Protocol".
  */
 import { appendFile } from 'node:fs/promises';

@@ -27,7 +27,10 @@ import {
 } from './observedSession.ts';
 import { StatementTap, type SeenStatement, type StatementEvents } from './statementTap.ts';
 
-/** Milliseconds between two samples: a tenth of the time that a statement has taken, but no less and no more than these. */
+/**
+ * Milliseconds between two samples: a tenth of the time for which statements have been running without a break, but no less and no more
+ * than these.
+ */
 const [LEAST_PAUSE, MOST_PAUSE] = [5, 50];
 /** The milliseconds that a transaction takes at least for its changed rows to be counted, because counting reads their table. */
 const COUNTED_AFTER = 100;

@@ -31,7 +31,7 @@ export function unpackCluster(file: string, folder: string): void {
 }
 
 /**
- * Bytes of the control file (`ControlFileData` in Postgres's source, pg_control.h) from which Postgres makes its answer to a login
+ * Bytes of the control file of this version (`ControlFileData` in Postgres's source, pg_control.h) from which Postgres makes its answer to a login
  * as a role that doesn't exist (SCRAM's mock nonce).
  */
 const NONCE = { start: 257, end: 289 };
