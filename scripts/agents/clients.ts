@@ -6,7 +6,7 @@ export interface AgentClient {
   readonly command: readonly [program: string, ...args: string[]];
   /** What follows for unattended use, where that isn't a line of the configuration. */
   readonly unattended?: readonly string[];
-  /** The options with which it runs a hook that nobody has trusted, if it needs any. */
+  /** The options with which it runs a hook that wasn't trusted before, if it needs any. */
   readonly hookOptions?: readonly string[];
   /** What it adds to the schema of each tool, and passes on. */
   readonly adds?: object;
