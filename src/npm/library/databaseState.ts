@@ -1,7 +1,8 @@
 /**
  * Reads what a database contains, in numbers that are cheap to compare with those of the template database that it is a copy of. A row
- * keeps the number of the transaction that wrote it, and later transactions have higher numbers. So a table that has as many rows as
- * before, and none with a higher number, has the same rows. The same is true for the catalogs, of which only objects of users count.
+ * keeps the number of the transaction that wrote it, and those after a reset have higher numbers, because none is open while it begins.
+ * So a table that has as many rows as before, and none with a higher number, has the same rows. The same is true for the catalogs, of
+ * which only objects of users count.
  */
 import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
