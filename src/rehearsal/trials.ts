@@ -150,20 +150,25 @@ export async function reportBrokenRelations(
   signal: AbortSignal | undefined,
 ): Promise<TrialReport> {
   const broken = new Map<string, BrokenRelation>();
-  const slowBefore = new Set<string>();
+  /** The names of those that take too long on the data from before, by the same keys. */
+  const slowBefore = new Map<string, string>();
   for (const { database, caller, does, error } of failures) {
     const key = JSON.stringify([database, caller.id]);
-    if (broken.has(key)) continue;
+    if (broken.has(key) || slowBefore.has(key)) continue;
     await withTrialSession(original, database, signal, async (client, extensions) => {
       const [before] = extensions.length > 0 ? [] : await readCallers(client, caller);
       const same = before && trialsOfCaller(database, before).find((trial) => trial.does === does);
       if (same === undefined) return;
       const errorBefore = await tryStatement(client, same);
       if (errorBefore === undefined) broken.set(key, { database, name: caller.name, does, error });
-      if (errorBefore === CANCELED) slowBefore.add(caller.name);
+      if (errorBefore === CANCELED) slowBefore.set(key, caller.name);
     });
   }
-  return { broken: [...broken.values()], tooSlow: [...new Set([...tooSlow, ...slowBefore])], outside };
+  return {
+    broken: [...broken.values()],
+    tooSlow: [...new Set([...tooSlow, ...slowBefore.values()])],
+    outside,
+  };
 }
 
 /** Runs work in a session with a time limit. @param work also receives the extensions that may reach outside of the database */

@@ -99,11 +99,11 @@ export class ReportTexts {
     ];
   }
 
-  /** Returns what wasn't tried, and why. */
+  /** Returns what trials couldn't find out, and why. */
   trialNotes({ tried: { tooSlow, outside } }: RehearsalReport): readonly string[] {
     const l10n = this.#l10n;
     return [
-      ...tooSlow.map((name) => l10n.t("{0} wasn't tried, because it takes too long.", name)),
+      ...tooSlow.map((name) => l10n.t("Whether {0} still works isn't known, as it takes too long.", name)),
       ...outside.map((name) =>
         l10n.t(
           "Triggers and views weren't tried, because they may reach outside of the database with {0}.",
