@@ -126,13 +126,11 @@ async function copyOriginal<Copy extends BranchCopy>(
   if (origin === undefined) return { original: await rehearser.copyBranch(), isLater: true };
   const isUnchanged = async () => (await rehearser.isUnchangedSince?.(origin).catch(() => false)) === true;
   // A copy of now is faster, because the log needn't be recovered. Others may change the branch while it is made.
-  if (await isUnchanged()) {
-    const original = await rehearser.copyBranch({ branchId: origin.branchId });
-    if (await isUnchanged()) return { original, isLater: false };
-  }
+  const now = (await isUnchanged()) ? await rehearser.copyBranch({ branchId: origin.branchId }) : undefined;
+  if (now !== undefined && (await isUnchanged())) return { original: now, isLater: false };
   const original = await rehearser.copyBranch(origin).catch(() => undefined);
   if (original !== undefined) return { original, isLater: false };
-  return { original: await rehearser.copyBranch(), isLater: true };
+  return { original: now ?? (await rehearser.copyBranch()), isLater: true };
 }
 
 /** Takes the migration back, and compares the data and the schema with those before it. */

@@ -148,6 +148,7 @@ async function findTarget(wal: Wal, base: BaseBackupRecord, moment: Moment, head
     target = record;
     time = record.time === undefined ? time : record.time / 1000;
   }
+  // A position may also be after the header of the page that begins where the last record ends.
   isFound ||= last !== undefined && startOfRecord(wal, last.end) >= end;
   if (target === undefined || !isFound)
     throw new EngineError(

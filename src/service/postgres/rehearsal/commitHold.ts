@@ -99,7 +99,9 @@ export class CommitHold {
       await hold.#stream();
       await setSynchronousStandby(REHEARSAL_STANDBY, server);
       const commit = await hold.#untilHeld(asAdmin, probe);
-      [hold.#hasCommit, hold.#isConfirming] = [false, true];
+      // No client is observed yet, whose locks these commits could have.
+      hold.#hasCommit = false;
+      hold.#isConfirming = true;
       void hold.#confirm();
       await Promise.race([commit.ended, lost]);
       // The connection may have ended while the answer that a commit waits was on its way.
@@ -146,7 +148,7 @@ export class CommitHold {
   /**
    * Commits once. Postgres accepts the standby before commits wait for it: for that, its checkpointer must have read the configuration,
    * too.
-   * @returns the commit if it waits; undefined if it has ended
+   * @returns the commit once any waits, in an object because a function can't return a promise that isn't over; undefined if it has ended
    */
   async #findWaitingCommit(
     asAdmin: AsAdmin,
@@ -155,9 +157,10 @@ export class CommitHold {
     let isOver = false;
     const ended = probe.query(PROBE).finally(() => (isOver = true));
     ended.catch(() => undefined);
-    while (!isOver) {
+    for (;;) {
       if ((await asAdmin(findCommitting)).length > 0) return { ended };
-      this.#requireConnected();
+      if (isOver) break;
+      await this.#pause();
     }
     await ended;
     return undefined;

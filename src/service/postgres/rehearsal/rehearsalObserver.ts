@@ -27,10 +27,7 @@ import {
 } from './observedSession.ts';
 import { StatementTap, type SeenStatement, type StatementEvents } from './statementTap.ts';
 
-/**
- * Milliseconds between two samples: a tenth of the time for which statements have been running without a break, but no less and no more
- * than these.
- */
+/** Milliseconds between two samples: a tenth of the time for which statements have been running, but no less and no more than these. */
 const [LEAST_PAUSE, MOST_PAUSE] = [5, 50];
 /** The milliseconds that a transaction takes at least for its changed rows to be counted, because counting reads their table. */
 const COUNTED_AFTER = 100;
@@ -69,20 +66,23 @@ export class RehearsalObserver {
     dataDir: string,
   ): Promise<RehearsalObserver> {
     const observer = new RehearsalObserver(deps, server, dataDir);
-    const asAdmin: LockReader['asAdmin'] = async (work) => observer.#reader.asAdmin(work);
     const holding = withSuperuser(deps, server.address, async (probe) =>
       CommitHold.start(
         deps,
         observer.#heldServer,
-        { asAdmin, probe },
+        { asAdmin: async (work) => observer.#reader.asAdmin(work), probe },
         { readLocks: async () => observer.#readHeldCommit(), lost: () => observer.#letGo() },
       ),
     );
+    // Both at once, because no client is connected yet.
+    const all = [observer.#reader.allRelations(true), holding] as const;
     try {
-      // Both at once, because no client is connected yet.
-      [observer.#before, observer.#hold] = await Promise.all([observer.#reader.allRelations(true), holding]);
+      [observer.#before, observer.#hold] = await Promise.all(all);
     } catch (error) {
-      await holding.then(async (hold) => hold.end()).catch(() => undefined);
+      const [, hold] = await Promise.allSettled(all);
+      if (hold.status === 'fulfilled') await hold.value.end();
+      // The next attempt must find a server that holds nothing.
+      await Promise.all([releaseCommits(observer.#heldServer), observer.#reader.end()]);
       throw error;
     }
     return observer;

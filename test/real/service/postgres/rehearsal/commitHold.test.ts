@@ -71,7 +71,7 @@ describe('The standby of a rehearsal', () => {
     // Until Postgres has noticed the crash, it still answers. Then it ends all sessions.
     const other = await connectTo(uri);
     const noticed = new Promise((resolve) => other.once('end', resolve));
-    process.kill(pid?.pid ?? 0, 'SIGKILL');
+    process.kill(pid?.pid ?? assert.fail(), 'SIGKILL');
     await noticed;
     await answers(uri);
     assert.deepEqual(await commit(), [1]);
@@ -106,7 +106,7 @@ describe('The standby of a rehearsal', () => {
     if (process.platform === 'win32') this.skip();
     const sql = "select pid from pg_stat_activity where backend_type = 'checkpointer'";
     const [checkpointer] = (await admin.query<{ pid: number }>(sql)).rows;
-    const stop = (signal: NodeJS.Signals) => process.kill(checkpointer?.pid ?? 0, signal);
+    const stop = (signal: NodeJS.Signals) => process.kill(checkpointer?.pid ?? assert.fail(), signal);
     let isHeld = false;
     stop('SIGSTOP');
     const holding = hold().finally(() => (isHeld = true));
@@ -121,11 +121,14 @@ describe('The standby of a rehearsal', () => {
       stop('SIGCONT');
     }
     const held = await holding;
-    const before = reads;
-    await commit();
-    assert.ok(reads > before);
-    await held.end();
-    await releaseCommits(heldServer());
+    try {
+      const before = reads;
+      await commit();
+      assert.ok(reads > before);
+    } finally {
+      await held.end();
+      await releaseCommits(heldServer());
+    }
   });
 
   it('leaves nothing when it fails late, so that the next attempt sees all commits', async () => {
