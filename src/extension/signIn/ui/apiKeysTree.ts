@@ -22,13 +22,22 @@ import { nameOrId } from '../../../base/sanitize.ts';
 import { unreadableRecordItem } from '../../inventory/ui/treeItems.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 
-/** The tree of the API keys. It is redrawn as a whole if any row looks different, because it has few rows and no children. */
+interface DrawnRow {
+  readonly node: KeysNode;
+  /** What it looks like. Drawing it again would close an open tooltip. */
+  text: string;
+}
+
+/**
+ * The tree of the API keys. While the whole tree is drawn again, VS Code finds no row that is clicked. So that is done only if there are
+ * other rows, and otherwise only those are drawn that look different.
+ */
 export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
   readonly #keys: ApiKeyList;
-  readonly #changed = new EventEmitter<undefined>();
+  readonly #changed = new EventEmitter<KeysNode[] | undefined>();
   readonly #disposables = new DisposableStore();
-  /** The rows as last drawn. Drawing them again would close an open tooltip. Undefined while VS Code waits for them. */
-  #drawn: string | undefined;
+  /** The rows as last drawn. Undefined while VS Code waits for them. */
+  #drawn: readonly DrawnRow[] | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<KeysNode>;
@@ -36,11 +45,7 @@ export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
   constructor(keys: ApiKeyList, view: TreeView<KeysNode>) {
     this.#keys = keys;
     this.view = view;
-    const redraw = () => {
-      // The keys of another account are loaded once VS Code asks for its rows.
-      const isDrawn = keys.wasRequested && this.#drawn === this.#rowsText();
-      if (this.#drawn !== undefined && !isDrawn) this.#changed.fire(undefined);
-    };
+    const redraw = () => this.#redraw();
     const update = () => {
       setViewMessage(view, failureText(keys));
       redraw();
@@ -52,8 +57,9 @@ export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
   async getChildren(): Promise<KeysNode[]> {
     this.#drawn = undefined;
     await this.#keys.ensureLoaded();
-    this.#drawn = this.#rowsText();
-    return listNodes(this.#keys);
+    const nodes = listNodes(this.#keys);
+    this.#drawn = nodes.map((node) => ({ node, text: this.#textOf(node) }));
+    return nodes;
   }
 
   getTreeItem(node: KeysNode): TreeItem {
@@ -75,9 +81,19 @@ export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
     this.#disposables.dispose();
   }
 
-  /** Returns all rows as a text, to see whether any has changed. */
-  #rowsText(): string {
-    return JSON.stringify(listNodes(this.#keys).map((node) => treeItem(this.#keys, node)));
+  #redraw(): void {
+    if (this.#drawn === undefined) return;
+    const [before, now] = [this.#drawn.map(({ node }) => node), listNodes(this.#keys)];
+    // The keys of another account are loaded once VS Code asks for its rows.
+    if (!this.#keys.wasRequested || before.map(nodeId).join() !== now.map(nodeId).join())
+      return this.#changed.fire(undefined);
+    const changed = this.#drawn.filter(({ node, text }) => this.#textOf(node) !== text);
+    for (const row of changed) row.text = this.#textOf(row.node);
+    if (changed.length > 0) this.#changed.fire(changed.map(({ node }) => node));
+  }
+
+  #textOf(node: KeysNode): string {
+    return JSON.stringify(treeItem(this.#keys, node));
   }
 }
 
