@@ -25,7 +25,7 @@ import { systemClock, type Clock } from '../../../base/clock.ts';
 interface DrawnRow {
   readonly node: KeysNode;
   /** What it looks like. Drawing it again would close an open tooltip. */
-  text: string;
+  readonly text: string;
 }
 
 /**
@@ -58,7 +58,7 @@ export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
     this.#drawn = undefined;
     await this.#keys.ensureLoaded();
     const nodes = listNodes(this.#keys);
-    this.#drawn = nodes.map((node) => ({ node, text: this.#textOf(node) }));
+    this.#drawn = this.#rowsOf(nodes);
     return nodes;
   }
 
@@ -82,18 +82,20 @@ export class ApiKeysTree implements LazyTree<KeysNode>, Disposable {
   }
 
   #redraw(): void {
-    if (this.#drawn === undefined) return;
-    const [before, now] = [this.#drawn.map(({ node }) => node), listNodes(this.#keys)];
+    const drawn = this.#drawn;
+    if (drawn === undefined) return;
+    const [before, now] = [drawn.map(({ node }) => node), listNodes(this.#keys)];
     // The keys of another account are loaded once VS Code asks for its rows.
     if (!this.#keys.wasRequested || before.map(nodeId).join() !== now.map(nodeId).join())
       return this.#changed.fire(undefined);
-    const changed = this.#drawn.filter(({ node, text }) => this.#textOf(node) !== text);
-    for (const row of changed) row.text = this.#textOf(row.node);
-    if (changed.length > 0) this.#changed.fire(changed.map(({ node }) => node));
+    const rows = this.#rowsOf(before);
+    const changed = before.filter((_, index) => rows[index]?.text !== drawn[index]?.text);
+    this.#drawn = rows;
+    if (changed.length > 0) this.#changed.fire(changed);
   }
 
-  #textOf(node: KeysNode): string {
-    return JSON.stringify(treeItem(this.#keys, node));
+  #rowsOf(nodes: readonly KeysNode[]): readonly DrawnRow[] {
+    return nodes.map((node) => ({ node, text: JSON.stringify(treeItem(this.#keys, node)) }));
   }
 }
 

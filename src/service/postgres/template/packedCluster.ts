@@ -31,8 +31,8 @@ export function unpackCluster(file: string, folder: string): void {
 }
 
 /**
- * Bytes of the control file of this version (`ControlFileData` in Postgres's source, pg_control.h) from which Postgres makes its answer to a login
- * as a role that doesn't exist (SCRAM's mock nonce).
+ * Bytes of the control file of this version (`ControlFileData` in Postgres's source, pg_control.h) from which Postgres makes its answer
+ * to a login as a role that doesn't exist (SCRAM's mock nonce).
  */
 const NONCE = { start: 257, end: 289 };
 /** The position of the sum of all bytes before it. Postgres checks it at each start. */

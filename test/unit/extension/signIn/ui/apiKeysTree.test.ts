@@ -98,7 +98,7 @@ describe('ApiKeysTree', () => {
     assert.match(textOf(rows[1] ?? {}), /unreadable \(field /);
   });
 
-  it('redraws only rows that look different, and all only for others, because VS Code finds none of them meanwhile', async () => {
+  it('redraws only rows that look different, and the whole tree, in which VS Code finds no row by then, for others', async () => {
     let keys: unknown[] = [used, unused];
     await withKeys(
       () => keys,
